@@ -11,7 +11,7 @@ import shlex
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.corpora.records import Corpus
-from codeaudit.audit.integrity import bound
+from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.records import Attacked, Audited, Query
 from codeaudit.audit.registry import DEFAULT_TASK
@@ -109,6 +109,8 @@ class PreparedRun:
     command: tuple[str, ...]
     """How the user started the run, for the manifest."""
     progress: RunProgress
+    key: bytes | None = field(default=None, repr=False)
+    """Signs the manifest."""
 
 
 def audit_models(
@@ -132,6 +134,7 @@ def audit_models(
     given = given or {}
     # A wrong name is told before any model is loaded and any corpus is read.
     check_names(options, given)
+    key = None if options.sign_key is None else read_key(options.sign_key)
     with _reserved(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
         # A suite was made for one task, so it names the task if the user does not.
         named = options.task or (suite_task(options.suite) if options.suite else None)
@@ -153,6 +156,7 @@ def audit_models(
             folder=folder,
             command=tuple(command),
             progress=progress,
+            key=key,
         )
         return _finished(job), folder
 
@@ -209,7 +213,7 @@ def _finished(job: PreparedRun) -> Summary:
         done = {**_with_usage(job, manifest), "state": "finished", "finished": _now()}
         # Without an attack the table of an earlier, unfinished run may still be there.
         names = {*BOUND, ATTACKS} if job.options.attacks else BOUND
-        job.folder.write_manifest(bound(job.folder, done, sorted(names)))
+        job.folder.write_manifest(bound(job.folder, done, sorted(names), job.key))
         cache.forget(name)
     return summary
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from codeaudit.audit.integrity import repeated
+from codeaudit.audit.integrity import check_signature, read_key, repeated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, read_about, read_rows
 from codeaudit.finished_runs import VARIANT, Run, read_run, trials
@@ -59,6 +59,7 @@ def gate(
     max_unjudged: float = 0.2,
     max_newly_unjudged: float = 0.05,
     min_shared: float = 0.9,
+    sign_key: str | Path | None = None,
 ) -> Gate:
     """Judge a finished run against limits, and against an earlier run.
 
@@ -84,6 +85,8 @@ def gate(
     max_newly_unjudged, min_shared
         Nothing is decided if, of the pairs that the baseline judged, a larger share is unjudged now, or a
         smaller share is in the run at all.
+    sign_key
+        A file with the secret that both runs were signed with. By default signatures are not checked.
 
     Returns
     -------
@@ -93,9 +96,10 @@ def gate(
     ------
     UsageError
         Neither a baseline nor a limit is given, the baseline is a file, a value is out of range, or a
-        transform is not in the run.
+        transform is not in the run, or there is no such key.
     RunError
-        A run does not exist, is not finished, or its files do not belong together.
+        A run does not exist, is not finished, its files do not belong together, or it was not signed with
+        the key.
 
     Examples
     --------
@@ -114,7 +118,9 @@ def gate(
     )
     check_values(transforms=transforms, **asdict(limits))
     names = None if transforms is None else listed(transforms)
-    return decided(_path(run), None if baseline is None else _path(baseline), limits, names).gate
+    key = None if sign_key is None else Path(sign_key)
+    before = None if baseline is None else _path(baseline)
+    return decided(_path(run), before, limits, names, sign_key=key).gate
 
 
 def decided(
@@ -122,6 +128,8 @@ def decided(
     baseline: Path | None,
     limits: Limits,
     transforms: Sequence[str] | None,
+    *,
+    sign_key: Path | None = None,
 ) -> GatedRun:
     """The work of `gate`.
 
@@ -129,8 +137,9 @@ def decided(
         UsageError, RunError: as `gate`.
     """
     _check_limits(limits, baseline)
+    key = None if sign_key is None else read_key(sign_key)
     opened = read_run(run)
-    now = read_judged(opened)
+    now = read_judged(opened, key)
     chosen = None if transforms is None else named_transforms(transforms, opened)
     if chosen is not None:
         # The other kinds stay: answers under controls are needed for the limit of the sensitivity.
@@ -141,7 +150,7 @@ def decided(
     # From the verdicts: the numbers of `summary.json` decide nothing.
     now = replace(now, summary=recomputed(opened, chosen))
     _check_drop(now, limits)
-    before = None if baseline is None else read_baseline(baseline)
+    before = None if baseline is None else read_baseline(baseline, key)
     found = decide(now, limits, baseline=before, transforms=chosen)
     return GatedRun(gate=found, run=opened, now=now, baseline=before, chosen=chosen)
 
@@ -171,18 +180,20 @@ def _check_drop(now: Judged, limits: Limits) -> None:
         raise UsageError(f"--max-f1-drop {limit:g} is more than a whole score; write {limit:g}%")
 
 
-def read_judged(run: Run) -> Judged:
+def read_judged(run: Run, key: bytes | None = None) -> Judged:
     """The verdicts of a finished run, as the gate takes them; its summary has the models, but no numbers yet.
 
     Raises:
-        RunError: the run is of an earlier version, has no model or no verdict, or its tables do not fit each
-            other.
+        RunError: the run is of an earlier version, was not signed with the key, has no model or no verdict,
+            or its tables do not fit each other.
     """
     if not run.is_bound:
         raise RunError(
             f"the run at {str(run.path)!r} is of an earlier version, which did not bind its files together; "
             f"run the audit again: {repeated(run.path)}"
         )
+    if key is not None:
+        check_signature(run.path, run.manifest, key)
     header = _header(run)
     if not header.models:
         raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
@@ -284,12 +295,12 @@ def _judged(run: Run, summary: Summary) -> Judged:
     )
 
 
-def read_baseline(path: Path) -> Judged:
+def read_baseline(path: Path, key: bytes | None) -> Judged:
     """The verdicts of a baseline, as the gate takes them.
 
     Raises:
         UsageError: it is a file, such as a `summary.json`, which has no verdicts.
-        RunError: there is no such run, it is not finished, or its files are damaged.
+        RunError: there is no such run, or it cannot be judged, as in `read_judged`.
     """
     if path.is_file():
         raise UsageError(
@@ -298,7 +309,7 @@ def read_baseline(path: Path) -> Judged:
         )
     if not path.exists():
         raise RunError(f"no baseline at {str(path)!r}: no such folder")
-    return read_judged(read_run(path))
+    return read_judged(read_run(path), key)
 
 
 def read_compared(path: Path) -> ComparedRun:

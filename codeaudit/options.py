@@ -63,6 +63,8 @@ class RunOptions:
     workers: int = 1
     engine: str = "local"
     cache: Path | None = None
+    sign_key: Path | None = None
+    """Its content is never kept."""
 
     @property
     def transforms(self) -> tuple[str, ...] | None:
@@ -129,7 +131,7 @@ class RunOptions:
         values = {name: options[name] for name in cls.__slots__ if name in options}
         for name in ("model", "model_argument"):
             values[name] = tuple(values.get(name, ()))
-        for name in ("suite", "out", "cache"):
+        for name in ("suite", "out", "cache", "sign_key"):
             values[name] = Path(values[name]) if values.get(name) else None
         return cls(**values)
 

@@ -61,6 +61,7 @@ def run(
     batch_size: int = 32,
     workers: int = 1,
     cache: str | Path | None = None,
+    sign_key: str | Path | None = None,
     out: str | Path | None = None,
     language: str = DEFAULT,
     progress: RunProgress | None = None,
@@ -91,7 +92,7 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, sites, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache
+    labels, sites, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache, sign_key
         As the options of `codeaudit run --help`.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
@@ -150,7 +151,7 @@ def run(
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
     # `int`, because a manifest cannot hold the whole numbers of numpy. No limit is 0 in the options.
     converted: dict[str, Any] = {name: int(number or 0) for name, number in numbers.items()}
-    for name, path in {"suite": suite, "out": out, "cache": cache}.items():
+    for name, path in {"suite": suite, "out": out, "cache": cache, "sign_key": sign_key}.items():
         converted[name] = None if path is None else Path(path)
     options = RunOptions(
         model=names,

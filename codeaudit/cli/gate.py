@@ -16,6 +16,7 @@ from codeaudit.cli.options import (
     option,
     path_option,
     read_toml,
+    sign_option,
     transform_option,
 )
 from codeaudit.cli.output import note, show_sheets, show_text
@@ -116,6 +117,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default=0.9,
     help="Decide nothing if the run has less of the pairs that the baseline judged.",
 )
+@sign_option("Check that RUN and the baseline were signed with the secret in this file.")
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
@@ -137,6 +139,7 @@ def gate(
     junit: Path | None,
     sarif: Path | None,
     github: bool,
+    sign_key: Path | None,
     **limited: float | None,
 ) -> int:
     """Fail if a run is not good enough, or worse than an earlier one.
@@ -152,7 +155,7 @@ def gate(
     """
     limits = Limits(**limited)  # type: ignore[arg-type]
     names = None if transform is None else listed(transform)
-    found = decided(run, baseline, limits, names)
+    found = decided(run, baseline, limits, names, sign_key=sign_key)
     _show(found.gate, form)
     _write(found, junit=junit, sarif=sarif, github=github, form=form)
     # The reports are written by now; the error adds its line on stderr.

@@ -127,6 +127,11 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def sign_option(text: str) -> Callable[[F], F]:
+    """The option `--sign-key` of a command, with its help."""
+    return path_option("--sign-key", "FILE", text)
+
+
 POSITIVE: Final = click.IntRange(min=1)
 
 
@@ -274,6 +279,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Number of processes that make the variants.",
     ),
     option("--engine", type=click.Choice(ENGINES), default="local", help="How the work is distributed."),
+    sign_option("Sign the run with the secret in this file, for `codeaudit gate --sign-key`."),
     path_option(
         "--cache", "DIR", "Folder of the answers that runs share.  [default: the user's cache folder]"
     ),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from codeaudit.audit.integrity import FILES, bound
+from codeaudit.audit.integrity import FILES, SIGNATURE, bound
 from codeaudit.audit.store import (
     MANIFEST,
     SUITE,
@@ -37,9 +37,10 @@ def edit_rows(path: Path, change: Callable[[Iterable[Row]], Iterable[Row]]) -> N
 
 
 def rebind(folder: Path) -> None:
-    """Compute the hashes anew, which everybody can."""
+    """Compute the hashes anew, which everybody can. The signature stays."""
     run = RunFolder(folder)
-    run.write_manifest(bound(run, run.manifest(), run.manifest()[FILES]))
+    kept = {name: value for name, value in run.manifest().items() if name == SIGNATURE}
+    run.write_manifest({**kept, **bound(run, run.manifest(), run.manifest()[FILES], None)})
 
 
 def age(folder: Path) -> None:

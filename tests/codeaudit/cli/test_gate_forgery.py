@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, read_rows
+from codeaudit.audit.integrity import SIGNATURE, allow_explanations
+from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, RunFolder, read_rows
 from codeaudit.cli.main import main
 from codeaudit.reports.checks import Gate
 from tests.support.forgery import Row, edit_json, edit_rows, rebind
@@ -27,6 +28,7 @@ LIMITS = {
     "baseline": ["--baseline", "good"],
     "transform": ["--max-violation-rate", "1%", "--transform", "rename"],
 }
+KEY = "0123456789abcdef0123456789abcdef\n"
 MODELS = '''
 def good(queries):
     """Sees no name."""
@@ -50,12 +52,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("runs")
     (place / "code.py").write_text("".join(SOURCE.format(name=name) for name in "abcdefghijklmnop"))
     (place / "mine.py").write_text(MODELS)
+    (place / "gate.key").write_text(KEY)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.syspath_prepend(str(place))
         words = ["--corpus", "code.py", "--workers", "1", "--transform", "rename,rename-parameters"]
         for name in ("good", "bad"):
-            assert main(["run", *words, "--model", f"py/mine:{name}", "--out", name]) == 0
+            told = ["--model", f"py/mine:{name}", "--out", name, "--sign-key", "gate.key"]
+            assert main(["run", *words, *told]) == 0
     return place
 
 
@@ -195,3 +199,67 @@ def test_what_the_baseline_judged_cannot_be_left_out(
         main(["gate", "now", "--baseline", "good", "--max-unjudged", "1", *words, "--format", "json"])
         found = Gate.from_json(capsys.readouterr().out)
         assert {one.name: one.outcome for one in found.checks}.get(check) == wanted
+
+
+def believable(run: Path, outcome: str, answer: str) -> None:
+    """Every answer becomes the same one: nothing in the run contradicts it."""
+    made = {"outcome": outcome, "before": '["take"]', "after": answer}
+    edit_rows(run / VERDICTS, lambda every: [{**row, **made} for row in every])
+
+
+@pytest.mark.parametrize(
+    ("edited", "outcome", "answer"), [("bad", "held", '["take"]'), ("good", "violated", '["sum"]')]
+)
+def test_a_signature_finds_an_edit_that_nothing_else_does(
+    edited: str, outcome: str, answer: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    signed = ["--sign-key", str(runs / "gate.key")]
+    assert main(["gate", "bad", "--baseline", "good", *signed]) == 1
+    believable(Path(edited), outcome, answer)
+    rebind(Path(edited))
+    assert main(["gate", "bad", "--baseline", "good"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "bad", "--baseline", "good", *signed]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"the signature of '{edited}/manifest.json' does not fit this key" in line
+
+
+def test_signed_runs_stay_so_when_they_are_explained_and_a_key_is_never_kept(runs: Path) -> None:
+    run = RunFolder(Path("bad"))
+    before = run.manifest()
+    allow_explanations(run, "")
+    assert run.manifest() != before
+    assert main(["gate", "bad", "--baseline", "good", "--sign-key", str(runs / "gate.key")]) == 1
+    for path in Path("bad").iterdir():
+        assert KEY.strip().encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "told"),
+    [
+        (None, 2, "cannot read the key 'other.key'"),
+        ("short", 2, "has 5 bytes, fewer than 16; write a new one with: openssl rand"),
+        (KEY.upper(), 3, "does not fit this key"),
+    ],
+)
+def test_another_key_is_one_line(
+    content: str | None, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        Path("other.key").write_text(content)
+    assert main(["gate", "good", "--max-violation-rate", "1", "--sign-key", "other.key"]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+    if code == 2:
+        assert main(["run", "--model", "fake/hash", "--out", "new", "--sign-key", "other.key"]) == 2
+        assert not Path("new").exists()
+
+
+def test_a_run_without_a_signature_is_not_believed_where_one_is_wanted(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = {key: value for key, value in RunFolder(Path("good")).manifest().items() if key != SIGNATURE}
+    RunFolder(Path("good")).write_manifest(manifest)
+    assert main(["gate", "good", "--max-violation-rate", "1"]) == 0
+    assert main(["gate", "good", "--max-violation-rate", "1", "--sign-key", str(runs / "gate.key")]) == 3
+    assert "has no signature; run the audit again with --sign-key" in capsys.readouterr().err
