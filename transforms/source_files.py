@@ -155,6 +155,8 @@ class PerturbedFile:
     data: bytes
     """The unchanged bytes where nothing was applied."""
     records: tuple[UnitRecord, ...]
+    unread: str = ""
+    """Why the file could not be read; empty if it could."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +234,7 @@ def perturb_file(
         # A parser's message holds a place of the file; reasons without it can be counted together.
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
         declined = [_declined(whole, transform, reason) for transform in series.transforms]
-        return PerturbedFile(data=data, records=tuple(declined))
+        return PerturbedFile(data=data, records=tuple(declined), unread=str(error))
     file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text)
     file_pass.perturb()
     return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.left()))

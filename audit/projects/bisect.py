@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
-from codeaudit.audit.projects.verify import VerifyTrial
+from codeaudit.audit.projects.verify import STOPPED, VerifyTrial, without_result
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
 from codeaudit.transforms.source_files import Choice, SourceUnit
 
@@ -46,8 +46,10 @@ class Bisection:
     """Failing tests without a culprit: they pass when run alone, or there were too many culprits."""
 
 
-def bisect(copy: WorkingCopy, trial: VerifyTrial) -> Bisection:
+def bisect(copy: WorkingCopy, trial: VerifyTrial, known: frozenset[str]) -> Bisection:
     """Find the rewrites that make each failing test of a trial fail.
+
+    `known` are the tests that passed before.
 
     Raises:
         RunError: a file cannot be read or written, or the test command cannot be started.
@@ -63,7 +65,7 @@ def bisect(copy: WorkingCopy, trial: VerifyTrial) -> Bisection:
     # others.
     while left and len(culprits) < CULPRITS:
         test = left[0]
-        search = _CulpritSearch(copy=copy, seed=trial.seed, test=test, left=frozenset(left))
+        search = _CulpritSearch(copy=copy, seed=trial.seed, test=test, left=frozenset(left), known=known)
         copy.say(f"seed {trial.seed}: looking for what makes {test} fail")
         # Most failures name their culprit in the traceback, and a few units take fewer runs than hundreds.
         near = [one for one in every if one[0] in units_of[test]]
@@ -86,6 +88,8 @@ class _CulpritSearch:
     test: str
     left: frozenset[str]
     """The tests without a culprit so far; all are run, because one culprit may explain several."""
+    known: frozenset[str]
+    """The tests that passed before."""
     runs: int = 0
     _known: dict[frozenset[Rewrite], bool] = field(default_factory=dict)
     _files: dict[str, ChangedFile] = field(default_factory=dict)
@@ -127,8 +131,13 @@ class _CulpritSearch:
         for unit, name in wanted:
             choices[unit.path] = choices.get(unit.path, frozenset()) | {(unit.name, name)}
         self._files = changed_files(self.copy.perturbed(self.seed, choices), {})
-        run = self.copy.run(new_bytes(self._files), only=self.left)
-        self._failing = self.left - run.passed()
+        if self.test == STOPPED:
+            # No test is chosen: it is asked whether any of them is told of.
+            run = self.copy.run(new_bytes(self._files))
+            self._failing = frozenset({STOPPED}) if without_result(run, self.known) else frozenset()
+        else:
+            run = self.copy.run(new_bytes(self._files), only=self.left)
+            self._failing = self.left - run.passed()
         return self.test in self._failing
 
 

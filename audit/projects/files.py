@@ -96,6 +96,8 @@ def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Names that are never copied."""
+UNREAD: Final = 10
+"""Number of files that could not be read that a message names."""
 FEW: Final = 3
 """Up to this number of files no workers are started, because starting them takes longer."""
 
@@ -123,6 +125,8 @@ class FileResult:
     before: bytes
     after: bytes
     records: tuple[UnitRecord, ...]
+    unread: str = ""
+    """Why the file could not be read; empty if it could."""
 
 
 def copy_tree(
@@ -201,7 +205,14 @@ def _perturbed(root: Path, plan: ProjectPlan, item: tuple[str, frozenset[Choice]
         known, before[: LARGEST + 1], path, plan.series(known), only=only, around=_beside(root / path)
     )
     after = before if len(before) > LARGEST else found.data
-    return FileResult(path=path, before=before, after=after, records=found.records)
+    return FileResult(path=path, before=before, after=after, records=found.records, unread=found.unread)
+
+
+def told_unread(unread: Mapping[str, str]) -> str:
+    """One line that names the files, by path, that could not be read, with the reasons."""
+    shown = [f"{path} ({reason})" for path, reason in list(unread.items())[:UNREAD]]
+    more = f" and {len(unread) - UNREAD:,} more" if len(unread) > UNREAD else ""
+    return f"not read and left as they are: {', '.join(shown)}{more}"
 
 
 def _beside(path: Path) -> frozenset[str]:
@@ -324,3 +335,12 @@ def count(counts: CountsByTransform, records: Iterable[UnitRecord | Outcome]) ->
                 found.evidence[record.evidence] += 1
             case Declined() | NotApplied():
                 found.reasons[record.reason] += 1
+
+
+def add(counts: CountsByTransform, more: CountsByTransform) -> None:
+    """Add the counts of another seed."""
+    for name, one in more.items():
+        found = counts.setdefault(name, TransformCounts(one.kind))
+        found.changed += one.changed
+        found.reasons.update(one.reasons)
+        found.evidence.update(one.evidence)

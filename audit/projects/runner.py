@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias
 
+from codeaudit.audit.projects.build_output import BuildOutput, build_output
 from codeaudit.transforms.errors import RunError
 
 State: TypeAlias = Literal["passed", "failed", "skipped"]
@@ -67,6 +68,8 @@ class ProjectTestRun:
     code: int
     output: str
     """The end of the command's output."""
+    build: BuildOutput
+    """What all of the output tells about the command's end."""
     seconds: float
     timed_out: bool
     hits: frozenset[int] = field(default_factory=frozenset)
@@ -126,6 +129,7 @@ class ProjectTestCommand:
             told_by=told_by,
             code=code,
             output=text[-SHOWN:],
+            build=build_output(text),
             seconds=seconds,
             timed_out=timed_out,
             hits=frozenset(map(int, hits.read_text().split())) if hits.exists() else frozenset(),

@@ -1,16 +1,18 @@
 """Runs a project's own tests before and after its code is perturbed; the measurement of `codeaudit verify`.
 
-All work is done on a copy. A test counts only if it passed every time before. A test that fails after a
-perturbation runs once more on the unperturbed copy, which tells a flaky test from a change of meaning.
+All work is done on a copy. A test counts only if it passed in two runs before. A test that fails after a
+perturbation runs again without, with and without it, which tells an unsteady test from a change of meaning.
 """
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.projects.build_output import build_output
 from codeaudit.audit.projects.files import (
     CountsByTransform,
     FileResult,
@@ -21,15 +23,18 @@ from codeaudit.audit.projects.files import (
     prepare,
     probes,
     read_file,
+    told_unread,
 )
-from codeaudit.audit.projects.runner import ProjectTestResult, ProjectTestRun
+from codeaudit.audit.projects.runner import WHOLE, ProjectTestResult, ProjectTestRun
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
 from codeaudit.audit.run import AnswerMonitor
 from codeaudit.transforms.errors import CannotAudit, SourceError
 from codeaudit.transforms.source_files import MODULE, SourceUnit, changed_units, function_names
 
-CHEAP: Final = 60.0
-"""Seconds. If the first run of the tests is faster, they run twice before anything is changed."""
+STOPPED: Final = "the perturbed project does not build or start its tests"
+"""The name of the one finding that stands for all tests without a result."""
+REASONS: Final = 3
+"""Number of reasons told where nothing could be perturbed."""
 PATIENCE: Final = (60.0, 5.0)
 """The default limit for a run: seconds, plus this multiple of the first run's time."""
 
@@ -60,6 +65,8 @@ class PowerCheck:
     """The changed ones that tests execute."""
     caught: int | None
     """Tests that failed when every changed unit raised an error; `None` if the tests then hang."""
+    stopped: bool = False
+    """Whether no test ran then: the test command itself uses the changed units, as pytest does of pluggy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +77,8 @@ class NewFailure:
     text: str
     units: tuple[SourceUnit, ...]
     """The perturbed units in its traceback, innermost first."""
+    tests: int = 1
+    """How many tests it stands for; more than one if `test` is `STOPPED`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +91,7 @@ class VerifyTrial:
     counts: CountsByTransform
     failures: tuple[NewFailure, ...]
     flaky: int
-    """Tests that failed after the perturbation and again on the unperturbed copy."""
+    """Tests that failed after the perturbation, but then also on the unperturbed copy, or not again."""
     seconds: float
     timed_out: bool
 
@@ -94,6 +103,8 @@ class Verification:
     before: BaselineTests
     power: PowerCheck
     trials: tuple[VerifyTrial, ...]
+    unread: Mapping[str, str]
+    """The files that could not be read, by path, with the reason."""
 
     @property
     def held(self) -> bool:
@@ -110,14 +121,17 @@ def verify(copy: WorkingCopy) -> Verification:
     """
     before = _baseline(copy)
     copy.say(f"before: {len(before.passed):,} tests pass in {before.seconds:,.1f} s ({before.told_by})")
-    drawn = {seed: _perturbed(copy, seed) for seed in copy.request.seeds}
-    power = _power(copy, before, [files for files, _ in drawn.values()])
+    unread: dict[str, str] = {}
+    drawn = {seed: _perturbed(copy, seed, unread) for seed in copy.request.seeds}
+    if unread:
+        copy.say(told_unread(unread))
+    power = _power(copy, before, list(drawn.values()))
     trials = []
     for seed, (files, counts) in drawn.items():
         trial = _trial(copy, before, seed, files, counts)
         copy.say(f"seed {seed}: {len(trial.failures):,} new failures in {trial.seconds:,.1f} s")
         trials.append(trial)
-    return Verification(before=before, power=power, trials=tuple(trials))
+    return Verification(before=before, power=power, trials=tuple(trials), unread=unread)
 
 
 def _baseline(copy: WorkingCopy) -> BaselineTests:
@@ -126,10 +140,8 @@ def _baseline(copy: WorkingCopy) -> BaselineTests:
     if not passed:
         raise CannotAudit(_nothing_passed(first))
     # A test that fails now and then would look like a change of meaning. Two runs that differ show it.
-    every = passed
-    if first.seconds < CHEAP:
-        again = copy.run({}).passed()
-        every, passed = passed | again, passed & again
+    again = copy.run({}).passed()
+    every, passed = passed | again, passed & again
     if not passed:
         raise CannotAudit("no test passes twice on the unchanged project; make its tests repeatable")
     # A perturbed program may loop for ever, but it may also be a little slower.
@@ -148,22 +160,29 @@ def _baseline(copy: WorkingCopy) -> BaselineTests:
 
 
 def _nothing_passed(run: ProjectTestRun) -> str:
-    texts = [result.text for result in run.results.values() if result.state == "failed"] or [run.output]
-    lines = [line.strip() for line in texts[0].splitlines() if line.strip()]
-    last = next((line for line in reversed(lines) if line.startswith("E ")), lines[-1] if lines else "")
-    told = f": {' '.join(last.removeprefix('E ').split())}" if last else ""
+    texts = [
+        result.text for name, result in run.results.items() if result.state == "failed" and name != WHOLE
+    ]
+    # A build says in other words than a failing test why it ended.
+    reason = build_output(texts[0]).reason if texts else run.build.reason
+    told = f": {reason}" if reason else ""
     why = "no test passes on the unchanged project"
+    if run.build.style_gate:
+        why = f"a style gate of the build, {run.build.style_gate}, stops the tests"
     if run.timed_out:
         why = "the test command ran into the time limit"
     return f"{why} (exit code {run.code}{told}); run the command yourself in a fresh copy of the project"
 
 
-def _perturbed(copy: WorkingCopy, seed: int) -> tuple[dict[str, ChangedFile], CountsByTransform]:
+def _perturbed(
+    copy: WorkingCopy, seed: int, unread: dict[str, str]
+) -> tuple[dict[str, ChangedFile], CountsByTransform]:
+    """The files of a seed. Adds to `unread` the files that could not be read."""
     counts: CountsByTransform = {}
     names = copy.drawn(seed)
     prepare(counts, names)
     with copy.progress.counting(f"seed {seed}: perturb", len(copy.paths), unit="files") as monitor:
-        files = changed_files(_counted(copy.perturbed(seed), monitor), counts)
+        files = changed_files(_counted(copy.perturbed(seed), monitor, unread), counts)
     copy.say(f"seed {seed}: {len(files):,} of {len(copy.paths):,} files changed")
     left_out = len(meant(copy.request.transforms, languages(copy.paths))) - len(names)
     if left_out:
@@ -171,41 +190,59 @@ def _perturbed(copy: WorkingCopy, seed: int) -> tuple[dict[str, ChangedFile], Co
     return files, counts
 
 
-def _counted(results: Iterable[FileResult], monitor: AnswerMonitor) -> Iterator[FileResult]:
+def _counted(
+    results: Iterable[FileResult], monitor: AnswerMonitor, unread: dict[str, str]
+) -> Iterator[FileResult]:
     for result in results:
         yield result
+        if result.unread:
+            unread[result.path] = result.unread
         monitor.answered(1, recalled=False)
 
 
 def _power(
-    copy: WorkingCopy, before: BaselineTests, drawn: Sequence[Mapping[str, ChangedFile]]
+    copy: WorkingCopy,
+    before: BaselineTests,
+    drawn: Sequence[tuple[Mapping[str, ChangedFile], CountsByTransform]],
 ) -> PowerCheck:
     """Prove that the tests run the copy, and count the changed units that they execute."""
     changed = {
         (path, name): one.before
-        for files in drawn
+        for files, _ in drawn
         for path, one in files.items()
         for name in changed_units(file_format(path), one.before, one.after)
     }
     if not changed:
-        raise CannotAudit("nothing could be perturbed; choose other transforms or another --source")
+        reasons: Counter[str] = Counter()
+        for _, counts in drawn:
+            for one in counts.values():
+                reasons.update(one.reasons)
+        told = ", ".join(f"{reason}: {number:,}" for reason, number in reasons.most_common(REASONS))
+        raise CannotAudit(
+            "nothing could be perturbed; choose other transforms or another --source"
+            + (f" (most frequent reasons: {told})" if told else "")
+        )
     noted = {unit: probes(unit[0]).noting(number) for number, unit in enumerate(changed)}
     # A module that raises on import says nothing about the tests of its functions.
     functions = [unit for unit in changed if unit[1] != MODULE]
     executed = len(copy.run(_with_first(changed, noted)).hits)
     run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
-    # "exit code" after "pytest" means that the runner itself did not start, so no test was asked.
-    if not run.timed_out and run.told_by != before.told_by:
-        raise CannotAudit(
-            "with an error raised in every changed unit the test command tells of no test; run it yourself: "
-            f"{_last_line(run.output)}"
-        )
+    stopped = not run.timed_out and before.passed.isdisjoint(run.results)
+    if stopped or (before.told_by == "exit code" and run.code):
+        _check_gate(run)
+        # Then the inserted statements were refused, and nothing is known of the changed units.
+        if run.build.compiler:
+            raise CannotAudit(
+                "with an error raised in every changed unit the project does not build; narrow the changed "
+                f"code with --source: {run.build.reason}"
+            )
     caught = None if run.timed_out else len(before.passed - run.passed())
-    noticed = (
-        "when these raise, the test command runs into the time limit"
-        if caught is None
-        else f"{caught:,} of {len(before.passed):,} tests fail when these raise"
-    )
+    if caught is None:
+        noticed = "when these raise, the test command runs into the time limit"
+    elif stopped:
+        noticed = f"when these raise, the test command itself stops: {run.build.reason}"
+    else:
+        noticed = f"{caught:,} of {len(before.passed):,} tests fail when these raise"
     copy.say(f"power check: tests run {executed:,} of the {len(changed):,} changed units; {noticed}")
     # Without this check, tests of an installed copy would pass under every perturbation.
     if caught == 0:
@@ -215,11 +252,20 @@ def _power(
         )
     copy.put({})
     units = sum(len(function_names(file_format(path), read_file(copy.folder / path))) for path in copy.paths)
-    return PowerCheck(units=units, changed=len(changed), executed=executed, caught=caught)
+    return PowerCheck(units=units, changed=len(changed), executed=executed, caught=caught, stopped=stopped)
 
 
-def _last_line(output: str) -> str:
-    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
+def _check_gate(run: ProjectTestRun) -> None:
+    """Check that the build did not refuse the style of the code, which says nothing of its meaning.
+
+    Raises:
+        CannotAudit: it did.
+    """
+    if run.build.style_gate:
+        raise CannotAudit(
+            f"a style gate of the build refuses changed code: {run.build.reason}; switch "
+            f"{run.build.style_gate!r} off in --test-command"
+        )
 
 
 def _with_first(
@@ -245,31 +291,71 @@ def _trial(
         copy_tree(copy.folder, copy.request.keep / f"seed-{seed}")
     # Tests without a result count as failing: an error at import makes all tests of a file disappear.
     suspects = before.passed - run.passed()
-    flaky: frozenset[str] = frozenset()
+    steady = suspects
     if suspects:
-        copy.say(f"seed {seed}: {len(suspects):,} tests fail; running them again on the unchanged copy")
-        flaky = suspects - copy.run({}, only=suspects).passed()
-    failures = tuple(_failure(copy, test, run, files) for test in sorted(suspects - flaky))
+        if before.passed.isdisjoint(run.results) or before.told_by == "exit code":
+            _check_gate(run)
+        copy.say(
+            f"seed {seed}: {len(suspects):,} tests fail; running them again without and with the changes"
+        )
+        # Without, with, without: a test that depends on the clock seldom fails in just this order.
+        steady = suspects & copy.run({}, only=suspects).passed()
+        if steady:
+            steady -= copy.run(new_bytes(files), only=steady).passed()
+        if steady:
+            steady &= copy.run({}, only=steady).passed()
+    failures = tuple(_failures(copy, before, steady, run, files))
     return VerifyTrial(
         seed=seed,
         files=files,
         counts=counts,
         failures=failures,
-        flaky=len(flaky),
+        flaky=len(suspects - steady),
         seconds=run.seconds,
         timed_out=run.timed_out,
     )
+
+
+def without_result(run: ProjectTestRun, tests: Collection[str]) -> frozenset[str]:
+    """Those of these tests of which a run tells nothing, because the build or the test command ended before.
+
+    Empty if only a part of them is missing and no compiler tells why: then a file of tests is broken.
+    """
+    missing = frozenset(tests).difference(run.results)
+    return missing if len(missing) == len(tests) or run.build.compiler else frozenset()
+
+
+def _failures(
+    copy: WorkingCopy,
+    before: BaselineTests,
+    steady: frozenset[str],
+    run: ProjectTestRun,
+    files: Mapping[str, ChangedFile],
+) -> Iterator[NewFailure]:
+    """The findings: one for each test that fails, and one for all tests without a result."""
+    missing = steady & without_result(run, before.passed)
+    # One test has its own finding, with its name; a broken build is told once.
+    if len(missing) > 1:
+        first = _failure(copy, min(missing), run, files)
+        text = run.build.compiler or first.text
+        units = _units(copy, f"{run.build.compiler}\n{text}", files)
+        yield NewFailure(test=STOPPED, text=text, units=units, tests=len(missing))
+        steady -= missing
+    for test in sorted(steady):
+        yield _failure(copy, test, run, files)
 
 
 def _failure(
     copy: WorkingCopy, test: str, run: ProjectTestRun, files: Mapping[str, ChangedFile]
 ) -> NewFailure:
     result = run.results.get(test) or _missing(test, run)
-    found = units_in_traceback(result.text, copy.folder, new_bytes(files))
+    return NewFailure(test=test, text=result.text, units=_units(copy, result.text, files))
+
+
+def _units(copy: WorkingCopy, text: str, files: Mapping[str, ChangedFile]) -> tuple[SourceUnit, ...]:
+    found = units_in_traceback(text, copy.folder, new_bytes(files))
     known = {(unit.path, unit.name): unit for one in files.values() for unit in one.applied}
-    return NewFailure(
-        test=test, text=result.text, units=tuple(known[unit] for unit in found if unit in known)
-    )
+    return tuple(known[unit] for unit in found if unit in known)
 
 
 def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:

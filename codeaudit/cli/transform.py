@@ -35,6 +35,7 @@ from codeaudit.audit.projects.files import (
     source_files,
     source_languages,
     text_diff,
+    told_unread,
 )
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
@@ -285,12 +286,17 @@ def _perturbed(
     prepare(counts, drawn)
     plan = ProjectPlan(transforms=drawn, seed=request.seed, sites=request.sites)
     changed = 0
+    unread: dict[str, str] = {}
     with progress.counting("perturb", len(paths), unit="files") as monitor:
         for result in perturb_files(root, paths, plan, workers=request.workers):
             count(counts, result.records)
             changed += result.after != result.before
+            if result.unread:
+                unread[result.path] = result.unread
             yield result
             monitor.answered(1, recalled=False)
+    if unread:
+        progress.note(told_unread(unread))
     progress.note(f"{changed:,} of {len(paths):,} files changed")
 
 

@@ -13,8 +13,8 @@ import click
 from codeaudit.audit.projects import bisect as bisecting
 from codeaudit.audit.projects import verify as verifying
 from codeaudit.audit.projects.bisect import Bisection, Culprit
-from codeaudit.audit.projects.files import unit_diff
-from codeaudit.audit.projects.verify import NewFailure, Verification, VerifyTrial
+from codeaudit.audit.projects.files import CountsByTransform, add, languages, told_unread, unit_diff
+from codeaudit.audit.projects.verify import STOPPED, NewFailure, Verification, VerifyTrial
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
 from codeaudit.cli.options import (
     POSITIVE,
@@ -30,6 +30,8 @@ from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.registry import ALL, expand
 from codeaudit.transforms.source_files import SourceUnit
 
+PYTEST: Final = "pytest -q"
+"""The test command if none is given."""
 SHOWN: Final = 10
 """Number of failing tests shown with the units in their tracebacks, for each seed."""
 LINES: Final = 12
@@ -40,9 +42,10 @@ LINES: Final = 12
 @click.argument("project", type=click.Path(path_type=Path), metavar="PROJECT")
 @option(
     "--test-command",
-    default="pytest -q",
     metavar="COMMAND",
-    help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'.",
+    help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'. A project of Java "
+    f"needs it.  [default: {PYTEST}]",
+    show_default=False,
 )
 @transform_option(
     "Transforms or families of them, one after the other. Of those that undo each other, a family and `all` "
@@ -96,9 +99,13 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
     # Tests of a project may leave files that cannot be deleted, such as folders without write permission.
     with tempfile.TemporaryDirectory(prefix="codeaudit-verify-", ignore_cleanup_errors=True) as scratch:
         copy = WorkingCopy.make(request, Path(scratch), PROGRESS)
+        if options["test_command"] is None:
+            _check_default(copy)
         verified = verifying.verify(copy)
         culprits = {
-            trial.seed: bisecting.bisect(copy, trial) if narrow else Bisection(culprits=(), unexplained=())
+            trial.seed: bisecting.bisect(copy, trial, verified.before.passed)
+            if narrow
+            else Bisection(culprits=(), unexplained=())
             for trial in verified.trials
             if trial.failures
         }
@@ -112,7 +119,7 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
 def _request(
     project: Path,
     *,
-    test_command: str,
+    test_command: str | None,
     transform: str,
     seeds: int,
     seed: int,
@@ -133,7 +140,7 @@ def _request(
         keep_folder(keep)
     return VerifyRequest(
         project=project,
-        words=_words(test_command),
+        words=_words(PYTEST if test_command is None else test_command),
         transforms=names,
         given=frozenset(listed(transform)),
         seeds=tuple(range(seed, seed + seeds)),
@@ -141,6 +148,31 @@ def _request(
         timeout=timeout,
         workers=workers,
         keep=keep,
+    )
+
+
+BUILDS: Final = {
+    "mvnw": "./mvnw -o -q test",
+    "pom.xml": "mvn -o -q test",
+    "gradlew": "./gradlew --offline test",
+    "build.gradle": "gradle --offline test",
+    "build.gradle.kts": "gradle --offline test",
+}
+"""A usual test command by the file of a build; the first that is there counts."""
+
+
+def _check_default(copy: WorkingCopy) -> None:
+    """Check that the default test command can test the project.
+
+    Raises:
+        UsageError: the project is one of Java, which pytest does not test.
+    """
+    if languages(copy.paths) != ("java",):
+        return
+    usual = next((words for file, words in BUILDS.items() if (copy.folder / file).exists()), "mvn -o -q test")
+    raise UsageError(
+        f"{str(copy.request.project)!r} holds Java and no Python, and {PYTEST!r}, the default, does not test "
+        f"Java; give --test-command, such as {usual!r}"
     )
 
 
@@ -165,9 +197,14 @@ def _source(project: Path, source: str) -> str:
 
 
 def _show(verified: Verification, culprits: Mapping[int, Bisection]) -> None:
+    counts: CountsByTransform = {}
     for trial in verified.trials:
-        show_sheet(counts_sheet(trial.counts, title=f"seed {trial.seed}", units="units"))
-        show_text("\n")
+        add(counts, trial.counts)
+    seeds = ", ".join(str(trial.seed) for trial in verified.trials)
+    title = f"seed {seeds}" if len(verified.trials) == 1 else f"seeds {seeds} together"
+    show_sheet(counts_sheet(counts, title=title, units="units"))
+    show_text("\n")
+    for trial in verified.trials:
         for failure in trial.failures[:SHOWN]:
             show_text("\n".join(_failure_lines(trial, failure)) + "\n\n")
         if len(trial.failures) > SHOWN:
@@ -179,7 +216,9 @@ def _show(verified: Verification, culprits: Mapping[int, Bisection]) -> None:
 
 
 def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
-    yield f"FAILS NOW (seed {trial.seed}): {failure.test}"
+    yield f"FAILS NOW (seed {trial.seed}): {failure.test}" + (
+        f"; {failure.tests:,} tests have no result" if failure.test == STOPPED else ""
+    )
     # The end of a traceback holds the error; the beginning is the test runner's.
     for line in failure.text.strip().splitlines()[-LINES:]:
         yield f"    {line}"
@@ -193,7 +232,10 @@ def _culprit_lines(narrowed: Bisection) -> Iterator[str]:
     for culprit in narrowed.culprits:
         told = " and ".join(f"{name} in {_place(unit)}" for unit, name in culprit.rewritten)
         yield f"CULPRIT: {told}"
-        yield f"  alone it makes {len(culprit.tests):,} tests fail, such as {culprit.tests[0]}"
+        if culprit.tests == (STOPPED,):
+            yield f"  alone it has the effect that {STOPPED}"
+        else:
+            yield f"  alone it makes {len(culprit.tests):,} tests fail, such as {culprit.tests[0]}"
         yield from _indented(_culprit_diff(culprit))
     if narrowed.unexplained:
         shown = ", ".join(narrowed.unexplained[:SHOWN])
@@ -214,14 +256,20 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
     yield f"before: {len(before.passed):,} tests pass" + (f"; {', '.join(left_out)}" if left_out else "")
     # Raising errors in all changed units shows whether the tests could notice a broken unit at all.
     noticed = "tests hang" if power.caught is None else f"{power.caught:,} tests fail"
+    noticed = "the test command itself stops" if power.stopped else noticed
+    # Functions, methods, and what stands outside of them in a file.
     yield (
-        f"power: tests run {power.executed:,} of {power.changed:,} changed units ("
-        f"{power.units:,} functions in all); {noticed} when the changed units raise errors"
+        f"power: tests run {power.executed:,} of {power.changed:,} changed units; {noticed} when the changed "
+        "units raise errors"
     )
+    if verified.unread:
+        yield told_unread(verified.unread)
     for trial in verified.trials:
         late = " (ran into the time limit)" if trial.timed_out else ""
         flaky = f", {trial.flaky:,} flaky" if trial.flaky else ""
-        yield f"seed {trial.seed}: {len(trial.failures):,} tests fail that passed before{flaky}{late}"
+        failing = sum(failure.test != STOPPED for failure in trial.failures)
+        broken = f"{STOPPED}; " if failing < len(trial.failures) else ""
+        yield f"seed {trial.seed}: {broken}{failing:,} tests fail that passed before{flaky}{late}"
 
 
 def _place(unit: SourceUnit) -> str:
@@ -261,6 +309,7 @@ def as_json(
             "told_by": before.told_by,
         },
         "power": asdict(verified.power),
+        "unread": dict(verified.unread),
         "trials": [_trial_json(trial, culprits.get(trial.seed)) for trial in verified.trials],
     }
 
@@ -277,6 +326,7 @@ def _trial_json(trial: VerifyTrial, narrowed: Bisection | None) -> dict[str, obj
             {
                 "test": failure.test,
                 "text": failure.text,
+                "tests": failure.tests,
                 "units": [
                     {
                         **_unit_json(unit),

@@ -121,7 +121,7 @@ def test_what_keeps_the_meaning_keeps_the_tests(project: Path, scratch: Path, co
     rows = {row["transform"]: row for row in found["trials"][0]["by_transform"]}
     assert (rows["rename"]["units"], rows["rename"]["changed"]) == (3, 3)
     # `unused` is changed and not run.
-    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2}
+    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2, "stopped": False}
 
 
 @pytest.mark.slow
@@ -219,6 +219,77 @@ def test_tests_that_fail_or_flake_anyway_do_not_count(project: Path, scratch: Pa
     assert (before["passed"], before["failed"], before["skipped"], before["unsteady"]) == (3, 1, 1, 1)
     assert found["trials"][0]["flaky"] == 1
     assert counter.stat().st_size >= 5
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("failing", [{5}, {5, 6}, {5, 7, 8}, {2}, {3, 5}], ids=str)
+def test_a_test_with_different_results_on_the_unchanged_project_is_no_failure(
+    project: Path, scratch: Path, tmp_path: Path, failing: set[int]
+) -> None:
+    # Runs 1 and 2 are of the unchanged project, 3 and 4 of the power check, 5 of the perturbed project; what
+    # fails there runs again without (6), with (7) and without the changes (8).
+    counter = tmp_path / "counter"
+    (project / "tests" / "test_clock.py").write_text(
+        f"import pathlib\ncounter = pathlib.Path({str(counter)!r})\n"
+        "def test_clock():\n"
+        "    with counter.open('a') as file:\n        file.write('x')\n"
+        f"    assert counter.stat().st_size not in {failing}\n",
+        encoding="utf-8",
+    )
+    found = report(project, scratch, "--transform", "rename", code=0)
+    assert found["held"] is True
+    assert found["before"]["unsteady"] == (2 in failing)
+    assert found["trials"][0]["flaky"] == (5 in failing)
+
+
+RUNNERS = {
+    "pytest": "import pytest\nraise SystemExit(pytest.main(['-q', 'tests']))\n",
+    "unittest": "import unittest\nunittest.main(None, argv=['x', 'discover', '-s', 'tests', '-v'])\n",
+}
+"""A test command that uses the project itself, as pytest uses pluggy."""
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_test_command_that_the_raised_errors_stop_has_noticed_them(
+    project: Path, scratch: Path, runner: str
+) -> None:
+    if runner == "unittest":
+        _as_unittest(project)
+    (project / "run_tests.py").write_text(
+        f"import shapes\nshapes.area(2)\n{RUNNERS[runner]}", encoding="utf-8"
+    )
+    command = f"{shlex.quote(sys.executable)} run_tests.py"
+    words = ("--transform", "rename", "--source", "src")
+    found = report(project, scratch, *words, code=0, command=command)
+    assert found["before"]["told_by"] == runner
+    assert (found["power"]["stopped"], found["power"]["caught"]) == (True, 2)
+    assert found["trials"][0]["failures"] == []
+    # A perturbed run that stops is one finding, with the rewriting that stops it.
+    (project / "run_tests.py").write_text(
+        f"import inspect, shapes\nassert 'depth' in inspect.getsource(shapes.Box), 'no depth'\n{RUNNERS[runner]}",
+        encoding="utf-8",
+    )
+    found = report(project, scratch, *words, code=1, command=command)
+    (trial,) = found["trials"]
+    (failure,) = trial["failures"]
+    assert failure["test"] == "the perturbed project does not build or start its tests"
+    assert failure["tests"] == 2
+    assert "AssertionError: no depth" in failure["text"]
+    (culprit,) = trial["culprits"]
+    assert [(one["name"], one["transform"]) for one in culprit["rewritten"]] == [("Box.volume", "rename")]
+
+
+def test_several_seeds_have_one_table_and_unread_files_are_named(project: Path, scratch: Path) -> None:
+    (project / "src" / "old.py").write_text("print 'x'\n", encoding="utf-8")
+    code, out, err = verify(project, scratch, "--transform", "rename", "--seeds", "2")
+    assert code == 0
+    assert out.count("rename ") == 1
+    assert "seeds 0, 1 together" in out
+    named = "not read and left as they are: src/old.py (not valid Python"
+    assert named in out
+    assert err.count(named) == 1
+    assert "seed 1: perturb: 2 files in" in err
 
 
 @pytest.mark.slow

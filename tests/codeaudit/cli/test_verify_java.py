@@ -104,7 +104,7 @@ def test_what_keeps_the_meaning_keeps_the_tests(project: Path) -> None:
     found = report(project, "--transform", "reorder,rename-parameters,reorder-imports", code=0)
     assert found["before"]["told_by"] == "junit"
     assert found["before"]["passed"] == 2
-    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2}
+    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2, "stopped": False}
     rows = {row["transform"]: row["changed"] for row in found["trials"][0]["by_transform"]}
     assert rows == {"reorder": 1, "rename-parameters": 3}  # the third is none of Java
 
@@ -122,13 +122,98 @@ def test_what_changes_it_is_found_with_its_unit(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_where_the_build_ends_before_the_tests_every_test_fails(project: Path) -> None:
+def test_a_build_that_ends_before_the_tests_is_one_finding(project: Path) -> None:
     (project / "test.sh").write_text(
         COMMAND.replace("mkdir", "grep -q 'int depth' src/main/java/p/Shapes.java\nmkdir"), encoding="utf-8"
     )
     found = report(project, "--transform", "rename", "--no-narrow", code=1)
-    tests = [failure["test"] for failure in found["trials"][0]["failures"]]
-    assert tests == ["p.ShapesTest::area", "p.ShapesTest::volume"]
+    (failure,) = found["trials"][0]["failures"]
+    assert failure["test"] == "the perturbed project does not build or start its tests"
+    assert failure["tests"] == 2
+
+
+BUILD = """\
+source=src/main/java/p/Shapes.java
+fail() { printf '%s\\n' "$@"; exit 1; }
+if grep -q "$STYLE" $source; then
+    fail "[\033[1;31mERROR\033[m] Failed to execute goal \033[32morg.apache:maven-checkstyle-plugin:3.3.1:check\033[m \
+(validate) on project p: You have 1 Checkstyle violation. -> [Help 1]" "\033[0m"
+fi
+grep -q 'int depth' $source || fail "$source:14: error: cannot find symbol" "        return depth;" "               ^" \
+    "$source:15: error: another"
+told=
+grep -q 'power check' $source && told='<failure>raised</failure>'
+echo "<t><testcase classname='p.T' name='a'>$told</testcase><testcase classname='p.T' name='b'/></t>" > TEST-p.xml
+"""
+"""A build without a compiler: a renamed variable breaks it, and a style gate may refuse a text."""
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "src/main/java/p").mkdir(parents=True)
+    (folder / "src/main/java/p/Shapes.java").write_text(SHAPES, encoding="utf-8")
+    (folder / "test.sh").write_text(BUILD, encoding="utf-8")
+    return folder
+
+
+def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built: Path) -> None:
+    words = ("verify", "project", "--transform", "rename", "--test-command")
+    command = "env STYLE=nothing sh test.sh"
+    done = codeaudit(*words, command, "--format", "json", cwd=built.parent)
+    assert done.returncode == 1, done.stderr
+    (trial,) = json.loads(done.stdout)["trials"]
+    (failure,) = trial["failures"]
+    assert failure["test"] == "the perturbed project does not build or start its tests"
+    assert failure["tests"] == 2
+    assert failure["text"].splitlines()[0].endswith("Shapes.java:14: error: cannot find symbol")
+    assert "another" not in failure["text"]
+    assert [unit["name"] for unit in failure["units"]] == ["Shapes.volume"]
+    (culprit,) = trial["culprits"]
+    assert [(one["name"], one["transform"]) for one in culprit["rewritten"]] == [("Shapes.volume", "rename")]
+    told = codeaudit(*words, command, "--no-narrow", cwd=built.parent).stdout
+    assert told.count("FAILS NOW") == 1
+    assert "seed 0: the perturbed project does not build or start its tests; 0 tests fail" in told
+
+
+@pytest.mark.parametrize(
+    ("style", "why"),
+    [
+        (
+            "int area",
+            "a style gate of the build, org.apache:maven-checkstyle-plugin:3.3.1:check, stops the tests",
+        ),
+        ("power check", "a style gate of the build refuses changed code: org.apache:maven-checkstyle"),
+    ],
+    ids=["before", "with probes"],
+)
+def test_a_style_gate_is_named(built: Path, style: str, why: str) -> None:
+    command = f"env STYLE='{style}' sh test.sh"
+    done = codeaudit(
+        "verify", "project", "--transform", "rename", "--test-command", command, cwd=built.parent
+    )
+    assert done.returncode == 3
+    assert why in done.stderr.splitlines()[-1]
+    assert "You have 1 Checkstyle violation." in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("file", "usual"), [("pom.xml", "mvn "), ("gradlew", "./gradlew "), ("x", "mvn ")])
+def test_java_without_a_test_command_is_told_so(built: Path, file: str, usual: str) -> None:
+    (built / file).touch()
+    done = codeaudit("verify", "project", cwd=built.parent)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"give --test-command, such as '{usual}" in done.stderr.splitlines()[-1]
+
+
+def test_where_nothing_changes_the_reasons_are_told(built: Path) -> None:
+    (built / "src/main/java/p/Shapes.java").write_text(
+        "package p;\n\nclass Shapes { int f() { return 1; } }\n"
+    )
+    command = ("--test-command", "env STYLE=nothing sh -c 'touch TEST-p.xml'")
+    done = codeaudit("verify", "project", "--transform", "rename", *command, cwd=built.parent)
+    assert done.returncode == 3
+    assert "nothing could be perturbed" in done.stderr.splitlines()[-1]
+    assert "(most frequent reasons: no local to rename: 1)" in done.stderr.splitlines()[-1]
 
 
 def test_a_copy_of_a_tree_of_java(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
