@@ -34,6 +34,10 @@ class SourceError(CannotAudit):
     """Code that cannot be read or parsed."""
 
 
+class UnknownSyntaxError(SourceError):
+    """Code that parses, but holds syntax that the analysis does not know."""
+
+
 class CorpusError(CannotAudit):
     """A corpus that is missing, empty or malformed."""
 

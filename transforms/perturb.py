@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Final
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Transform
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import FunctionContext, Move, NotApplied, Outcome, Perturbed, Sample, Sites
@@ -78,8 +78,9 @@ def perturb_one(
     seen = {sample.source} if transform.kind != "identity" else set()
     try:
         context = _context(sample, transform)
-    except SourceError:
-        yield from (_refused(sample, transform, number, NOT_PARSED) for number in range(count))
+    except SourceError as error:
+        reason = _unread(error)
+        yield from (_refused(sample, transform, number, reason) for number in range(count))
         return
     if context.obstacle is not None:
         yield from (_refused(sample, transform, number, context.obstacle) for number in range(count))
@@ -96,6 +97,11 @@ def perturb_one(
         # would end the same way.
         yield from (_refused(sample, transform, rest, outcome.reason) for rest in range(number + 1, count))
         return
+
+
+def _unread(error: SourceError) -> str:
+    """The reason to count for a text that cannot be read."""
+    return str(error) if isinstance(error, UnknownSyntaxError) else NOT_PARSED
 
 
 def promised(outcome: Outcome, reason: str = UNCONFIRMED) -> Outcome:
@@ -124,8 +130,8 @@ def reapply(
         if context.obstacle is not None:
             return _refused(sample, transform, variant, context.obstacle)
         rewritten = transform.apply(context.source, moves)
-    except SourceError:
-        return _refused(sample, transform, variant, NOT_PARSED)
+    except SourceError as error:
+        return _refused(sample, transform, variant, _unread(error))
     # No subset is left to try here: the caller chose the moves.
     if isinstance(rewritten, Refused):
         return _refused(sample, transform, variant, rewritten.reason)
@@ -184,8 +190,8 @@ def _variant(
                 return _refused(sample, transform, number, proposed.reason)
             moves = _chosen(proposed, rng, sites, first=draw == 0)
             rewritten = transform.apply(context.source, moves)
-        except SourceError:
-            return _refused(sample, transform, number, NOT_PARSED)
+        except SourceError as error:
+            return _refused(sample, transform, number, _unread(error))
         if isinstance(rewritten, Refused):
             if moves == proposed:
                 return _refused(sample, transform, number, rewritten.reason)

@@ -8,7 +8,8 @@ import warnings
 from types import CodeType
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
+from codeaudit.transforms.python.syntax import unknown_syntax
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 """A `def` or `async def`."""
@@ -21,17 +22,21 @@ def parse(source: str) -> ast.Module:
 
     Raises:
         SourceError: the text is not Python, or is nested too deeply to be read.
+        UnknownSyntaxError: it holds syntax that the analysis does not know.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source)
+            tree = ast.parse(source)
     except SyntaxError as error:
         raise SourceError(f"not valid Python: line {error.lineno}: {error.msg}") from error
     except ValueError as error:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
+    if (found := unknown_syntax(tree)) is not None:
+        raise UnknownSyntaxError(f"syntax that is newer than the analysis: {found}")
+    return tree
 
 
 def compiled(source: str | bytes | ast.Module) -> CodeType | None:

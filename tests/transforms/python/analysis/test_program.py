@@ -155,6 +155,8 @@ def test_in_a_method_may_not_change_places(body: str) -> None:
             "b()\nx = 1\nsum = a\nsum(x for _ in a)", id="a generator that a variable called sum keeps"
         ),
         pytest.param("sys.path = a\nimport x", id="an import sees what was done before"),
+        pytest.param("def g(y: x):\n    pass\nx = 1\nz = g.a", id="annotations may be evaluated later"),
+        pytest.param("class C:\n    y: x\nx = 1\nz = C.a", id="annotations of a class, too"),
         pytest.param("import plug\nx = len(registry.names)", id="an import runs code"),
         pytest.param("from .plug import x\ny = G", id="a relative import runs code"),
         pytest.param("import this\na.b", id="a standard module that acts"),
