@@ -46,10 +46,11 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Attempt, Failed, Predicted, Prediction
-from codeaudit.audit.tasks.solutions import Solutions, completed, trial
+from codeaudit.audit.tasks.solutions import Solutions, completed
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
 from codeaudit.transforms.oracle.calls import Passed, TrialFailed, TrialUnjudged
+from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 

@@ -8,9 +8,6 @@ forms, each also in a fence, with prose around it, or without its indentation:
 
 A reply in no such form is appended to the prompt unchanged.
 
-`trial` puts a program and the tests of its problem together. The tests bring what they need besides the
-function under test: the imports and helpers come from the reference, so that an answer cannot replace them.
-
 `Solutions` runs programs in a sandbox, and their tests in another process. Results are cached on disk by the
 texts of program and tests, so nothing is executed twice. A program that a limit ends does not pass. A result
 that a busy machine may have caused is tried once more and not cached.
@@ -23,7 +20,6 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Final
@@ -171,66 +167,6 @@ def _tree(text: str) -> ast.Module | None:
         return parse(text)
     except SourceError:
         return None
-
-
-def trial(program: str, reference: str, tests: str) -> ProgramTrial:
-    """A program with the tests of its problem, whose solution is `reference`."""
-    helpers, names = _needs(reference, tests)
-    return ProgramTrial(program, helpers + tests, names)
-
-
-@lru_cache(maxsize=256)
-def _needs(reference: str, tests: str) -> tuple[str, tuple[str, ...]]:
-    """The statements of the reference that its tests need, as a text, and the functions that they test."""
-    solution, told = _tree(reference), _tree(tests)
-    if solution is None or told is None:
-        return "", ()
-    used = _used(told)
-    names = _tested(solution, told, used)
-    others = [one for one in solution.body if not (isinstance(one, FunctionNode) and one.name in names)]
-    needed: list[ast.stmt] = []
-    while more := [one for one in others if one not in needed and (_bound(one) & used or _is_general(one))]:
-        needed += more
-        used = used.union(*map(_used, more))
-    kept = ast.Module([one for one in others if one in needed], [])
-    return (f"{ast.unparse(kept)}\n\n\n" if kept.body else ""), names
-
-
-def _tested(solution: ast.Module, told: ast.Module, used: frozenset[str]) -> tuple[str, ...]:
-    """The functions that the tests test. Others that they name are helpers."""
-    functions = [one.name for one in solution.body if isinstance(one, FunctionNode)]
-    match told.body[-1:]:
-        case [ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)], []))]:
-            # The last function is the one that the model writes, so it can't be a helper.
-            return tuple(dict.fromkeys((name, *functions[-1:])))
-    return tuple(functions[-1:] if used & {*functions[-1:]} else dict.fromkeys(functions))
-
-
-def _used(tree: ast.AST) -> frozenset[str]:
-    """The names that a part of a text reads."""
-    names = (one for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
-    return frozenset(one.id for one in names)
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds, and perhaps others."""
-    found: set[str] = set()
-    for one in ast.walk(statement):
-        match one:
-            case ast.Name(name, ast.Store()):
-                found.add(name)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                found.add(name)
-            case ast.alias(name, other):
-                found.add(other or name.partition(".")[0])
-    return found
-
-
-def _is_general(statement: ast.stmt) -> bool:
-    """Whether a statement is an import that may concern every text behind it."""
-    return isinstance(statement, ast.ImportFrom) and (
-        statement.module == "__future__" or statement.names[0].name == "*"
-    )
 
 
 SCHEMA: Final = 2

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from codeaudit.transforms.oracle.carry import is_name
 from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.sandbox import RESTARTED, Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import BROKEN, CPU, IDLE
+from codeaudit.transforms.oracle.single import REASONS
 
 TOGETHER: Final = 64
 """Most jobs in one request."""
@@ -184,10 +186,11 @@ def _result(answer: Answer) -> Result:
     if kind == "lost":
         return Unknown(told, certain=_is_certain(told))
     match _read(told):
-        case {"text": str(text)}:
+        # A program can write its result itself. `repr` writes no control characters.
+        case {"text": str(text)} if text.isprintable():
             return Returned(text)
-        case {"kind": str(name)}:
+        case {"kind": str(name)} if is_name(name):
             return Raised(name)
-        case {"unfit": str(reason)}:
+        case {"unfit": str(reason)} if reason in REASONS:
             return Unknown(reason)
     return Unknown(BROKEN)

@@ -1,4 +1,10 @@
-"""Decides whether two Python programs do the same, by running both in the sandbox on the same inputs."""
+"""Decides whether two Python programs do the same, by running both in the sandbox on the same inputs.
+
+Each program reports what it did, and the reports are compared here. A program shares its process with the
+code that reports, so a hostile one can give a false report, just as it can behave otherwise when it is
+watched. For programs with tests of their own, agreement therefore also needs a variant that passes them where
+it cannot reach them: in another process (`trial`).
+"""
 
 import json
 from collections import Counter, OrderedDict
@@ -7,10 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.oracle.calls import Passed, TrialFailed, Trials
+from codeaudit.transforms.oracle.carry import is_name
 from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.inputs import find, inputs
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import BROKEN, CPU
+from codeaudit.transforms.oracle.tested import trial
+from codeaudit.transforms.oracle.worker import ENDS, UNFIT
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 
@@ -62,7 +72,10 @@ class ProgramPair:
     function: str | None = None
     """The function to call; `None` for the last one at the top level of the text."""
     tests: str | None = None
-    """A text that defines `check(candidate)`. If given, both programs run it and nothing else."""
+    """A text that defines `check(candidate)`. If given, both programs run it and nothing else.
+
+    The variant must also pass it when it runs in another process than the program.
+    """
     inputs: tuple[str, ...] | None = None
     """Argument lists such as `(1, 'a')`; `None` to draw inputs that fit the function."""
     setup: str = ""
@@ -83,6 +96,7 @@ _SHOWN: Final = 400
 """Most characters that a difference shows of each text."""
 _BEFORE_DIFFERENCE: Final = 60
 """Characters shown before the first difference."""
+APART: Final = "its tests can't be run in another process than the program"
 _UNSTABLE: Final = Inconclusive("the original is not deterministic")
 _WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
 """Exceptions that a function raises for drawn values of a kind that it does not take."""
@@ -119,6 +133,12 @@ class Oracle(Sandbox):
         self._count = inputs
         self._messages = messages
         self._originals: OrderedDict[tuple[object, ...], _Original] = OrderedDict()
+        self._trials = Trials(cpu_seconds=self._limits.cpu_seconds)
+
+    def close(self) -> None:
+        """End both sandboxes with every process that they started."""
+        super().close()
+        self._trials.close()
 
     def judge(
         self,
@@ -169,9 +189,30 @@ class Oracle(Sandbox):
                 return Inconclusive(reasons[0][0] if reasons else "no inputs to call it with")
             job = {**original.job, "source": pair.perturbed, "function": name[1]}
             (answers,) = self.ask([job])
-            return self._compared(original, job, tuple(answers))
+            verdict = self._compared(original, job, tuple(answers))
         except Lost as lost:
             return Inconclusive(str(lost))
+        if pair.tests is None or not isinstance(verdict, Agreed):
+            return verdict
+        return self._tested_apart(pair, pair.tests, name) or verdict
+
+    def _tested_apart(
+        self, pair: ProgramPair, tests: str, names: tuple[str, str]
+    ) -> Differed | Inconclusive | None:
+        """The verdict of the tests in another process than the program's; `None` if the variant passes."""
+        before, after = (f"{pair.setup}\n{text}\n" for text in (pair.original, pair.perturbed))
+        if names[0] != names[1]:
+            after += f"{names[0]} = {names[1]}\n"
+        judged = f"{tests.rstrip()}\n\n\ncheck({names[0]})\n"
+        (found,) = self._trials.outcomes([trial(after, before, judged)])
+        if isinstance(found, Passed):
+            return None
+        (first,) = self._trials.outcomes([trial(before, before, judged)])
+        if not isinstance(first, Passed):
+            return Inconclusive(APART)
+        if isinstance(found, TrialFailed) and found.certain:
+            return Differed(input=_OWN_TESTS, before="passes", after=f"fails: {found.reason}")
+        return Inconclusive(found.reason)
 
     def _original(self, pair: ProgramPair, function: str) -> _Original:
         """The original of a pair, run on its inputs; cached, because many variants share one original."""
@@ -289,11 +330,19 @@ def _parsed(answer: Answer) -> Mapping[str, str] | str:
     if kind == "lost":
         return text
     try:
-        found = json.loads(text)
+        found: Any = json.loads(text)
     except (ValueError, RecursionError):
         return BROKEN
-    whole = isinstance(found, dict) and "end" in found and all(isinstance(one, str) for one in found.values())
-    return found if whole else BROKEN
+    # A program can write its report itself. Its words must be known, because reasons are counted and shown.
+    match found:
+        case {"end": str(end)} if (
+            all(isinstance(one, str) for one in found.values())
+            and end in ENDS
+            and found.get("unfit", "") in UNFIT
+            and ("kind" not in found or is_name(found["kind"]))
+        ):
+            return dict(found)
+    return BROKEN
 
 
 def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:

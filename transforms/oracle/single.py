@@ -23,6 +23,11 @@ TOO_LONG: Final = "a result that is too long"
 NOT_PLAIN: Final = "a result of no plain values"
 NO_ANSWERS: Final = frozenset({TOO_LONG, NOT_PLAIN})
 """Reasons for results that are certain and yet no short answer."""
+_NO_PROGRAM: Final = "source does not parse"
+_NO_START: Final = "it cannot be executed alone"
+_MISSING: Final = "it needs what is not there"
+REASONS: Final = NO_ANSWERS | {_NO_PROGRAM, _NO_START, _MISSING}
+"""All reasons for neither a value nor an exception."""
 _NAME: Final = "sample"
 _SMALL: Final = frozenset({type(None), bool, float, complex})
 _UNFIT: Final = (ImportError, MemoryError, OSError, RecursionError)
@@ -80,16 +85,16 @@ def _valued(source: str, space: dict[str, Any]) -> dict[str, str]:
         program = compile(ast.Module(body, []), "<sample>", "exec", dont_inherit=True)
         call = compile(ast.Expression(last.value), "<sample>", "eval", dont_inherit=True)
     except BaseException:  # besides SyntaxError: MemoryError for deep nesting, ValueError for a null byte, …
-        return {"unfit": "source does not parse"}
+        return {"unfit": _NO_PROGRAM}
     try:
         exec(program, space)
     except BaseException as error:
         missing = isinstance(error, NameError | ImportError)
-        return {"unfit": "it needs what is not there" if missing else "it cannot be executed alone"}
+        return {"unfit": _MISSING if missing else _NO_START}
     try:
         value = eval(call, space)
     except _UNFIT:
-        return {"unfit": "it needs what is not there"}
+        return {"unfit": _MISSING}
     except BaseException as error:
         return {"kind": type(error).__name__}
     budget = [MOST_PARTS]

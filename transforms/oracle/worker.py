@@ -25,6 +25,14 @@ _READ_BEFORE: Final = (
     "operator", "statistics", "string", "textwrap", "time", "typing",
 )  # fmt: skip
 """The modules that programs import most. They may import any of the standard library; these load once."""
+ENDS: Final = frozenset({"raised at import", "raised", "returned", "no function"})
+"""The ends of a run."""
+_NO_NAME: Final = "a global name is missing"
+_NO_MODULE: Final = "a module is missing"
+_NO_SPACE: Final = "out of memory or stack"
+_STOPPED: Final = "stopped by the sandbox"
+UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED})
+"""Why an error is due to the place where a program ran; empty if it is not."""
 _OUTPUT: Final = 1 << 16
 """Bytes of output that are kept; of more, only the length and a hash."""
 _NAME: Final = "sample"
@@ -238,15 +246,15 @@ def _unfit(error: BaseException, space: Mapping[str, Any]) -> str:
     if kind is NameError:
         name = error.name  # type: ignore[attr-defined]
         free = str(error).startswith("cannot access free variable")
-        return "" if free or name in space or hasattr(builtins, str(name)) else "a global name is missing"
+        return "" if free or name in space or hasattr(builtins, str(name)) else _NO_NAME
     if issubclass(kind, ImportError):
-        return "a module is missing"
+        return _NO_MODULE
     if issubclass(kind, (MemoryError, RecursionError)):
-        return "out of memory or stack"
+        return _NO_SPACE
     if issubclass(kind, PermissionError):
-        return "stopped by the sandbox"
+        return _STOPPED
     if kind is RuntimeError and error.args == ("can't start new thread",):
-        return "stopped by the sandbox"
+        return _STOPPED
     return ""
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from codeaudit.audit.cache import AnswerCache
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.tasks.solutions import FILE, Solutions, trial
+from codeaudit.audit.tasks.solutions import FILE, Solutions
 from codeaudit.transforms.oracle.calls import (
     Outcome,
     Passed,
@@ -18,6 +18,7 @@ from codeaudit.transforms.oracle.calls import (
     Trials,
     TrialUnjudged,
 )
+from codeaudit.transforms.oracle.tested import trial
 from tests.support.data import data_set
 
 TESTS = "assert f() == 1\n"

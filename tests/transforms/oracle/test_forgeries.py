@@ -1,11 +1,22 @@
 """Wrong programs that try to pass: nothing that a program does can make its tests agree with it."""
 
+import json
 from collections.abc import Iterator
 from textwrap import dedent
 
 import pytest
 
-from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialFailed, Trials, TrialUnjudged
+from codeaudit.transforms.oracle.calls import (
+    Caller,
+    Passed,
+    ProgramTrial,
+    TrialFailed,
+    Trials,
+    TrialUnjudged,
+    Unknown,
+)
+from codeaudit.transforms.oracle.oracle import Inconclusive, Oracle
+from codeaudit.transforms.oracle.server import BROKEN
 
 TESTS = """\
 SECRET = [8251, 'unguessable']
@@ -316,3 +327,43 @@ def test_a_wrong_program_does_not_pass_and_the_next_one_is_judged(trials: Trials
     )
     assert isinstance(forged, TrialFailed | TrialUnjudged), forged
     assert after == Passed()
+
+
+OWN_REPORT = """
+import sys
+def f(*a):
+    frame = sys._getframe()
+    while frame:
+        answer = frame.f_locals.get('answer')
+        if answer:
+            answer({report!r})
+            __import__('os')._exit(0)
+        frame = frame.f_back
+
+"""
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"text": "1\x1b[31m"}, {"text": "\u202e1"}, {"text": 1}, {"kind": "a b"}, {"kind": "E" * 200}, {"kind": ""},
+        {"unfit": "a reason of its own"}, {"unfit": ["x"]}, {}, [], None,
+    ],
+)  # fmt: skip
+def test_a_result_that_a_program_writes_itself_has_the_agreed_form(told: object) -> None:
+    with Caller() as caller:
+        (found,) = caller.results([OWN_REPORT.format(report=json.dumps(told)) + "f()"], cpu_seconds=0.5)
+    assert found == Unknown(BROKEN)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"end": "an end of its own"}, {"end": "returned", "unfit": "a reason of its own"}, {"end": "raised", "kind": "a b"},
+        {"end": "returned", "value": 1}, {"value": "1"}, [], None,
+    ],
+)  # fmt: skip
+def test_a_report_that_a_program_writes_itself_has_the_agreed_form(told: object) -> None:
+    source = OWN_REPORT.format(report=json.dumps(told))
+    with Oracle() as oracle:
+        assert oracle.judge(source, source, inputs=("(1,)",)) == Inconclusive(BROKEN)

@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, ProgramPair, Verdict
+from codeaudit.transforms.oracle.oracle import (
+    APART,
+    Agreed,
+    Differed,
+    Inconclusive,
+    Oracle,
+    ProgramPair,
+    Verdict,
+)
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
@@ -340,6 +348,56 @@ def test_own_tests_decide(oracle: Oracle) -> None:
 def test_tests_that_the_original_fails_show_nothing(oracle: Oracle) -> None:
     source = "def f(x): return x + 2\n"
     assert oracle.judge(source, source, tests=TESTS) == Inconclusive("the original fails its own tests")
+
+
+HELPLESS = """
+class Same:
+    def __eq__(self, other): return True
+def f(x): return Same()
+"""
+LISTS = """
+class Same(list):
+    def __eq__(self, other): return True
+def f(x): return [x + 1]
+"""
+FRAMES = """
+import os, sys
+def f(x):
+    frame = sys._getframe()
+    while frame:
+        if "answer" in frame.f_locals:
+            frame.f_locals["answer"]('{"end": "returned", "calls": "1"}')
+            os._exit(0)
+        frame = frame.f_back
+    return x + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("original", "perturbed"),
+    [
+        (HELPLESS, HELPLESS),
+        (LISTS, LISTS.replace("return [x + 1]", "return Same([x])")),
+        (FRAMES, FRAMES.replace("return x + 1", "return x - 1")),
+    ],
+)
+def test_programs_do_not_agree_by_forging_their_tests(oracle: Oracle, original: str, perturbed: str) -> None:
+    tests = (
+        "def check(g):\n    assert g(1) == (2 if type(g(1)) is int else [2])\n    assert g(2) in (3, [3])\n"
+    )
+    verdict = oracle.judge(original, perturbed, tests=tests)
+    assert not isinstance(verdict, Agreed), verdict
+
+
+def test_tests_apart_know_renamed_functions_setup_and_helpers(oracle: Oracle) -> None:
+    source = "def near(a): return a + BY\ndef f(x): return x + 1\n"
+    tests = "def check(g):\n    assert g(1) == near(1)\n"
+    renamed = source.replace("def f", "def h")
+    for other in (source, renamed):
+        assert isinstance(oracle.judge(source, other, tests=tests, setup="BY = 1", function="f"), Agreed)
+    unfit = "def f(x): return x()\n"
+    tests = "def check(g):\n    assert g(lambda: 1) == 1\n"
+    assert oracle.judge(unfit, unfit, tests=tests) == Inconclusive(APART)
 
 
 def problems() -> list[dict[str, Any]]:
