@@ -15,8 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.checks import DAMAGED, is_number, load_json, shown
 from codeaudit.audit.interface import Task
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query, answer_from_json
+from codeaudit.audit.records import (
+    Failed,
+    Predicted,
+    Prediction,
+    Query,
+    answer_from_json,
+    failed_from_json,
+    scores_from_json,
+)
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import RunError
 
@@ -45,7 +54,8 @@ class AnswerCache:
         Raises:
             RunError: it cannot be written, or is no cache.
         """
-        self._path = path
+        self.path = path
+        """The file."""
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
@@ -91,7 +101,7 @@ class AnswerCache:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
-            place = str(self._path)
+            place = str(self.path)
             raise RunError(f"cannot use the cache {place!r}: {error}; choose another with --cache") from error
 
 
@@ -107,7 +117,17 @@ class ModelMemory:
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
         """As `codeaudit.audit.run.AnswerMemory.recall`."""
         keys = {self._key(query, again=again): query for query in queries}
-        return {keys[key]: decode(text) for key, text in self.cache.fetch(list(keys)).items()}
+        return {keys[key]: self._decoded(text) for key, text in self.cache.fetch(list(keys)).items()}
+
+    def _decoded(self, text: object) -> Prediction:
+        try:
+            return decode(text)
+        except (RunError, *DAMAGED) as error:
+            place, why = str(self.cache.path), " ".join(str(error).split())
+            raise RunError(
+                f"the cache {place!r} is damaged: it holds a malformed answer ({why}); "
+                "delete it, or choose another with --cache"
+            ) from error
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         """As `codeaudit.audit.run.AnswerMemory.remember`."""
@@ -176,10 +196,21 @@ def encode(predicted: Prediction) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
-def decode(text: str) -> Prediction:
-    """A prediction from its JSON."""
-    value = json.loads(text)
+def decode(text: object) -> Prediction:
+    """A prediction from its JSON.
+
+    Raises:
+        RunError, ValueError: the text holds none.
+    """
+    # SQLite does not keep to the type of a column.
+    if not isinstance(text, str):
+        raise RunError(f"no text: {shown(text)}")
+    value = load_json(text)
+    if not isinstance(value, dict):
+        raise RunError(f"no answer: {shown(value)}")
     if "failed" in value:
-        return Failed(reason=str(value["failed"]))
-    scores = tuple((str(label), float(score)) for label, score in value["scores"])
-    return Predicted(answer=answer_from_json(value["answer"]), scores=scores, margin=value["margin"])
+        return failed_from_json(value)
+    answer, scores, margin = (value.get(name) for name in ("answer", "scores", "margin"))
+    if not (margin is None or is_number(margin)):
+        raise RunError(f"no margin: {shown(margin)}")
+    return Predicted(answer=answer_from_json(answer), scores=scores_from_json(scores), margin=margin)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from codeaudit.audit.checks import is_number, shown
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import NotApplied, Outcome, Perturbed, Sample
 
@@ -55,8 +56,15 @@ def answer_from_json(value: object) -> Answer:
     """
     # Attempts and sets of labels are both lists in JSON; only graded attempts are lists of objects.
     if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
-        return tuple(Attempt(text=str(part["text"]), failure=part["failure"]) for part in value)
+        return tuple(_attempt(part) for part in value)
     return label_from_json(value)
+
+
+def _attempt(value: Mapping[str, object]) -> Attempt:
+    text, failure = value.get("text"), value.get("failure", "")
+    if not (isinstance(text, str) and (failure is None or isinstance(failure, str))):
+        raise RunError(f"no answer: {shown(value)}")
+    return Attempt(text=text, failure=failure)
 
 
 def label_from_json(value: object) -> str | float | tuple[str, ...]:
@@ -66,14 +74,43 @@ def label_from_json(value: object) -> str | float | tuple[str, ...]:
         RunError: it is neither.
     """
     match value:
-        case str() | float():
+        case str():
             return value
-        case int():
-            return float(value)  # `2` and `2.0` are one answer, and JSON writers drop the fraction
-        case list():
-            return tuple(str(part) for part in value)
+        # `2` and `2.0` are one answer, and JSON writers drop the fraction.
+        case int() | float() if is_number(value):
+            return float(value)
+        case list() if all(isinstance(part, str) for part in value):
+            return tuple(value)
         case _:
-            raise RunError(f"no answer: {value!r}")
+            raise RunError(f"no answer: {shown(value)}")
+
+
+def failed_from_json(value: Mapping[str, object]) -> "Failed":
+    """The failure that `{"failed": REASON}` stands for.
+
+    Raises:
+        RunError: it is none.
+    """
+    reason = value.get("failed")
+    if not isinstance(reason, str):
+        raise RunError(f"no answer: {shown(value)}")
+    return Failed(reason=reason)
+
+
+def scores_from_json(value: object) -> tuple[tuple[str, float], ...]:
+    """The scores of labels, from a list of pairs.
+
+    Raises:
+        RunError: it is none.
+    """
+    if not isinstance(value, list):
+        raise RunError(f"no scores: {shown(value)}")
+    for pair in value:
+        if not (
+            isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and is_number(pair[1])
+        ):
+            raise RunError(f"no score of a label: {shown(pair)}")
+    return tuple((label, float(score)) for label, score in value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

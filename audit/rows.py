@@ -12,6 +12,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.checks import DAMAGED, is_text, is_whole, load_json
+from codeaudit.audit.checks import shown as shown_value
 from codeaudit.audit.integrity import allow_explanations
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
@@ -28,9 +30,11 @@ from codeaudit.audit.records import (
     Violated,
     answer_from_json,
     answer_to_json,
+    failed_from_json,
     label_from_json,
+    scores_from_json,
 )
-from codeaudit.audit.store import EXPLANATIONS, SUITE, VERDICTS, RunFolder, TableRow, read_lines, read_rows
+from codeaudit.audit.store import EXPLANATIONS, SUITE, VERDICTS, RunFolder, TableRow, read_rows
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
 
@@ -154,7 +158,7 @@ def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None
         RunError: the file cannot be read or written.
     """
     path = folder.path / EXPLANATIONS
-    rows = [*(read_lines(path) if path.exists() else ()), *map(explanation_row, explained)]
+    rows = [*(read_rows(path) if path.exists() else ()), *map(explanation_row, explained)]
     # Later rows win, and a dict keeps the place of the first: explaining again replaces a line in place.
     named = {tuple(row[name] for name in VIOLATION): row for row in rows}
     text = "".join(json.dumps(row) + "\n" for row in named.values())
@@ -188,13 +192,23 @@ def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
     Raises:
         RunError: there is no such table, it is damaged, or it lacks columns.
     """
+    for _, rows in groupby(read_rows(path, seed=seed), key=lambda row: row["sample"]):
+        yield _case(path, list(rows))
+
+
+def _case(path: Path, rows: Sequence[TableRow]) -> Case:
     try:
-        for _, rows in groupby(read_rows(path, seed=seed), key=lambda row: row["sample"]):
-            every = list(rows)
-            sample = _sample(every[0])
-            yield Case(sample=sample, outcomes=tuple(_outcome(sample, row) for row in every))
-    except (KeyError, TypeError, ValueError) as error:
-        raise RunError(f"suite {str(path)!r} lacks a column or holds no such value: {error}") from error
+        sample = _sample(rows[0])
+        return Case(sample=sample, outcomes=tuple(_outcome(sample, row) for row in rows))
+    except (RunError, *DAMAGED) as error:
+        named = f"{rows[0]['sample']!r} under {rows[0]['transform']!r}"
+        raise RunError(f"table {str(path)!r} is damaged: sample {named}: {_told(error)}") from error
+
+
+def _told(error: BaseException) -> str:
+    """What was wrong with a value, on one line."""
+    text = " ".join(str(error).split())
+    return f"no entry {text}" if isinstance(error, KeyError) else text or type(error).__name__
 
 
 def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
@@ -212,14 +226,18 @@ def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
 
 
 def prediction_of(row: TableRow, side: str) -> Prediction:
-    """The prediction in the columns of one side, `before` or `after`."""
-    value = json.loads(row[side])
+    """The prediction in the columns of one side, `before` or `after`.
+
+    Raises:
+        RunError, ValueError: the columns hold none.
+    """
+    value = load_json(row[side])
     if isinstance(value, Mapping):
-        return Failed(reason=str(value["failed"]))
-    scores = json.loads(row[f"{side}_scores"] or "[]")
+        return failed_from_json(value)
+    scores = load_json(row[f"{side}_scores"] or "[]")
     return Predicted(
         answer=answer_from_json(value),
-        scores=tuple((str(label), float(score)) for label, score in scores),
+        scores=scores_from_json(scores),
         margin=row[f"{side}_margin"],
     )
 
@@ -239,8 +257,11 @@ def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> 
     found = [_next(folder, perturbed, rows) for perturbed in variants]
     try:
         verdicts = tuple(_verdict(one, row) for one, row in zip(variants, found, strict=True))
-    except (KeyError, TypeError, ValueError) as error:
-        raise RunError(f"table {str(folder / VERDICTS)!r} holds no such value: {error}") from error
+    except (RunError, *DAMAGED) as error:
+        sample = case.sample.id
+        raise RunError(
+            f"table {str(folder / VERDICTS)!r} is damaged: sample {sample!r} of {model!r}: {_told(error)}"
+        ) from error
     return Audited(
         model=model,
         sample=case.sample,
@@ -280,7 +301,7 @@ def _sample(row: TableRow) -> Sample:
         id=row["sample"],
         language=row["language"],
         source=row["source"],
-        label=None if row["label"] is None else label_from_json(json.loads(row["label"])),
+        label=None if row.get("label") is None else label_from_json(load_json(row["label"])),
         origin=Origin(path=row["path"], line=row["line"]),
         asked=row.get("asked") or "",
     )
@@ -301,7 +322,7 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
         kind=row["kind"],
         variant=row["variant"],
         source=row["perturbed"],
-        moves=tuple(_move(*parts) for parts in json.loads(row["moves"])),
+        moves=tuple(_move(*parts) for parts in load_json(row["moves"])),
         evidence=row["evidence"],
     )
 
@@ -310,11 +331,14 @@ def _relabelled(sample: Sample, told: str | None) -> Sample:
     """The sample with the label of its perturbed text. Suites of earlier versions lack that column."""
     if told is None:
         return sample
-    value = json.loads(told)
+    value = load_json(told)
     label = None if value is None else label_from_json(value)
     # The same object where nothing differs, because a suite has dozens of variants for each sample.
     return sample if label == sample.label else replace(sample, label=label)
 
 
 def _move(kind: str, site: int, value: str | list[int], note: str) -> Move:
+    order = isinstance(value, list) and all(map(is_whole, value))
+    if not (is_text(kind) and is_whole(site) and is_text(note) and (order or is_text(value))):
+        raise ValueError(f"no move: {shown_value([kind, site, value, note])}")
     return Move(kind=kind, site=site, value=value if isinstance(value, str) else tuple(value), note=note)

@@ -11,13 +11,16 @@ only if it has the metadata that the writers add.
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, get_args
 
+from codeaudit.audit.checks import DAMAGED, KINDS, is_number, is_text, is_whole, load_json, shown
+from codeaudit.audit.records import answer_from_json
 from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Evidence, Kind
 
 SCHEMA: Final = 2
 """Version of the manifest. The first one does not bind the files of a run together."""
@@ -102,7 +105,8 @@ class RunFolder:
             RunError: the disk is full, or the folder cannot be written.
         """
         with self.replacing(name) as place:
-            place.write_text(text, encoding="utf-8")
+            # A lone surrogate, as in the name of a file that is not Unicode, becomes an escape of JSON.
+            place.write_text(text, encoding="utf-8", errors="backslashreplace")
 
     @contextmanager
     def replacing(self, name: str) -> Iterator[Path]:
@@ -132,7 +136,7 @@ def read_manifest(path: Path) -> Manifest:
         RunError: there is none, codeaudit did not write it, or it has another schema.
     """
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = load_json(path.read_bytes())
     except OSError as error:
         place, what = (path.parent, f"{MANIFEST} ") if path.name == MANIFEST else (path, "")
         raise RunError(f"no run at {str(place)!r}: {what}{error.strerror or 'cannot be read'}") from error
@@ -143,7 +147,57 @@ def read_manifest(path: Path) -> Manifest:
     if manifest.get("schema") not in READABLE:
         known = " and ".join(map(str, READABLE))
         raise RunError(f"{str(path)!r} has schema {manifest.get('schema')!r}; this version reads {known}")
+    for field, (what, fits) in _FIELDS.items():
+        if field in manifest and not fits(manifest[field]):
+            raise RunError(f"{str(path)!r} is damaged: {field!r} is {shown(manifest[field])}, not {what}")
     return manifest
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def _objects(value: object) -> TypeGuard[list[dict[str, object]]]:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _models(value: object) -> bool:
+    return _objects(value) and all(
+        is_text(one.get(name)) for one in value for name in ("name", "fingerprint")
+    )
+
+
+def _uses(value: object) -> bool:
+    return _objects(value) and all(
+        is_text(one.get("model"))
+        and all(each is None or is_number(each) for name, each in one.items() if name in USED)
+        for one in value
+    )
+
+
+def _object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+USED: Final = frozenset({"requests", "tokens_in", "tokens_out", "cost"})
+"""The numbers that a manifest's usage of a model may have."""
+_FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
+    "codeaudit": ("a text", is_text),
+    "state": ("a text", is_text),
+    "started": ("a text", is_text),
+    "command": ("a list of texts", _texts),
+    "versions": ("an object", _object),
+    "machine": ("an object", _object),
+    "corpus": ("an object", _object),
+    "options": ("an object", _object),
+    "task": ("a text", is_text),
+    "seed": ("a whole number", is_whole),
+    "trials": ("a whole number", is_whole),
+    "transforms": ("a list of texts", _texts),
+    "models": ("a list of objects with name and fingerprint", _models),
+    "usage": ("a list of objects with a model and numbers", _uses),
+}
+"""Fields of a manifest that are read later: in words, and the check."""
 
 
 TableRow = Mapping[str, Any]
@@ -207,12 +261,52 @@ ATTACK_COLUMNS: Final[Mapping[str, str]] = {
     "after": "string",
 }
 
+EXPLANATION_COLUMNS: Final[Mapping[str, str]] = {
+    "model": "string",
+    "seed": "int64",
+    "sample": "string",
+    "path": "string",
+    "line": "int64",
+    "transform": "string",
+    "variant": "int64",
+    "moves_before": "int64",
+    "smallest": "bool",
+    "queries": "int64",
+    "source": "string",
+    "perturbed": "string",
+}
+"""The simple columns of `explanations.jsonl`; `moves`, `before` and `after` are JSON values."""
+
+_NAMED: Final = frozenset({"seed", "sample", "transform", "kind", "variant"})
+FILLED: Final[Mapping[str, frozenset[str]]] = {
+    SUITE: _NAMED | {"language", "path", "line", "source", "status"},
+    VERDICTS: _NAMED | {"model", "input", "outcome", "before", "after"},
+    EXPLANATIONS: frozenset(EXPLANATION_COLUMNS),
+}
+"""The columns that every row of a table fills. Earlier versions did not write some of the others."""
+NEEDED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("status", "perturbed"): ("perturbed", "moves", "evidence"),
+    ("status", "not_applied"): ("reason",),
+    ("outcome", "unjudged"): ("reason",),
+    ("outcome", "held"): ("deviation",),
+    ("outcome", "violated"): ("deviation",),
+}
+"""The columns that a row fills if another one has this value."""
+WORDS: Final[Mapping[str, frozenset[str]]] = {
+    "kind": frozenset(get_args(Kind)),
+    "evidence": frozenset(get_args(Evidence)),
+    "status": frozenset({"perturbed", "not_applied"}),
+    "outcome": frozenset({"held", "violated", "unjudged"}),
+}
+"""The values that a column of words may have."""
+
 LINES: Final = ".jsonl"
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
 
 _ROWS: Final = 1024
+_COLUMNS: Final = {SUITE: SUITE_COLUMNS, VERDICTS: VERDICT_COLUMNS, EXPLANATIONS: EXPLANATION_COLUMNS}
 
 
 class TableWriter(AbstractContextManager["TableWriter"]):
@@ -270,45 +364,123 @@ def read_rows(
 ) -> Iterator[TableRow]:
     """The rows of a table, or those of one trial; of a Parquet file with the named columns only.
 
+    Its columns are those of the table of its name; a table of any other name is a suite.
+
     Raises:
-        RunError: there is no such table, or it is damaged.
+        RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
-    from pyarrow import ArrowException, compute
+    numbered = _lines(path) if path.suffix == LINES else _batches(path, seed, columns)
+    name = path.name if path.name in FILLED else SUITE
+    for number, row in numbered:
+        _check_row(path, name, number, row, columns)
+        if seed is None or row["seed"] == seed:
+            yield row
+
+
+def _check_row(path: Path, name: str, number: int, row: TableRow, columns: Sequence[str] | None) -> None:
+    """Check the cells of a row, or those of the named columns.
+
+    Raises:
+        RunError: a cell is empty that must not be, or holds a value of another type.
+    """
+    wrong = None
+    read = _COLUMNS[name].keys() if columns is None else frozenset(columns)
+    for column, kind in _COLUMNS[name].items():
+        value = row.get(column)
+        if column not in read:
+            continue
+        if value is None:
+            if column in FILLED[name]:
+                wrong = f"no {column!r}"
+                break
+        elif not KINDS[kind][1](value):
+            wrong = f"{shown(value)} in {column!r}, which must be {KINDS[kind][0]}"
+            break
+        elif column in WORDS:
+            if value not in WORDS[column]:
+                wrong = f"{shown(value)} in {column!r}; known: {', '.join(sorted(WORDS[column]))}"
+                break
+            needed = NEEDED.get((column, value), ())
+            if missing := [one for one in needed if one in read and row.get(one) is None]:
+                wrong = f"{column} {value!r}, but no {missing[0]!r}"
+                break
+    if wrong is None and name == EXPLANATIONS:
+        wrong = _wrong_explanation(row)
+    if wrong is not None:
+        raise RunError(f"table {str(path)!r} is damaged: row {number} has {wrong}")
+
+
+def _wrong_explanation(row: TableRow) -> str | None:
+    """What is wrong with the JSON values of an explanation."""
+    moves = row.get("moves")
+    if not _objects(moves) or not all(is_text(one.get("note")) for one in moves):
+        return f"{shown(moves)} in 'moves', which must be a list of moves"
+    for side in ("before", "after"):
+        try:
+            answer_from_json(row.get(side))
+        except RunError:
+            return f"{shown(row.get(side))} in {side!r}, which must be an answer"
+    return None
+
+
+def _batches(path: Path, seed: int | None, columns: Sequence[str] | None) -> Iterator[tuple[int, TableRow]]:
+    """The numbered rows of a Parquet file; of other trials only some.
+
+    Raises:
+        RunError: as `read_rows`.
+    """
+    from pyarrow import ArrowException, compute, types
     from pyarrow.parquet import ParquetFile
 
-    if path.suffix == LINES:
-        yield from (row for row in read_lines(path) if seed is None or row.get("seed") == seed)
-        return
+    first = 1
     try:
         with ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise RunError(f"table {str(path)!r} is damaged: it has two columns of one name")
             for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
                 # Filtered by Arrow, so that no Python object is made for the rows of other trials.
-                if seed is not None:
-                    batch = batch.filter(compute.equal(batch["seed"], seed))
-                yield from batch.to_pylist()
+                if seed is not None and "seed" in names and types.is_integer(batch["seed"].type):
+                    # A row without a seed is damaged; it must be seen.
+                    chosen = compute.fill_null(compute.equal(batch["seed"], seed), True)
+                    numbers = compute.indices_nonzero(chosen).to_pylist()
+                    yield from (
+                        (first + n, row)
+                        for n, row in zip(numbers, batch.filter(chosen).to_pylist(), strict=True)
+                    )
+                else:
+                    yield from enumerate(batch.to_pylist(), start=first)
+                first += batch.num_rows
     except FileNotFoundError as error:
         raise RunError(f"no table {str(path)!r}") from error
-    except (ArrowException, OSError) as error:
-        raise RunError(f"cannot read table {str(path)!r}: {error}") from error
+    except (ArrowException, OSError, *DAMAGED) as error:
+        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
 
 
-def read_lines(path: Path) -> Iterator[TableRow]:
-    """The rows of a file of JSON lines.
+def _lines(path: Path) -> Iterator[tuple[int, TableRow]]:
+    """The numbered rows of a file of JSON lines.
 
     Raises:
         RunError: there is no such file, or a line is no object.
     """
+    number = 0
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                row = json.loads(line)
+                row = load_json(line)
                 if not isinstance(row, dict):
-                    raise RunError(f"cannot read suite {str(path)!r}: line {number} is not an object")
-                yield row
+                    raise RunError(f"cannot read table {str(path)!r}: line {number} is not an object")
+                yield number, row
     except FileNotFoundError as error:
         raise RunError(f"no suite {str(path)!r}") from error
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot read suite {str(path)!r}: {error}") from error
+    except OSError as error:
+        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+    except ValueError as error:
+        raise RunError(f"cannot read table {str(path)!r}: line {number}: {_one_line(error)}") from error
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
 
 
 def read_about(path: Path) -> Mapping[str, Any]:
@@ -321,21 +493,30 @@ def read_about(path: Path) -> Mapping[str, Any]:
     from pyarrow.parquet import read_schema
 
     if path.suffix == LINES:
-        first = next(read_lines(path), {})
+        _, first = next(_lines(path), (0, {}))
         if not ABOUT.issubset(first):
             raise RunError(
                 f"{str(path)!r} was not written by codeaudit: its rows lack {', '.join(sorted(ABOUT))}"
             )
-        return {name: first[name] for name in ABOUT}
+        return _checked_about(path, {name: first[name] for name in ABOUT})
     try:
         metadata = read_schema(path).metadata or {}
     except FileNotFoundError as error:
         raise RunError(f"no suite {str(path)!r}") from error
-    except (ArrowException, OSError) as error:
-        raise RunError(f"cannot read suite {str(path)!r}: {error}") from error
+    except (ArrowException, OSError, *DAMAGED) as error:
+        raise RunError(f"cannot read suite {str(path)!r}: {_one_line(error)}") from error
     if b"codeaudit" not in metadata:
         raise RunError(f"{str(path)!r} was not written by codeaudit: it has no codeaudit metadata")
-    about: Mapping[str, Any] = json.loads(metadata[b"codeaudit"])
+    try:
+        about = load_json(metadata[b"codeaudit"])
+    except ValueError as error:
+        raise RunError(f"the metadata of {str(path)!r} is damaged: {_one_line(error)}") from error
+    return _checked_about(path, about)
+
+
+def _checked_about(path: Path, about: object) -> Mapping[str, Any]:
+    if not isinstance(about, dict) or not all(is_text(about.get(name, "")) for name in ("task", "corpus")):
+        raise RunError(f"the metadata of {str(path)!r} is damaged: task and corpus must be texts")
     return about
 
 
@@ -343,10 +524,7 @@ def suite_contents(path: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The seeds of a suite's trials and the names of its transforms, in order of appearance.
 
     Raises:
-        RunError: there is no such table, or it is damaged or lacks columns.
+        RunError: there is no such table, or it is damaged.
     """
-    try:
-        pairs = list(dict.fromkeys((row["seed"], row["transform"]) for row in read_rows(path)))
-    except KeyError as error:
-        raise RunError(f"suite {str(path)!r} lacks the column {error}") from error
+    pairs = list(dict.fromkeys((row["seed"], row["transform"]) for row in read_rows(path)))
     return tuple(dict.fromkeys(seed for seed, _ in pairs)), tuple(dict.fromkeys(name for _, name in pairs))

@@ -4,8 +4,9 @@
 runs here, too. Nothing here asks a model or writes into a run folder.
 """
 
-import json
+import os
 import shlex
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import check_files, repeated
 from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.rows import read_audited
@@ -241,25 +243,42 @@ def read_summary(path: Path) -> Summary:
         return Summary.from_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from error
+    except RunError as error:
+        raise RunError(f"{str(path)!r}: {error}") from error
 
 
 def write_file(path: Path, text: str) -> None:
     """Write a text, making the folder if needed. A lone surrogate is written as an escape.
 
+    The file appears as a whole or not at all, and an earlier one stays if the new one cannot be written.
+
     Raises:
         RunError: the file cannot be written.
     """
+    # Sources of a corpus may hold lone surrogates, which UTF-8 cannot write.
+    data = text.encode("utf-8", "backslashreplace")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Sources of a corpus may hold lone surrogates, which UTF-8 cannot write.
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        # A device or a pipe, such as /dev/stdout, must not be replaced by a file.
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        # Where the path is a link, the file that it leads to is replaced.
+        place = Path(os.path.realpath(path))
+        with RunFolder(place.parent).replacing(place.name) as partial:
+            partial.write_bytes(data)
+            if place.exists():
+                shutil.copymode(place, partial)
     except OSError as error:
         raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
 
 
 def _decoded(text: str | None) -> object:
     """An answer or a label from its JSON; None for a failed answer, whose reason has its own column."""
-    value = None if text is None else json.loads(text)
+    try:
+        value = None if text is None else load_json(text)
+    except ValueError as error:
+        raise RunError(f"a table of the run is damaged: {error}") from error
     # A failure is a JSON object, an answer never is.
     return None if isinstance(value, dict) else value
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, Final, get_args
 
+from codeaudit.audit.checks import is_text, is_whole
+from codeaudit.audit.checks import shown as as_json
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.models.provider import OPTIONS, Option
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Sites
 from codeaudit.transforms.registry import expand
 
@@ -127,13 +129,35 @@ class RunOptions:
 
     @classmethod
     def of_manifest(cls, options: Mapping[str, Any]) -> "RunOptions":
-        """The options in a manifest; those that an earlier version did not have keep their defaults."""
+        """The options in a manifest; those that an earlier version did not have keep their defaults.
+
+        Raises:
+            RunError: an option has a value of another type.
+        """
         values = {name: options[name] for name in cls.__slots__ if name in options}
+        for name, value in values.items():
+            if not _fits(value, getattr(cls(), name)):
+                raise RunError(f"the manifest's option {name!r} is {as_json(value)}; run the audit again")
         for name in ("model", "model_argument"):
             values[name] = tuple(values.get(name, ()))
         for name in ("suite", "out", "cache", "sign_key"):
             values[name] = Path(values[name]) if values.get(name) else None
         return cls(**values)
+
+
+def _fits(value: object, default: object) -> bool:
+    """Whether an option's value in a manifest has the type of the option."""
+    match default:
+        case bool():
+            return isinstance(value, bool)
+        case int():
+            return is_whole(value)
+        case str():
+            return is_text(value)
+        case tuple():
+            return isinstance(value, list) and all(map(is_text, value))
+        case _:
+            return value is None or is_text(value)
 
 
 def listed(names: str | Iterable[str]) -> tuple[str, ...]:

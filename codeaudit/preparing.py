@@ -40,7 +40,7 @@ from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted
-from codeaudit.transforms.errors import CorpusError, ModelError, UsageError
+from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.records import Sites
 
 
@@ -350,9 +350,14 @@ def suite_task(path: Path) -> str:
     """The task that a suite was made for.
 
     Raises:
-        RunError: there is no such suite.
+        RunError: there is no such suite, or no such task.
     """
-    return str(read_about(path).get("task"))
+    task = str(read_about(path).get("task"))
+    try:
+        TASKS.get(task)
+    except UsageError as error:
+        raise RunError(f"suite {str(path)!r} is of an {error}") from error
+    return task
 
 
 def draw(

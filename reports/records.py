@@ -6,6 +6,7 @@ Every record is frozen. `Summary` is the content of `summary.json`, the interfac
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -34,7 +35,7 @@ def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:
     """
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise RunError(f"summary is not JSON ({error}); run the audit again to write it anew") from error
     found = value.get("schema") if isinstance(value, dict) else None
     if schema is not None and found != schema:
@@ -82,8 +83,10 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     # JSON has one kind of number, so a whole one is a float here. `True` is an int in Python, but no number
     # in a summary.
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        if math.isfinite(value):
-            return float(value)
+        # A whole number beyond every float has no float.
+        with suppress(OverflowError):
+            if math.isfinite(value):
+                return float(value)
     elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
         return value
     raise _wrong(where, value)

@@ -17,12 +17,13 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeaudit.audit.cache import ModelMemory, answers_scope
+from codeaudit.audit.checks import DAMAGED
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import explanation_row, keep_explanations, prediction_of, read_suite
 from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
-from codeaudit.audit.store import SUITE, VERDICTS, RunFolder, read_rows
+from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, RunFolder, read_rows
 from codeaudit.auditing import answer_cache
 from codeaudit.cli.options import (
     FORMATS,
@@ -95,7 +96,11 @@ def violations(
         # By variant first: with a limit each sample and transform has its turn before second variants do.
         keys = sorted((key for key in wanted if key[0] == model), key=lambda key: (key[4], key[1:]))
         for key in keys[: limit or None] if sample is None else keys:
-            made = _violated(wanted[key], perturbed[key[1:]])
+            if key[1:] not in perturbed:
+                raise RunError(
+                    f"{SUITE} and {VERDICTS} in {str(run.path)!r} are of different runs; run the audit again"
+                )
+            made = _violated(run.path / VERDICTS, wanted[key], perturbed[key[1:]])
             if made is not None:
                 found.append(RecordedViolation(model=model, seed=key[1], violated=made))
     return found
@@ -110,7 +115,7 @@ def explain_violations(
         ModelError: a model cannot be loaded or cannot answer.
     """
     # Only where the models run may differ; everything that decides their answers is that of the run.
-    options = replace(RunOptions.of_manifest(run.manifest["options"]), device=device, batch_size=batch_size)
+    options = replace(RunOptions.of_manifest(_field(run, "options")), device=device, batch_size=batch_size)
     results: list[Explained | Gone] = []
     try:
         results.extend(_shrunk(options, run, found, progress))
@@ -123,9 +128,13 @@ def explain_violations(
 def _shrunk(
     options: RunOptions, run: Run, found: Sequence[RecordedViolation], progress: RunProgress
 ) -> Iterator[Explained | Gone]:
-    recorded = {str(each["name"]): each["fingerprint"] for each in run.manifest["models"]}
-    specs = dict(zip(recorded, run.manifest["options"]["model"], strict=True))
-    task = TASKS.get(run.manifest["task"])
+    recorded = {str(each["name"]): each["fingerprint"] for each in _field(run, "models")}
+    if len(options.model) != len(recorded):
+        raise RunError(
+            f"{str(run.path / MANIFEST)!r} is damaged: it has another number of models than options"
+        )
+    specs = dict(zip(recorded, options.model, strict=True))
+    task = TASKS.get(_field(run, "task"))
     with answer_cache(options, RunFolder(run.path), progress) as cache:
         for name in dict.fromkeys(one.model for one in found):
             (model,) = load_models(options, (specs[name],), {})
@@ -136,7 +145,7 @@ def _shrunk(
             memory = ModelMemory(
                 cache=cache,
                 fingerprint=answers_scope(model.fingerprint, task),
-                run=str(run.manifest["codeaudit"]),
+                run=str(_field(run, "codeaudit")),
             )
             setup = AuditSetup(
                 model=model, task=task, memory=memory, monitor=NoMonitor(), batch_size=options.batch_size
@@ -148,8 +157,19 @@ def _shrunk(
                     monitor.answered(1, recalled=False)
 
 
+def _field(run: Run, name: str) -> Any:
+    """A field of the manifest.
+
+    Raises:
+        RunError: the manifest lacks it.
+    """
+    if name not in run.manifest:
+        raise RunError(f"{str(run.path / MANIFEST)!r} is damaged: it has no {name!r}")
+    return run.manifest[name]
+
+
 def _models(run: Run, wanted: Sequence[str]) -> tuple[str, ...]:
-    known = [str(each["name"]) for each in run.manifest["models"]]
+    known = [str(each["name"]) for each in _field(run, "models")]
     for name in wanted:
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -182,8 +202,11 @@ def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], P
     return found
 
 
-def _violated(row: Mapping[str, Any], perturbed: Perturbed) -> Violated | None:
-    before, after = prediction_of(row, "before"), prediction_of(row, "after")
+def _violated(path: Path, row: Mapping[str, Any], perturbed: Perturbed) -> Violated | None:
+    try:
+        before, after = prediction_of(row, "before"), prediction_of(row, "after")
+    except (RunError, *DAMAGED) as error:
+        raise RunError(f"table {str(path)!r} is damaged: sample {row['sample']!r}: {error}") from error
     if isinstance(before, Predicted) and isinstance(after, Predicted):
         return Violated(perturbed=perturbed, before=before, after=after, deviation=row["deviation"])
     return None

@@ -16,6 +16,7 @@ from codeaudit.cli.options import (
     option,
     path_option,
     read_toml,
+    set_defaults,
     sign_option,
     transform_option,
 )
@@ -55,9 +56,9 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
     """Take options from the table `gate` of a TOML file."""
     if path is not None:
         known = {one.name for one in ctx.command.params if one.name and one is not param}
-        found = {name: as_option(name, value, ()) for name, value in read_toml(path, known, "gate").items()}
+        found = {name: as_option(value, False) for name, value in read_toml(path, known, "gate").items()}
         # The option is called --format, its parameter `form`.
-        ctx.default_map = {**found, **({"form": found["format"]} if "format" in found else {})}
+        set_defaults(ctx, path, {**found, **({"form": found["format"]} if "format" in found else {})})
 
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False)

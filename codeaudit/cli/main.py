@@ -16,9 +16,11 @@ from typing import Final
 
 import click
 
-from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.registration import load_target
 
+CONFIG: Final = "codeaudit.config"
+"""Key of the file of options in `click.Context.meta`."""
 INTERRUPTED: Final = 130
 CANNOT_AUDIT: Final = 3
 USAGE: Final = 2
@@ -123,13 +125,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 os._exit(INTERRUPTED)
             return INTERRUPTED
         except CodeauditError as error:
-            return _say(str(error), error.exit_code)
+            return _say(str(error) + _source(error), error.exit_code)
         # `--help` and `--version` leave by this exception with code 0.
         except click.exceptions.Exit as done:
             return int(done.exit_code)
         except click.UsageError as error:
             hint = f" (try: {error.ctx.command_path} --help)" if error.ctx else ""
-            return _say(_sentence(error.format_message()) + hint, USAGE)
+            return _say(_sentence(error.format_message()) + _source(error) + hint, USAGE)
         except click.ClickException as error:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
@@ -156,7 +158,12 @@ def _invoke(words: list[str]) -> int:
             click.echo(cli.get_help(ctx), err=True)
         return USAGE
     with cli.make_context("codeaudit", words) as ctx:
-        result = cli.invoke(ctx)
+        try:
+            result = cli.invoke(ctx)
+        except (UsageError, CorpusError, click.UsageError) as error:
+            if CONFIG in ctx.meta:
+                error.add_note(ctx.meta[CONFIG])
+            raise
     # Now, inside `try`: a full disk or a closed pipe must become an exit code, and the interpreter's own
     # flush at exit would only print a warning.
     sys.stdout.flush()
@@ -196,9 +203,17 @@ def _interruptible() -> Iterator[None]:
 
 
 def _say(message: str, code: int) -> int:
+    # One line, because CI shows the last line of a log. Messages of libraries may have several.
+    line = " ".join(filter(None, map(str.strip, message.splitlines())))
     with suppress(BrokenPipeError):
-        click.echo(f"codeaudit: {message}", err=True)
+        click.echo(f"codeaudit: {line}", err=True)
     return code
+
+
+def _source(error: BaseException) -> str:
+    """The file of options that an error about them may be in; empty without one."""
+    (place,) = getattr(error, "__notes__", ()) or ("",)
+    return f" (some options are from {place!r})" if place and repr(place) not in str(error) else ""
 
 
 def _system_error(error: OSError) -> str:

@@ -6,7 +6,7 @@ Shell completion of their values imports no framework.
 import os
 import shlex
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -18,6 +18,7 @@ from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, read_manifest
+from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
 from codeaudit.transforms.errors import CorpusError, UsageError
@@ -308,9 +309,22 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
         # A repeatable option takes a list; click would otherwise iterate over the letters of a text.
         multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
         known = {one.name for one in ctx.command.params if one.name and one is not param}
-        ctx.default_map = {
-            name: as_option(name, value, multiple) for name, value in _read(path, known).items()
-        }
+        values = _read(path, known).items()
+        set_defaults(ctx, path, {name: as_option(value, name in multiple) for name, value in values})
+
+
+def set_defaults(ctx: click.Context, path: Path, values: Mapping[str, object]) -> None:
+    """Let options have the values of a file, unless the command line or the environment sets them.
+
+    Raises:
+        UsageError: a text holds a character that no option can hold.
+    """
+    for name, value in values.items():
+        if any("\0" in str(one) for one in (value if isinstance(value, list) else [value])):
+            raise UsageError(f"{name.replace('_', '-')!r} in {str(path)!r} holds a null character")
+    ctx.default_map = dict(values)
+    # Errors about options name the file.
+    ctx.meta[CONFIG] = str(path)
 
 
 def _read(path: Path, known: set[str]) -> dict[str, object]:
@@ -321,7 +335,7 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
         CannotAudit: the file cannot be read.
     """
     if path.suffix == ".json" or path.is_dir():
-        options = read_manifest(path / MANIFEST if path.is_dir() else path)["options"]
+        options = read_manifest(path / MANIFEST if path.is_dir() else path).get("options", {})
         # A manifest of another version may have options that this one has not: they are ignored, in contrast
         # to those of a file that the user wrote.
         return {name: value for name, value in options.items() if name in known - NOT_REPEATED}
@@ -341,7 +355,7 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         whole = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
     # The options of `run` may stand at the top, because the file is mostly for `run`. Those of `gate` have
     # names that would clash.
@@ -356,11 +370,12 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
     return found
 
 
-def as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
-    """A value of a file for click: a list for a repeatable option, else one text."""
+def as_option(value: object, multiple: bool) -> object:
+    """A value of a file for click: a list of texts for a repeatable option, else one text."""
     # `[run.model-argument]` as a table is -M key=value for each key.
     if isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]
-    if name in multiple:
-        return value if isinstance(value, list) else [value]
-    return ",".join(map(str, value)) if isinstance(value, list) else value
+    if multiple:
+        return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    # As a text, because click takes 1.5 for the whole number 1, and true for 1.
+    return None if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)

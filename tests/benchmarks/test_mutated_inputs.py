@@ -1,0 +1,37 @@
+"""Whatever is in a file that a command reads: no traceback, a documented exit code, and the file is named."""
+
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+
+@pytest.fixture
+def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
+    return script("mutated_inputs")
+
+
+def test_mutants_of_every_reader(benchmark: ModuleType) -> None:
+    check(benchmark, range(3))
+
+
+@pytest.mark.slow
+def test_many_mutants_of_every_reader(benchmark: ModuleType) -> None:
+    assert check(benchmark, range(1000, 1040)) > 0.5
+
+
+def check(benchmark: ModuleType, mutants: range) -> float:
+    """The share of the mutants that survives the first parse; none of them may be wrong."""
+    results = [result for result, _ in benchmark.campaign(benchmark.READERS, mutants, set())]
+    assert [one for one in results if one.wrong] == []
+    assert len(results) == len(mutants) * len(benchmark.READERS)
+    return sum(one.parsed for one in results) / len(results)
+
+
+def test_an_error_without_the_name_of_the_file_is_found(benchmark: ModuleType) -> None:
+    assert benchmark.judged(3, "codeaudit: 'a.csv' is damaged", "", ["a.csv"]) == ""
+    assert benchmark.judged(3, "codeaudit: it is damaged", "", ["a.csv"]) == "the file is not named"
+    assert benchmark.judged(3, "codeaudit: unexpected error: a.csv", "unexpected error", ["a.csv"]) != ""
+    assert benchmark.judged(4, "", "", []) == "exit code 4"
+    assert benchmark.judged(1, "Traceback", "Traceback (most recent call last)", []) == "traceback"
+    assert benchmark.judged(1, "", "", []) == ""
