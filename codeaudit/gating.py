@@ -10,11 +10,13 @@ from typing import Final
 from codeaudit.audit.integrity import check_signature, read_key, repeated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, read_about, read_rows
+from codeaudit.audit.suite import standard_transforms
 from codeaudit.finished_runs import VARIANT, Run, read_run, trials
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import AskedVariant, Judged, Limits
 from codeaudit.reports.gate import gate as decide
+from codeaudit.reports.gate_plan import Plan, plan
 from codeaudit.reports.records import (
     ComparedRun,
     Flip,
@@ -25,6 +27,7 @@ from codeaudit.reports.records import (
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import expand, kind_of
 
@@ -166,6 +169,10 @@ def _check_limits(limits: Limits, baseline: Path | None) -> None:
             "nothing to hold the run to: give --baseline RUN, --max-violation-rate, --max-f1-drop "
             "or --min-sensitivity"
         )
+    _check_alpha(limits)
+
+
+def _check_alpha(limits: Limits) -> None:
     if not 0 < limits.alpha < 1:
         raise UsageError(f"--alpha {limits.alpha:g} must lie between 0 and 1")
 
@@ -351,3 +358,40 @@ def recomputed(run: Run, transforms: frozenset[str] | None = None) -> Summary:
     """
     header = _header(run)
     return summarise(trials(run.path, transforms), task=TASKS.get(header.task), header=header)
+
+
+def planned(path: Path | None, limits: Limits, transforms: Sequence[str] | None) -> Plan:
+    """What a gate against a baseline can see: with the models, transforms and samples of a run; or, without
+    one, with one model and the standard transforms of Python.
+
+    Raises:
+        UsageError: a transform is unknown or not in the run.
+        RunError: the run cannot be judged.
+    """
+    _check_alpha(limits)
+    if path is None:
+        known = expand(transforms or standard_transforms([PYTHON.name], controls=False))
+        names = {name for name in known if kind_of(name) == "preserving"}
+        return plan(alpha=limits.alpha, margin=limits.margin, tests=_tests(1, len(names)))
+    run = read_run(path)
+    now = read_judged(run)
+    chosen = None if transforms is None else named_transforms(transforms, run)
+    kept = [
+        flip for flip in now.flips if flip.kind == "preserving" and (not chosen or flip.transform in chosen)
+    ]
+    models = [model.model for model in now.summary.models]
+    idle = [flip for flip in now.flips if flip.kind == "identity"]
+    noise = [[flip.violated for flip in idle if flip.model == model] for model in models]
+    return plan(
+        alpha=limits.alpha,
+        margin=limits.margin,
+        tests=_tests(len(models), len({flip.transform for flip in kept})),
+        # What the noisiest model changes for the unchanged input.
+        churn=max((sum(each) / len(each) for each in noise if each), default=0.0),
+        samples=len({flip.sample for flip in kept}),
+    )
+
+
+def _tests(models: int, transforms: int) -> int:
+    """The number of tests of a gate: each transform alone, and all of them together if there are several."""
+    return models * (1 if transforms < 2 else transforms + 1)

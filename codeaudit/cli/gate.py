@@ -22,12 +22,13 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import write_file
-from codeaudit.gating import GatedRun, decided
+from codeaudit.gating import GatedRun, decided, planned
 from codeaudit.options import listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
 from codeaudit.reports.gate import Limits, lasting
-from codeaudit.transforms.errors import CannotAudit, RunError
+from codeaudit.reports.gate_plan import plan_sheets
+from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
 
 
 def _number(text: str, *, most: float) -> float:
@@ -65,7 +66,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("gate")
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("run", metavar="RUN", required=False, type=click.Path(path_type=Path))
 @path_option("--baseline", "RUN", "An earlier run: fail if violations rose.")
 @transform_option("Judge only these transforms or families.  [default: all that keep the meaning]")
 @option(
@@ -118,6 +119,11 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default=0.9,
     help="Decide nothing if the run has less of the pairs that the baseline judged.",
 )
+@option(
+    "--plan/--no-plan",
+    default=False,
+    help="Judge nothing; say how many samples a rise needs to be seen. RUN is optional.",
+)
 @sign_option("Check that RUN and the baseline were signed with the secret in this file.")
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
@@ -133,13 +139,14 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     help="Read options from the table [gate] of a TOML file.",
 )
 def gate(
-    run: Path,
+    run: Path | None,
     baseline: Path | None,
     transform: str | None,
     form: str,
     junit: Path | None,
     sarif: Path | None,
     github: bool,
+    plan: bool,
     sign_key: Path | None,
     **limited: float | None,
 ) -> int:
@@ -152,10 +159,17 @@ def gate(
     Examples:
       codeaudit gate RUN --max-violation-rate 5%
       codeaudit gate RUN --baseline codeaudit-runs/main --junit gate.xml
+      codeaudit gate --plan
       codeaudit gate RUN --baseline codeaudit-runs/main --sarif gate.sarif --github
     """
     limits = Limits(**limited)  # type: ignore[arg-type]
     names = None if transform is None else listed(transform)
+    if plan:
+        made = planned(run, limits, names)
+        show_text(made.to_json()) if form == "json" else show_sheets(plan_sheets(made), form)
+        return 0
+    if run is None:
+        raise UsageError("give the RUN to judge, or --plan")
     found = decided(run, baseline, limits, names, sign_key=sign_key)
     _show(found.gate, form)
     _write(found, junit=junit, sarif=sarif, github=github, form=form)

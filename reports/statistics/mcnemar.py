@@ -9,6 +9,8 @@ from codeaudit.reports.records import Rise
 from codeaudit.transforms.errors import CannotAudit
 
 POWER: Final = 0.8
+MOST: Final = 100_000
+"""Largest number of samples that a plan considers."""
 
 # The convolution below adds one weight after another to a table of sums. 5,000 samples with 10,000 net
 # changes are at the limit, which takes well under a second. With so many weights the sum is close to normal.
@@ -157,12 +159,48 @@ def _smallest(most: int, holds: Callable[[int], bool]) -> int | None:
     return low
 
 
-def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float | None:
-    """Return the smallest true rise that fails in four of five runs, to a hundredth of a percentage point.
+def power(samples: int, rise: float, *, churn: float, alpha: float, margin: float) -> float:
+    """Return how often a true rise fails if all pairs of a sample change together.
 
     `churn` is the share of samples that improve by chance; the same share is assumed to worsen by chance. The
     rise comes on top.
     """
+    return _powers(samples, churn, alpha=alpha, margin=margin)(rise)
+
+
+def samples_needed(rise: float, wanted: float, *, churn: float, alpha: float, margin: float) -> int | None:
+    """Return a number of samples for which `power` is at least `wanted`, the smallest to about 1 %; `None`
+    above `MOST`.
+    """
+
+    def enough(number: int) -> bool:
+        return power(number, rise, churn=churn, alpha=alpha, margin=margin) >= wanted
+
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > MOST:
+            return None
+    low = high // 2
+    # Power goes up and down a little with the number of samples, because counts are whole numbers: a more
+    # precise number would not tell more.
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float | None:
+    """Return the smallest true rise that fails in four of five runs, to a hundredth of a percentage point;
+    `churn` is that of `power`.
+    """
+    found = _powers(samples, churn, alpha=alpha, margin=margin)
+    least = _smallest(10_000, lambda hundredths: found(hundredths / 10_000) >= POWER)
+    return None if least is None else least / 10_000
+
+
+def _powers(samples: int, churn: float, *, alpha: float, margin: float) -> Callable[[float], float]:
+    """Return `power` as a function of the rise."""
     import numpy as np
     from scipy.special import bdtr, bdtrc
 
@@ -174,14 +212,12 @@ def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float
     chances = bdtr(gone.astype(float), samples, churn) - below
     needed = np.array([_needed(int(one), samples, alpha=alpha, margin=margin) for one in gone])
 
-    def fails(hundredths: int) -> bool:
+    def fails(rise: float) -> float:
         # Samples worsen as often as they improve by chance, and the true rise comes on top of that.
-        share = min(1.0, churn + hundredths / 10_000)
-        caught = np.where(needed > samples, 0.0, bdtrc(needed - 1.0, samples, share))
-        return bool(float(np.sum(chances * caught)) >= POWER)
+        caught = np.where(needed > samples, 0.0, bdtrc(needed - 1.0, samples, min(1.0, churn + rise)))
+        return float(np.sum(chances * caught))
 
-    least = _smallest(10_000, fails)
-    return None if least is None else least / 10_000
+    return fails
 
 
 def _needed(gone: int, samples: int, *, alpha: float, margin: float) -> int:

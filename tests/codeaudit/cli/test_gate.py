@@ -218,6 +218,15 @@ def test_missing_answers_do_not_pass(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert found(capsys, "odd", "--max-violation-rate", "50%", "--max-unjudged", "60%")[0] == 0
 
 
+def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "--plan"]) == 0
+    assert "80 % power" in capsys.readouterr().out
+    assert main(["gate", "both", "--plan", "--transform", "rename", "--format", "json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert (made["tests"], made["samples"]) == (2, FUNCTIONS)
+    assert 0 < made["rows"][-1]["power"] < 1
+
+
 # ── bad input ────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -225,6 +234,9 @@ def test_missing_answers_do_not_pass(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("words", "code", "message"),
     [
         (["steady"], 2, "nothing to hold the run to: give --baseline"),
+        ([], 2, "give the RUN to judge, or --plan"),
+        (["--plan", "--alpha", "0"], 2, "--alpha"),
+        (["nowhere", "--plan"], 3, "no run at 'nowhere'"),
         (["nowhere", "--max-violation-rate", "5%"], 3, "no run at 'nowhere'"),
         (["steady", "--baseline", "nowhere"], 3, "no baseline at 'nowhere'"),
         (["steady", "--baseline", "src"], 3, "no run at 'src'"),
@@ -477,8 +489,13 @@ def test_the_help_names_every_fixed_option() -> None:
         "max-violation-rate",
         "max-f1-drop",
         "min-sensitivity",
+        "max-unjudged",
+        "max-newly-unjudged",
+        "min-shared",
         "margin",
         "alpha",
+        "plan",
+        "sign-key",
     ):
         assert f"--{name}" in text
     for name in ("junit", "sarif", "github"):
