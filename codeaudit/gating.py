@@ -16,7 +16,7 @@ from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import AskedVariant, Judged, Limits
 from codeaudit.reports.gate import gate as decide
-from codeaudit.reports.gate_plan import Plan, plan
+from codeaudit.reports.gate_plan import GatePlan, plan
 from codeaudit.reports.records import (
     ComparedRun,
     Flip,
@@ -360,7 +360,7 @@ def recomputed(run: Run, transforms: frozenset[str] | None = None) -> Summary:
     return summarise(trials(run.path, transforms), task=TASKS.get(header.task), header=header)
 
 
-def planned(path: Path | None, limits: Limits, transforms: Sequence[str] | None) -> Plan:
+def planned(path: Path | None, limits: Limits, transforms: Sequence[str] | None) -> GatePlan:
     """What a gate against a baseline can see: with the models, transforms and samples of a run; or, without
     one, with one model and the standard transforms of Python.
 

@@ -13,7 +13,7 @@ POWERS: Final = (0.5, 0.8, 0.95)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRow:
+class PlannedRise:
     """One true rise."""
 
     rise: float
@@ -24,7 +24,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class GatePlan:
     """What a gate against a baseline can see."""
 
     alpha: float
@@ -36,14 +36,16 @@ class Plan:
     powers: tuple[float, ...] = POWERS
     samples: int | None
     """Samples of the run; `None` without a run."""
-    rows: tuple[PlanRow, ...]
+    rows: tuple[PlannedRise, ...]
 
     def to_json(self) -> str:
         """Return the plan as JSON text."""
         return encode(self)
 
 
-def plan(*, alpha: float, margin: float, tests: int, churn: float = 0.0, samples: int | None = None) -> Plan:
+def plan(
+    *, alpha: float, margin: float, tests: int, churn: float = 0.0, samples: int | None = None
+) -> GatePlan:
     """Plan a gate.
 
     All pairs of a sample are taken to change together. That is the worst case: with the same number of pairs
@@ -51,7 +53,7 @@ def plan(*, alpha: float, margin: float, tests: int, churn: float = 0.0, samples
     """
     strict = alpha / tests
     rows = tuple(
-        PlanRow(
+        PlannedRise(
             rise=rise,
             samples=tuple(
                 samples_needed(rise, one, churn=churn, alpha=strict, margin=margin) for one in POWERS
@@ -61,10 +63,10 @@ def plan(*, alpha: float, margin: float, tests: int, churn: float = 0.0, samples
         for rise in RISES
         if rise > margin
     )
-    return Plan(alpha=alpha, margin=margin, tests=tests, churn=churn, samples=samples, rows=rows)
+    return GatePlan(alpha=alpha, margin=margin, tests=tests, churn=churn, samples=samples, rows=rows)
 
 
-def plan_sheets(found: Plan) -> tuple[Sheet, ...]:
+def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
     """Return the plan's table: a row per rise."""
     heads = [f"{100 * one:g} % power" for one in found.powers]
     if found.samples is not None:
@@ -88,7 +90,7 @@ def plan_sheets(found: Plan) -> tuple[Sheet, ...]:
     )
 
 
-def _row(row: PlanRow, *, known: bool) -> tuple[Cell, ...]:
+def _row(row: PlannedRise, *, known: bool) -> tuple[Cell, ...]:
     counts = ["-" if number is None else f"{number:,}" for number in row.samples]
     told = [wording.percent(row.power)] if known else []
     return tuple(Cell(lines=(text,)) for text in (f"{100 * row.rise:g}", *counts, *told))
