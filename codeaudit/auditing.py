@@ -67,6 +67,7 @@ from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CannotAudit, ModelError, RunError
+from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import expand
@@ -236,7 +237,8 @@ def _reserved(path: Path) -> Iterator[RunFolder]:
     new = [place for place in (path, path.parent) if not place.exists()]
     folder.reserve()
     try:
-        yield folder
+        with reserved(path):
+            yield folder
     finally:
         with suppress(OSError):
             for place in new:

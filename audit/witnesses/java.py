@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from codeaudit.audit.evidence_check import (
@@ -26,6 +24,7 @@ from codeaudit.audit.evidence_check import (
 )
 from codeaudit.audit.interface import LabelSource
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.java.files import function_context
 from codeaudit.transforms.java.identifiers.rename import variables
 from codeaudit.transforms.java.parsing import read
@@ -134,8 +133,7 @@ def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, byte
     """The classes of each text that compiles, by name, without the name of the package that the text was
     given."""
     files = {_path(number): whole for number, text in texts.items() if (whole := _alone(number, text))}
-    with TemporaryDirectory(prefix="codeaudit-javac-") as folder:
-        target = Path(folder)
+    with scratch_folder("javac") as target:
         # After an error in one file javac may not write the classes of others. So wrong files are taken out
         # until none is left.
         while files:

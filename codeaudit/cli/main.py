@@ -170,11 +170,20 @@ def _invoke(words: list[str]) -> int:
     return int(result or 0)
 
 
+def ending_signals() -> list[signal.Signals]:
+    """Signals that end a command as Ctrl-C does: schedulers and CI send SIGTERM, a closed terminal SIGHUP."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    # `nohup` ignores it, and wants it ignored. Windows has none.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        found.append(signal.SIGHUP)
+    return found
+
+
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """The first Ctrl-C raises KeyboardInterrupt; the second ends the process at once.
 
-    SIGTERM counts as Ctrl-C, because schedulers and CI cancel with it.
+    The other `ending_signals` count as Ctrl-C.
     """
     seen = False
 
@@ -189,7 +198,7 @@ def _interruptible() -> Iterator[None]:
         seen = True
         raise KeyboardInterrupt
 
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = ending_signals()
     try:
         before = [signal.signal(each, on_interrupt) for each in signals]
     except ValueError:  # not the main thread, where no signal arrives

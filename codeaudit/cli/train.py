@@ -17,9 +17,11 @@ import click
 from codeaudit.audit.papers import registry
 from codeaudit.audit.registry import TASKS
 from codeaudit.auditing import versions
+from codeaudit.cli.main import ending_signals
 from codeaudit.cli.options import complete_corpora, complete_tasks
 from codeaudit.cli.output import note
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.folders import reserved
 
 if TYPE_CHECKING:
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
@@ -49,7 +51,7 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
         os.write(2, b"codeaudit: finishing this step; Ctrl-C again ends without saving\n")
 
     try:
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in ending_signals():
             before[each] = signal.signal(each, on_interrupt)
     except ValueError:  # not the main thread, where no signal arrives
         yield lambda: False
@@ -126,23 +128,25 @@ def trained(
 
     Raises:
         UsageError: the sizes of the network do not fit together.
+        RunError: another training writes into the folder.
         KeyboardInterrupt: the user pressed Ctrl-C; the state is saved.
     """
     from codeaudit.audit.training import trainer  # brings torch
 
     out.mkdir(parents=True, exist_ok=True)
     note(f"{network}: {learner.size}, {learner.total:,} steps")
-    try:
-        with TrainingMonitor(network, learner) as monitor, asked_to_stop() as stop:
-            found = trainer.train(learner, folder=out, monitor=monitor, stop=stop)
-    except trainer.Interrupted:
-        raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
-    except ValueError as error:
-        raise UsageError(f"these sizes do not fit together: {error}") from error
-    corpora = {"train": request.train, "valid": request.valid, "test": request.test}
-    told = learner.write(out, found, about={"corpora": corpora, "versions": versions()})
-    (out / trainer.STATE_FILE).unlink(missing_ok=True)
-    return told
+    with reserved(out):
+        try:
+            with TrainingMonitor(network, learner) as monitor, asked_to_stop() as stop:
+                found = trainer.train(learner, folder=out, monitor=monitor, stop=stop)
+        except trainer.Interrupted:
+            raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
+        except ValueError as error:
+            raise UsageError(f"these sizes do not fit together: {error}") from error
+        corpora = {"train": request.train, "valid": request.valid, "test": request.test}
+        told = learner.write(out, found, about={"corpora": corpora, "versions": versions()})
+        (out / trainer.STATE_FILE).unlink(missing_ok=True)
+        return told
 
 
 SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -27,6 +26,7 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, show_sheet, show_text
 from codeaudit.options import default_workers, listed
 from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.registry import ALL, expand
 from codeaudit.transforms.source_files import SourceUnit
 
@@ -96,9 +96,8 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
       codeaudit verify . --source src/mypackage --transform reorder,rename
     """
     request = _request(project, **options)
-    # Tests of a project may leave files that cannot be deleted, such as folders without write permission.
-    with tempfile.TemporaryDirectory(prefix="codeaudit-verify-", ignore_cleanup_errors=True) as scratch:
-        copy = WorkingCopy.make(request, Path(scratch), PROGRESS)
+    with scratch_folder("verify") as scratch:
+        copy = WorkingCopy.make(request, scratch, PROGRESS)
         if options["test_command"] is None:
             _check_default(copy)
         verified = verifying.verify(copy)

@@ -11,8 +11,9 @@ import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
+
+from codeaudit.transforms.folders import scratch_folder
 
 _ERROR: Final = re.compile(r"^(.*?\.java):\d+: error: (.*)$", re.MULTILINE)
 
@@ -38,8 +39,7 @@ class Javac:
         Raises:
             TimeoutError: the compiler took too long.
         """
-        with TemporaryDirectory(prefix="codeaudit-javac-") as folder:
-            place = Path(folder)
+        with scratch_folder("javac") as place:
             names = [self._written(place, path, text) for path, text in files.items()]
             listing = place / "files.txt"
             listing.write_text("\n".join(f'"{name}"' for name in names), encoding="utf-8")

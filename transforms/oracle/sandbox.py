@@ -5,18 +5,18 @@ It starts the server, sends it jobs, and ends it with every process that it star
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Self
 
 from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.oracle.containment import SLOWEST, RunLimits, offered, require
 from codeaudit.transforms.oracle.server import LARGEST_REPLY, RESTARTS, receive, send
 
@@ -66,6 +66,7 @@ class Sandbox:
         self._hashes = hashes
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = ""
+        self._scratch = ExitStack()
         self._requests = self._replies = -1
         self._paired = paired
         self._texts: tuple[int, ...] = ()
@@ -134,7 +135,7 @@ class Sandbox:
             # The server has a session of its own, so the group holds only its processes.
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.close()
         self._process = None
 
     def _start(self) -> None:
@@ -143,7 +144,7 @@ class Sandbox:
         texts = [os.pipe() for _ in range(2 * self._paired)]
         self._texts = tuple(writing for _, writing in texts)
         theirs = (request_end, reply_end, *(reading for reading, _ in texts))
-        self._folder = tempfile.mkdtemp(prefix="codeaudit-oracle-")
+        self._folder = str(self._scratch.enter_context(scratch_folder("oracle")))
         settings = {
             "target": self._target,
             "root": _ROOT,

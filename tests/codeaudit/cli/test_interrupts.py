@@ -74,13 +74,36 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     _finish(tmp_path, ["run", "--config", "out", "--out", "out"])
 
 
-def test_a_scheduler_that_ends_a_run_ends_it_as_ctrl_c_does(tmp_path: Path, words: list[str]) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_a_run_ends_it_as_ctrl_c_does(
+    tmp_path: Path, words: list[str], ending: signal.Signals
+) -> None:
     process = start(*words, model(0.03), cwd=tmp_path)
     wait_for(tmp_path, 6, process)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(ending)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Go on with: codeaudit run --config out --out out" in err
+
+
+def test_two_runs_do_not_write_into_one_folder(tmp_path: Path, words: list[str]) -> None:
+    first = start(*words, model(0.5), cwd=tmp_path)
+    try:
+        wait_for(tmp_path, 1, first)
+        before = sorted(path.name for path in (tmp_path / "out").iterdir())
+        second = start(*words, "fake/hash", cwd=tmp_path)
+        _, err = second.communicate(timeout=60)
+        assert second.returncode == 3
+        assert err.splitlines() == [
+            "codeaudit: another codeaudit writes to 'out'; wait until it has ended, or give another --out"
+        ]
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == before
+    finally:
+        first.kill()
+        first.communicate(timeout=60)
+    third = start(*words, "fake/hash", cwd=tmp_path)
+    _, err = third.communicate(timeout=120)
+    assert third.returncode == 0, err
 
 
 @pytest.mark.slow
