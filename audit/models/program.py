@@ -4,6 +4,7 @@ import codecs
 import hashlib
 import json
 import os
+import re
 import selectors
 import shlex
 import shutil
@@ -14,7 +15,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
@@ -32,6 +33,15 @@ _TICK: Final = 0.2
 """Seconds between checks that a silent program still runs, because its children may keep its output open."""
 _END_SECONDS: Final = 2.0
 _CHUNK: Final = 1 << 16
+_SECRET_NAME: Final = re.compile(
+    r"(?:^|_)(?:API_?KEY|\w*ACCESS_?KEY|KEY|KEYS|PAT|TOKENS?|SECRETS?|PASS|PASSWORDS?|PASSWD|PASSPHRASE"
+    r"|CREDENTIALS?|AUTH|COOKIES?)(?:_|$)|(?:TOKEN|SECRET|PASSWORD|APIKEY)$|^AWS_",
+    re.IGNORECASE,
+)
+_SECRET_VALUE: Final = re.compile(
+    r"://[^/\s:@]*:[^/\s@]+@|\b(?:sk-|gh[a-z]_|github_pat_|glpat-|hf_|xox[a-z]-|AKIA)[\w-]{8}|-----BEGIN "
+)
+"""Addresses with a password, and the beginnings of well-known keys."""
 
 
 class ProgramModel:
@@ -42,7 +52,16 @@ class ProgramModel:
     last lines of it are part of the error when the program fails.
     """
 
-    def __init__(self, command: Sequence[str], *, name: str, fingerprint: str, timeout: float) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        name: str,
+        fingerprint: str,
+        timeout: float,
+        allowed: Collection[str] = (),
+    ) -> None:
+        """`allowed` are the variables of the environment that the program gets although they look secret."""
         self.name = name
         self.fingerprint = fingerprint
         self.task: str | None = None
@@ -50,6 +69,7 @@ class ProgramModel:
         self.noise = 0.0
         self._command = list(command)
         self._timeout = timeout
+        self._environment, self._withheld = open_environment(os.environ, allowed)
         self._running: _Running | None = None
         self._asked = 0
 
@@ -70,7 +90,7 @@ class ProgramModel:
 
     def _start(self) -> "_Running":
         try:
-            running = _Running(self._command)
+            running = _Running(self._command, self._environment)
         except OSError as error:
             raise ModelError(f"cannot start {self.name!r}: {error.strerror or error}") from error
         # Not `__del__`: a finalizer runs at the exit of the interpreter, too. It must not hold the model.
@@ -93,8 +113,14 @@ class ProgramModel:
             left = f"; {len(queries) - len(answers)} of {len(queries)} queries had no answer yet"
             words = running.last_words()
             told = f"; its last words: {words}" if words else ""
-            raise ModelError(f"{self.name!r} {broken}{left}{told}") from None
+            raise ModelError(f"{self.name!r} {broken}{left}{told}{self._hint()}") from None
         return [answers[number] for number in range(first, self._asked)]
+
+    def _hint(self) -> str:
+        """What the program may have missed."""
+        if not self._withheld:
+            return ""
+        return f"; it got no keys ({counted_names(self._withheld)}; -M env=NAME gives it one)"
 
     def _answer(self, line: bytes) -> tuple[int, Prediction]:
         """The number of the query that a line answers, and the answer."""
@@ -115,6 +141,27 @@ class ProgramModel:
         return int(identity), read_answer(row)
 
 
+def open_environment(
+    environment: Mapping[str, str], allowed: Collection[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The variables that a foreign program gets, and the names of those that it does not get.
+
+    It gets none that looks like a secret by its name or its value, except the `allowed` ones.
+    """
+    withheld = [
+        name
+        for name, value in environment.items()
+        if name not in allowed and (_SECRET_NAME.search(name) or _SECRET_VALUE.search(value))
+    ]
+    return {name: value for name, value in environment.items() if name not in withheld}, tuple(withheld)
+
+
+def counted_names(names: Sequence[str], most: int = 3) -> str:
+    """A few names, and how many others there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(sorted(names)[:most]) + more
+
+
 class _BrokenError(Exception):
     """The program cannot be used any more; the message says why."""
 
@@ -122,7 +169,7 @@ class _BrokenError(Exception):
 class _Running:
     """A running program and its pipes."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start it.
 
         Raises:
@@ -137,7 +184,7 @@ class _Running:
             bufsize=0,
             start_new_session=True,
             # A Python program that does not flush would otherwise wait for us while we wait for it.
-            env={"PYTHONUNBUFFERED": "1", **os.environ},
+            env={"PYTHONUNBUFFERED": "1", **environment},
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -284,7 +331,8 @@ def load(name: str, settings: Settings) -> ProgramModel:
     """The model for a command; nothing is started yet.
 
     Raises:
-        UsageError: the command is empty or has an open quote, or the timeout is not positive.
+        UsageError: the command is empty or has an open quote, the timeout is not positive, or a variable is
+            not set.
         ModelError: there is no such program.
     """
     try:
@@ -299,11 +347,16 @@ def load(name: str, settings: Settings) -> ProgramModel:
     timeout = float(settings.arguments.get("timeout", TIMEOUT))
     if not timeout > 0:
         raise UsageError(f"argument timeout={timeout:g} of model 'exec/{name}' must be positive")
+    allowed = [one.strip() for one in str(settings.arguments.get("env", "")).split(",") if one.strip()]
+    for one in allowed:
+        if one not in os.environ:
+            raise UsageError(f"-M env={one}: the environment has no variable {one!r}")
     return ProgramModel(
         [program, *command[1:]],
         name=f"exec/{name}",
         fingerprint=_fingerprint(name, [program, *command[1:]], settings.arguments.get("version")),
         timeout=timeout,
+        allowed=allowed,
     )
 
 
@@ -329,5 +382,5 @@ PROVIDER: Final = Provider(
     form="exec/COMMAND",
     summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
     load=load,
-    arguments={"version": str, "timeout": float},
+    arguments={"version": str, "timeout": float, "env": str},
 )

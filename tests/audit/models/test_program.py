@@ -289,3 +289,70 @@ def test_the_examples_of_the_protocol_run(
 def test_the_page_of_models_shows_these_examples() -> None:
     _, _, page = (ROOT / "audit/models/README.md").read_text(encoding="utf-8").partition(HEADING)
     assert re.findall(r"```(?:sh|python)\n(.*?)```", page, re.DOTALL)[:2] == [SHELL, PYTHON]
+
+
+SECRETS = {
+    "OPENAI_API_KEY": "x",
+    "ANTHROPIC_APIKEY": "x",
+    "HF_TOKEN": "x",
+    "HUGGING_FACE_HUB_TOKEN": "x",
+    "GITHUB_TOKEN": "x",
+    "GH_PAT": "x",
+    "CLIENT_SECRET": "x",
+    "SECRET_KEY_BASE": "x",
+    "AWS_PROFILE": "x",
+    "AWS_SECRET_ACCESS_KEY": "x",
+    "DB_PASSWORD": "x",
+    "PGPASSWORD": "x",
+    "NPM_CONFIG__AUTH": "x",
+    "GOOGLE_APPLICATION_CREDENTIALS": "x",
+    "ssh_private_key": "x",
+    "DATABASE_URL": "postgres://me:mine@host/x",
+    "NOTHING": "sk-FAKEfakeFAKEfake0123456789",
+    "CERTIFICATE": "-----BEGIN PRIVATE KEY-----",
+}
+PLAIN = {
+    "PWD": "/home",
+    "KEYBOARD": "x",
+    "TOKENIZERS_PARALLELISM": "false",
+    "COMPASS": "x",
+    "PATH": "/bin",
+    "LANG": "C",
+    "AUTHOR": "me",
+    "HTTPS_PROXY": "http://host:3128",
+    "CUDA_VISIBLE_DEVICES": "0",
+    "MONKEY": "x",
+    "PYTHONPATH": "/x",
+}
+
+
+def test_what_looks_like_a_secret_is_withheld() -> None:
+    given, withheld = program.open_environment({**SECRETS, **PLAIN}, allowed=["HF_TOKEN"])
+    assert given == {**PLAIN, "HF_TOKEN": "x"}
+    assert set(withheld) == SECRETS.keys() - {"HF_TOKEN"}
+
+
+def test_a_program_gets_no_key_unless_it_is_asked_for(made: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("ORDINARY", "x")
+    body = "for row in rows():\n    say(row['id'], ' '.join(sorted(os.environ)))"
+    (found,) = made(body).predict(queries(1))
+    assert isinstance(found, Predicted)
+    assert not SECRETS.keys() & set(str(found.answer).split())
+    assert "ORDINARY" in str(found.answer)
+    (found,) = made(body, env="HF_TOKEN, GH_PAT").predict(queries(1))
+    assert isinstance(found, Predicted)
+    assert SECRETS.keys() & set(str(found.answer).split()) == {"HF_TOKEN", "GH_PAT"}
+
+
+def test_a_program_that_misses_its_key_is_told_of_it(made: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-value")
+    with pytest.raises(ModelError, match=r"it got no keys .*-M env=NAME") as caught:
+        made("os.environ['OPENAI_API_KEY']").predict(queries(1))
+    assert "secret-value" not in str(caught.value)
+
+
+def test_a_variable_that_is_not_set_is_told(made: Loader) -> None:
+    with pytest.raises(UsageError, match="no variable 'NOT_SET'"):
+        made("", env="NOT_SET")
