@@ -144,8 +144,11 @@ class Reorder(ABC):
         Raises:
             SourceError: the source cannot be parsed.
         """
+        found = self.ordering(source)
+        if found.obstacle:
+            return 0
         total = 1
-        for block in self.ordering(source).blocks:
+        for block in found.blocks:
             if is_movable(block):
                 number = orders.count(block.predecessors)
                 if number is None:
@@ -160,6 +163,8 @@ class Reorder(ABC):
             SourceError: the source cannot be parsed.
         """
         found = self.ordering(source)
+        if found.obstacle:
+            return
         options = [
             [
                 None,

@@ -185,7 +185,7 @@ class FunctionFinder(Protocol):
 
         Args:
             text: all of a file.
-            around: the names, without endings, of the files beside it.
+            around: the names of types that it sees without an import, beside those that it declares.
 
         Raises:
             SourceError: the text does not parse.
@@ -202,6 +202,10 @@ class FileFormat:
     places: FunctionFinder
     is_one: Callable[[str, str], bool]
     """(text, wrapper) -> whether the text is still exactly one function under the wrapper line."""
+    package: Callable[[str], str] | None = None
+    """Text -> the folder, such as `org/example`, whose files see one another's types without an import."""
+    types: Callable[[bytes], frozenset[str]] | None = None
+    """A file's bytes -> the names of types that it declares and that `places` asks about."""
 
 
 def perturb_file(
@@ -222,7 +226,7 @@ def perturb_file(
     Args:
         path: as in `SourceUnit`.
         only: the allowed pairs of a unit and a transform; `None` allows all.
-        around: the names, without endings, of the files in the same folder.
+        around: as in `FunctionFinder`.
     """
     whole = SourceUnit(path=path, name=MODULE, line=1)
     try:

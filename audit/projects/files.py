@@ -9,7 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final, Protocol
@@ -194,16 +194,18 @@ def perturb_files(
     """
     wanted = [(path, None if only is None else only.get(path)) for path in paths]
     pending = [(path, choice) for path, choice in wanted if only is None or choice]
-    return spread(partial(_perturbed, root, plan), pending, workers=workers, chunk=1, few=FEW)
+    folders = frozenset(PurePath(path).parent.as_posix() for path in source_files(root))
+    return spread(partial(_perturbed, root, folders, plan), pending, workers=workers, chunk=1, few=FEW)
 
 
-def _perturbed(root: Path, plan: ProjectPlan, item: tuple[str, frozenset[Choice] | None]) -> FileResult:
+def _perturbed(
+    root: Path, folders: frozenset[str], plan: ProjectPlan, item: tuple[str, frozenset[Choice] | None]
+) -> FileResult:
     path, only = item
     before = read_file(root / path)
     known = file_format(path)
-    found = perturb_file(
-        known, before[: LARGEST + 1], path, plan.series(known), only=only, around=_beside(root / path)
-    )
+    around = _around(known, root, folders, root / path, before)
+    found = perturb_file(known, before[: LARGEST + 1], path, plan.series(known), only=only, around=around)
     after = before if len(before) > LARGEST else found.data
     return FileResult(path=path, before=before, after=after, records=found.records, unread=found.unread)
 
@@ -215,10 +217,32 @@ def told_unread(unread: Mapping[str, str]) -> str:
     return f"not read and left as they are: {', '.join(shown)}{more}"
 
 
-def _beside(path: Path) -> frozenset[str]:
-    """The stems of the other files of the same language in a file's folder."""
-    # In Java these are the classes of the package, which a file names without an import.
-    return frozenset(name.stem for name in path.parent.glob(f"*{path.suffix}") if name != path)
+def _around(
+    known: FileFormat, root: Path, folders: frozenset[str], path: Path, data: bytes
+) -> frozenset[str]:
+    """The names of types that the other files of a file's package declare; it sees them without an import."""
+    if known.package is None or known.types is None:
+        return frozenset()
+    try:
+        package = known.package(known.decode(data[: LARGEST + 1]).text)
+    except SourceError:
+        return frozenset()
+    # The same package may have a folder for tests.
+    places = {path.parent, *(root / one for one in folders if package and f"/{one}".endswith(f"/{package}"))}
+    others = {one for place in places for one in place.glob(f"*{path.suffix}")} - {path}
+    found = frozenset(one.stem for one in others)
+    for one in others:
+        if one.is_file():
+            found |= _types(known.language, one, one.stat().st_mtime_ns)
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _types(language: str, path: Path, modified: int) -> frozenset[str]:
+    """The names of types that a file declares. The time of its last change only keeps apart its versions."""
+    known = file_format(path.name)
+    assert known.types is not None
+    return known.types(read_file(path))
 
 
 def read_file(path: Path) -> bytes:

@@ -8,13 +8,22 @@ escapes may change how Java reads it.
 
 import re
 from bisect import bisect_right
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
-from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, callables, only_callable, read
+from codeaudit.transforms.java.analysis.library import HOMES
+from codeaudit.transforms.java.parsing import (
+    CALLABLES,
+    TYPES,
+    Node,
+    ParsedJava,
+    callables,
+    only_callable,
+    read,
+)
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
@@ -57,13 +66,13 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     reading = read(text)
     starts = line_starts(reading.source)
     unclear = misread(reading, text)
-    strange = rebound(reading) | (KNOWN_TYPES & around)
+    strange = rebound(reading) | (HOMES.keys() & around)
     found: list[FunctionLocation] = []
     seen: dict[str, int] = {}
     for node in callables(reading):
         name = _qualified(reading, node)
         seen[name] = seen.get(name, 0) + 1
-        obstacle = ESCAPED if unclear else REBOUND if mentions(reading.text(node), strange) else None
+        obstacle = ESCAPED if unclear else REBOUND if mentions(reading, node, strange) else None
         found.append(
             FunctionLocation(
                 name=name if seen[name] == 1 else f"{name}#{seen[name]}",
@@ -116,10 +125,6 @@ def _is_one(text: str, wrapper: str) -> bool:
     return True
 
 
-JAVA_FILES: Final = FileFormat(language="java", decode=DecodedJava.read, places=places, is_one=_is_one)
-"""Files that end with `.java`."""
-
-
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
@@ -128,9 +133,12 @@ INSERTED: Final = ("String", "StringBuilder", "Exception")
 """Names of types that transforms insert into methods."""
 
 _ANY_ESCAPE: Final = re.compile(r"\\u+[0-9a-fA-F]{4}")
-_IMPORT: Final = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)\.(\w+)\s*;", re.MULTILINE)
-_WORD: Final = re.compile(r"[\w$]+")
-_JDK: Final = ("java.", "javax.")
+_TYPE: Final = re.compile(
+    r"\b(?:class|interface|enum|record)\b(?:\s|/\*.*?\*/|//[^\n\r]*[\n\r])+(\w+)", re.DOTALL
+)
+"""What may be a declaration of a type; in comments and strings it is none."""
+_NAMES: Final = frozenset({"identifier", "type_identifier"})
+_SCOPED: Final = frozenset({"scoped_identifier", "scoped_type_identifier"})
 
 
 def function_context(source: str) -> FunctionContext:
@@ -152,7 +160,9 @@ def function_context(source: str) -> FunctionContext:
     )
     if escaped(source):
         return FunctionContext(before, inner, after, ESCAPED)
-    return FunctionContext(before, inner, after, REBOUND if mentions(inner, rebound(reading)) else None)
+    return FunctionContext(
+        before, inner, after, REBOUND if mentions(reading, node, rebound(reading)) else None
+    )
 
 
 def escaped(text: str) -> bool:
@@ -160,17 +170,120 @@ def escaped(text: str) -> bool:
     return "\\u" in text and _ANY_ESCAPE.search(text.replace("\\\\", "")) is not None
 
 
+class _Imports(NamedTuple):
+    """What the import declarations of a file say about names of types."""
+
+    single: Mapping[str, frozenset[str]]
+    """By simple name: the packages or classes from which it is imported."""
+    demanded: frozenset[str]
+    """The packages and classes of which every type is imported."""
+    modules: bool
+    """Whether all types of a module are imported."""
+
+
+def _imports(reading: ParsedJava) -> _Imports:
+    single: dict[str, frozenset[str]] = {}
+    demanded: set[str] = set()
+    # A file with methods outside of classes imports java.base (JLS 25, 7.3).
+    modules = any(node.kind in CALLABLES for node in reading.root.children)
+    for node in reading.root.children:
+        if node.kind != "import_declaration":
+            continue
+        names = [reading.text(inner) for inner in node.walk() if inner.kind == "identifier"]
+        if any(len(name.split()) > 1 for name in names):  # `module java` is one word to the parser
+            modules = True
+        elif node.first("asterisk"):
+            demanded.add(".".join(names))
+        else:
+            name = names.pop()
+            single[name] = single.get(name, frozenset()) | {".".join(names)}
+    return _Imports(single, frozenset(demanded), modules)
+
+
 def rebound(reading: ParsedJava) -> frozenset[str]:
-    """The names of well-known types that mean another type, because the text declares or imports one."""
-    names = {reading.text(node.part("name")) for node in reading.root.walk() if node.kind in TYPES}
-    names |= {reading.text(node.children[0]) for node in reading.root.walk() if node.kind == "type_parameter"}
-    for package, name in _IMPORT.findall(reading.source.decode()):
-        # `import org.joda.time.Date;` gives the name another meaning, `import java.util.Date;` does not.
-        if not f"{package}.".startswith(_JDK):
+    """The names of well-known types that mean another type, because the text declares or imports one.
+
+    In a file, a type of another package than `java.lang` has to be imported: its name alone means another
+    type. A name that two packages of imports on demand declare does not compile, so those of the JDK win.
+    """
+    names = set(_declared(reading, {*TYPES, "type_parameter"}))
+    imports = _imports(reading)
+    in_file = any(
+        node.kind in ("import_declaration", "package_declaration") for node in reading.root.children
+    )
+    for name, home in HOMES.items():
+        packages = imports.single.get(name)
+        if packages:
+            # `import java.awt.List;` gives the name another meaning, `import java.util.List;` does not.
+            if packages != {home}:
+                names.add(name)
+        elif in_file and not (home == "java.lang" or home in imports.demanded or imports.modules):
             names.add(name)
-    return KNOWN_TYPES & names
+    return frozenset(names & HOMES.keys())
 
 
-def mentions(text: str, names: frozenset[str]) -> bool:
-    """Whether one of the names occurs in a text, or a transform may insert it."""
-    return bool(names) and not names.isdisjoint((*_WORD.findall(text), *INSERTED))
+def mentions(reading: ParsedJava, node: Node, names: frozenset[str]) -> bool:
+    """Whether a part of a text names one of these types, or a transform may insert the name."""
+    if not names.isdisjoint(INSERTED):
+        return True
+    return bool(names) and any(
+        inner.kind in _NAMES and not _is_behind_dot(inner) and reading.text(inner) in names
+        for inner in node.walk()
+    )
+
+
+def _is_behind_dot(node: Node) -> bool:
+    """Whether a name is a member of what stands before it, such as `List` in `java.util.List`."""
+    above = node.parent
+    if above is None:
+        return False
+    if above.kind in _SCOPED:
+        return above.children[0] is not node
+    return node.field == "field" or (above.kind == "method_invocation" and node.field == "name")
+
+
+def package_folder(text: str) -> str:
+    """The package of a file as a path, such as `org/example`; empty for none.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = read(text)
+    found = reading.root.first("package_declaration") if reading.whole else None
+    if found is None:
+        return ""
+    parts = [child for child in found.children if not child.kind.endswith("annotation")]
+    return "/".join(
+        reading.text(inner) for part in parts for inner in part.walk() if inner.kind == "identifier"
+    )
+
+
+def declared_types(data: bytes) -> frozenset[str]:
+    """The names of well-known types that a file declares, also within other types."""
+    text = _ANY_ESCAPE.sub(lambda match: chr(int(match[0][-4:], 16)), data.decode("utf-8", "replace"))
+    found = frozenset(HOMES.keys() & set(_TYPE.findall(text)))
+    if not found:  # nearly every file: it need not be parsed
+        return found
+    try:
+        reading = read(text)
+    except SourceError:
+        return found
+    return found & _declared(reading, TYPES)
+
+
+def _declared(reading: ParsedJava, kinds: Collection[str]) -> frozenset[str]:
+    """The names that nodes of these kinds declare."""
+    nodes = (node for node in reading.root.walk() if node.kind in kinds)
+    named = (node.child("name") or node.first("type_identifier", "identifier") for node in nodes)
+    return frozenset(reading.text(name) for name in named if name is not None)
+
+
+JAVA_FILES: Final = FileFormat(
+    language="java",
+    decode=DecodedJava.read,
+    places=places,
+    is_one=_is_one,
+    package=package_folder,
+    types=declared_types,
+)
+"""Files that end with `.java`."""

@@ -129,7 +129,7 @@ EMPTY: Final = "empty_statement"
 
 _STATEMENTS: Final = frozenset({"body", "consequence", "alternative"})
 _SUITES: Final = frozenset({"block", "constructor_body", "switch_block_statement_group", "labeled_statement"})
-_FILE: Final = re.compile(r"^\s*(?:import|package)\s", re.MULTILINE)
+_FILE: Final = re.compile(r"(?:^|;|\*/|\))\s*(?:import|package)(?:\s|/)", re.MULTILINE)
 """A declaration that only files have. A comment in a method may match, too."""
 _OF_FILE: Final = TYPES | {"package_declaration", "import_declaration", "module_declaration"}
 _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
@@ -137,7 +137,7 @@ _LACKING: Final = re.compile(
     rb"(?<=\bcase )[\w$]+(?:\.[\w$]+)+(?=\()"  # case Outer.Inner(…)
     rb"|(?<=\binstanceof )[\w$]+(?:\.[\w$]+)+(?=\()"
     rb"|(?<=\bcase )(?:[\w$.]+ _, )+(?=[\w$.]+ _\b)"  # case One _, Other _
-    rb"|(?<=^import )module (?=\w)"
+    rb"|(?<=\bimport )module (?=\w)"
     rb"|(?<=\w) @Nullable(?= ?\.\.\.)",  # Object @Nullable ... all
     re.MULTILINE,
 )
@@ -170,7 +170,8 @@ class ParsedJava:
 
     def text(self, node: Node) -> str:
         """The text of a node."""
-        return self.source[node.start : node.end].decode()
+        # The root of members is the body of the class around them, which begins before the text.
+        return self.source[max(node.start, 0) : node.end].decode()
 
 
 @lru_cache(maxsize=8)

@@ -7,7 +7,15 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
-from codeaudit.transforms.java.files import ESCAPED, JAVA_FILES, REBOUND, DecodedJava, places
+from codeaudit.transforms.java.files import (
+    ESCAPED,
+    JAVA_FILES,
+    REBOUND,
+    DecodedJava,
+    declared_types,
+    package_folder,
+    places,
+)
 from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (
@@ -214,3 +222,76 @@ def test_what_is_read_is_written() -> None:
     assert (decoded.text, decoded.newline) == ("class Ä { }\n", "\r\n")
     assert decoded.compiles("class B { }")
     assert not decoded.compiles("class B {")
+
+
+USES = "class A { int f(List a) { return 1; } int g() { return Math.abs(1); } int h() { return 1; } }"
+"""Three methods: of one type that a file has to import, of one that it has not, and of none."""
+
+
+@pytest.mark.parametrize(
+    ("head", "strange"),
+    [
+        ("", ""),
+        ("package p; import java.util.List;", ""),
+        ("package p; import java.util.*;", ""),
+        ("package p; import java.util.List; import p.shadow.*;", ""),
+        ("import module java.base;", ""),
+        ("import a.B; import module java.base;", ""),
+        ("/* a */ package /* b */ p; import\tjava /* c */ . util . // d\n List ;", ""),
+        ("package p;", "f"),
+        ("import java.util.Map;", "f"),
+        ("import p.shadow.*;", "f"),
+        ("import static java.util.List.*;", "f"),
+        ("import java.awt.List;", "f"),
+        ("import java.util.Map; import java.awt.List;", "f"),
+        ("import java.util.*; import q.List;", "f"),
+        ("import java.util.*;import/* a */q . /* b */ List /* c */;", "f"),
+        ("import java.util.*; import q // a\n.\nList;", "f"),
+        ("import java.util.*; import static q.All.List;", "f"),
+        ("import java.util.List; import p.shadow.Math;", "g"),
+        ("import java.util.List; import a.B; /* b */ import q.Math;", "g"),
+        ("import static q.All.Math; import q.List;", "fg"),
+        ("import java.util.*; @interface Math { }", "g"),
+        ("import java.util.*; class B<@X Math extends Number> { }", "g"),
+        ("import java.util.*; class B<@X T extends Math> { }", ""),
+        ("import java.util.*; record Math(int a) { }", "g"),
+        ("/* import q.Math; */ import java.util.*; // import q.List;\n", ""),
+    ],
+)
+def test_which_well_known_names_mean_another_type(head: str, strange: str) -> None:
+    found = {place.name[-1]: place.obstacle for place in places(f"{head} {USES}") if place.name[:2] == "A."}
+    assert {name for name, obstacle in found.items() if obstacle == REBOUND} == set(strange)
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("List a;", True),
+        ("Object a = List::new;", True),
+        ("Object a = List.of();", True),
+        ("Object a = new List<>();", True),
+        ("@List int a;", True),
+        ("Object a = x instanceof List;", True),
+        ("List.Entry a;", True),
+        ("java.util.List a;", False),
+        ('// List\n/* List */ Object a = "List";', False),
+        ("a.List(); b = a.List;", False),
+    ],
+)
+def test_what_names_a_type(body: str, named: bool) -> None:
+    (place,) = places(f"import q.List; class A {{ void f() {{ {body} }} }}")
+    assert (place.obstacle == REBOUND) is named
+
+
+def test_types_that_a_file_declares() -> None:
+    text = """
+        package p; class List { enum /* a */ Map { } } interface // b
+        Set { } @interface Function { } class \\u004dath { } record Own(int a) { } // class Queue
+    """
+    data = text.replace("\\\\", "\\").encode()
+    assert declared_types(data) == {"List", "Map", "Set", "Function", "Math"}
+    # Of what does not parse, everything that looks like a declaration counts.
+    assert declared_types(data + b"\nclass \xff { }{") == {"List", "Map", "Set", "Function", "Math", "Queue"}
+    assert package_folder("package a /* x */ . b; class C { }") == "a/b"
+    assert package_folder("/* x */ package/* y */ a; class C { }") == "a"
+    assert package_folder("class C { }") == ""

@@ -136,3 +136,28 @@ def test_a_carriage_return_that_hides_code_is_refused() -> None:
     with pytest.raises(SourceError, match="carriage return"):
         read("void f() { int a = 1; // a\r int b = a;\n int c = 1; }")
     assert len(read("void f() { // a\r\n int b = 1; // b\r\n }\r\n").comments) == 2
+
+
+@pytest.mark.parametrize(
+    "source", ["", "// é", "//€(", "// \ufeff😀", "int é;", "void f() { } // 😀", "class A { }\n// é", "é é;"]
+)
+def test_every_node_has_a_text(source: str) -> None:
+    reading = read(source)
+    assert reading.text(reading.root) == source if not reading.whole else True
+    for node in reading.root.walk():
+        assert reading.text(node) in source
+
+
+@pytest.mark.parametrize(
+    ("source", "whole"),
+    [
+        ("package a; class A { }", True),
+        ("/* a */ package a; class A { }", True),
+        ("/* a */ package/* b */a; class A { }", True),
+        ("// package a;\nclass A { }", False),
+        ("import a.B; import/**/c.D; class A { }", True),
+        ("class A { }", False),
+    ],
+)
+def test_what_is_a_file(source: str, whole: bool) -> None:
+    assert read(source).whole is whole

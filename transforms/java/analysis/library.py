@@ -342,6 +342,45 @@ _LANGUAGE: Final = """
 KNOWN_TYPES: Final = FIELDLESS | frozenset(_LANGUAGE.split())
 """The types of the JDK that the analysis recognises by their simple names."""
 
+_OUTSIDE_LANG: Final[Mapping[str, str]] = {
+    "java.awt.event": "ActionListener ItemListener KeyListener MouseListener",
+    "java.beans": "PropertyChangeListener",
+    "java.io": "Closeable FileFilter FilenameFilter Flushable IOException Serializable",
+    "java.lang.Thread": "UncaughtExceptionHandler",
+    "java.lang.reflect": "InvocationHandler",
+    "java.math": "BigDecimal BigInteger",
+    "java.nio.file": "FileVisitor PathMatcher SimpleFileVisitor",
+    "java.security": "PrivilegedAction PrivilegedExceptionAction",
+    "java.util": """
+        AbstractCollection AbstractSet ArrayDeque ArrayList Arrays BitSet Calendar Collection Collections
+        Comparator Date Deque EnumMap EnumSet Enumeration HashMap HashSet Iterator LinkedHashMap LinkedHashSet
+        LinkedList List ListIterator Locale Map NavigableMap NavigableSet NoSuchElementException Objects
+        Optional OptionalDouble OptionalInt OptionalLong PriorityQueue Queue Random Scanner Set SortedMap
+        SortedSet StringJoiner TimerTask TreeMap TreeSet UUID
+    """,
+    "java.util.concurrent": """
+        Callable ConcurrentHashMap Executor ExecutorService Future RejectedExecutionHandler
+        ScheduledExecutorService ThreadFactory
+    """,
+    "java.util.concurrent.atomic": "AtomicBoolean AtomicInteger AtomicLong",
+    "java.util.function": """
+        BiConsumer BiFunction BiPredicate BinaryOperator BooleanSupplier Consumer DoubleConsumer
+        DoubleFunction DoublePredicate DoubleSupplier DoubleUnaryOperator Function IntBinaryOperator
+        IntConsumer IntFunction IntPredicate IntSupplier IntUnaryOperator LongBinaryOperator LongConsumer
+        LongFunction LongPredicate LongSupplier LongUnaryOperator ObjIntConsumer ObjLongConsumer Predicate
+        Supplier ToDoubleBiFunction ToDoubleFunction ToIntBiFunction ToIntFunction ToLongBiFunction
+        ToLongFunction UnaryOperator
+    """,
+    "java.util.regex": "Matcher Pattern",
+    "java.util.stream": "Collectors DoubleStream IntStream LongStream Stream",
+    "javax.swing.event": "ChangeListener",
+}
+HOMES: Final[Mapping[str, str]] = {
+    **{name: "java.lang" for name in KNOWN_TYPES if "." not in name},
+    **{name: package for package, names in _OUTSIDE_LANG.items() for name in names.split()},
+}
+"""The package, or the class around it, of each type in `KNOWN_TYPES` with a simple name."""
+
 _HARMLESS_ANNOTATIONS: Final = """
     Override Deprecated SuppressWarnings SafeVarargs FunctionalInterface Nullable CheckForNull
     VisibleForTesting CanIgnoreReturnValue Beta Internal Incubating GuardedBy ThreadSafe NotThreadSafe

@@ -1,6 +1,5 @@
 """What the tables say about the JDK's methods, asked of the JDKs of this machine."""
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ import pytest
 from codeaudit.transforms.java.analysis.library import (
     BUILDERS,
     CONTENTS,
+    HOMES,
     NEW,
     RAISED,
     RELEASE,
@@ -54,6 +54,8 @@ def entries() -> Iterator[str]:
                 yield " ".join(
                     (kind, _path(owner), name, result, str(method.raises), str(method.since), *parameters)
                 )
+    for name, home in HOMES.items():
+        yield f"type {home}{'$' if home == 'java.lang.Thread' else '.'}{name} {name}"
     for owner in sorted(NEW):
         yield f"new {_path(owner)} plain"
     for owner in sorted(SIZED - {"LinkedList"}):  # a linked list has no such constructor
@@ -63,14 +65,7 @@ def entries() -> Iterator[str]:
 
 
 def _path(owner: str) -> str:
-    if owner.startswith("Atomic"):
-        return f"java.util.concurrent.atomic.{owner}"
-    if owner.startswith("Concurrent"):
-        return f"java.util.concurrent.{owner}"
-    if owner == "IOException":
-        return f"java.io.{owner}"
-    known = re.search(r"Array(List|Deque)|Linked|Hash|Tree|Queue|Collections|NoSuch", owner)
-    return f"java.{'util' if known else 'lang'}.{owner}"
+    return f"{HOMES[owner]}.{owner}"
 
 
 @pytest.mark.slow
@@ -192,7 +187,15 @@ public class Ask {
         while (lines.hasNextLine()) {
             String line = lines.nextLine();
             String[] words = line.split(" ");
-            Class<?> owner = Class.forName(words[1]);
+            Class<?> owner;
+            // `Record` is the last of these names.
+            try { owner = Class.forName(words[1]); }
+            catch (ClassNotFoundException error) { if (release > 15) System.out.println("no type: " + line); continue; }
+            if (words[0].equals("type")) {
+                try { if (owner != Class.forName("java.lang." + words[2])) System.out.println("two types: " + line); }
+                catch (ClassNotFoundException error) { }
+                continue;
+            }
             if (words[0].equals("new")) { constructed(owner, words[2]); continue; }
             boolean isStatic = words[0].equals("static"), raises = words[4].equals("True");
             String[] types = Arrays.copyOfRange(words, 6, words.length);

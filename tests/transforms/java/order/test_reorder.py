@@ -333,6 +333,14 @@ def test_illegal_moves_are_refused(move: Move) -> None:
     assert isinstance(REORDER.apply("int f(int a) { int x = a; int y = x; return y; }", (move,)), Refused)
 
 
+def test_a_text_that_is_left_alone_has_no_orders() -> None:
+    source = "void f() { int x = 1; int y = '\\u0041'; }"
+    assert REORDER.propose(source, Random(0)) == Refused(ESCAPED)
+    assert REORDER.count(source) == 0
+    assert list(REORDER.every(source)) == []
+    assert REORDER.count(source.replace("\\u0041", "A")) == 1
+
+
 def test_every_legal_order_is_drawn_equally_often() -> None:
     source = "int f(int a) { int x = 1; int y = 2; int z = x; return x + y + z; }"
     legal = set(orders.enumerate_orders(analyse(source).blocks[1].predecessors))

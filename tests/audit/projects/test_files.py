@@ -1,0 +1,49 @@
+"""Files of a project that give well-known names another meaning in other files of it."""
+
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.projects.files import ProjectPlan, perturb_files, source_files
+from codeaudit.transforms.java.files import REBOUND
+from codeaudit.transforms.source_files import Declined
+
+USES = "class A { int f(int a) { int b = Math.abs(a); return b; } }"
+MATH = "class Math { static int abs(int a) { return a; } }"
+
+
+@pytest.mark.parametrize(
+    ("others", "strange"),
+    [
+        ({}, False),
+        ({"src/main/p/Math.java": f"package p; {MATH}"}, True),
+        ({"src/main/p/Other.java": f"package p; class Other {{ }} {MATH}"}, True),
+        ({"src/main/p/Base.java": f"package p; class Base {{ static {MATH} }}"}, True),
+        ({"src/test/p/Math.java": f"package p; {MATH}"}, True),
+        ({"src/test/p/ATest.java": f"package p; class ATest {{ }} /* math */ {MATH}"}, True),
+        ({"src/main/q/Math.java": f"package q; {MATH}"}, False),
+        ({"src/main/p/q/Math.java": f"package p.q; {MATH}"}, False),
+        ({"src/main/p/Math.txt": MATH}, False),
+        ({"src/main/p/Broken.java": "class { int Math;"}, False),
+    ],
+)
+def test_a_name_that_another_file_of_the_package_declares(
+    others: dict[str, str], strange: bool, tmp_path: Path
+) -> None:
+    for name, text in {"src/main/p/A.java": f"package p; {USES}", **others}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    plan = ProjectPlan(transforms=("rename",), seed=0)
+    found = {one.path: one for one in perturb_files(tmp_path, source_files(tmp_path), plan, workers=1)}
+    record = found["src/main/p/A.java"].records[0]
+    assert (isinstance(record, Declined) and record.reason == REBOUND) is strange
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "A.java").write_text(USES)
+    (tmp_path / "B.java").write_text("class B { }")
+    plan = ProjectPlan(transforms=("rename",), seed=0)
+    for text, refused in (("class B { }", False), (f"class B {{ }} {MATH}", True)):
+        (tmp_path / "B.java").write_text(text)
+        (found,) = perturb_files(tmp_path, ["A.java"], plan, workers=1)
+        assert isinstance(found.records[0], Declined) is refused
