@@ -263,7 +263,7 @@ class PythonProgramBuilder:
             collector.truth(node.test)
         else:
             collector.iterate(node.iter)
-            assign(collector, node.target, None)
+            assign(collector, node.target, collector.item(node.iter))
             collector.flags |= BARRIER if isinstance(node, ast.AsyncFor) else 0
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
@@ -538,26 +538,16 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
 def assign(
     collector: PythonEffects, target: ast.expr, value: ast.expr | None, kind: str | None = None
 ) -> None:
-    """Collect the effects of binding a target to `value`, of type `kind`.
-
-    Unpacking is exact only from a tuple display of the same length; otherwise it may iterate over anything.
-    """
+    """Collect the effects of binding a target to `value`, of type `kind`; `None` if they are unknown."""
     match target:
         case ast.Name(id=name):
             collector.write(name)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            exact = (
-                isinstance(value, ast.Tuple)
-                and len(value.elts) == len(elements)
-                and not any(isinstance(element, ast.Starred) for element in (*elements, *value.elts))
-            )
-            # `a, b = c` iterates over `c`, and raises if there are more or fewer than two items.
-            if not exact:
-                collector.flags |= OBSERVES | RAISES
-                if isinstance(value, ast.Name) and value.id in collector.facts.local and kind is None:
-                    collector.writes.add(value.id)  # it may be an iterator, which unpacking exhausts
-            for element in elements:
-                assign(collector, element, None)
+            if isinstance(value, ast.Name) and value.id in collector.facts.local and kind is None:
+                collector.writes.add(value.id)  # it may be an iterator, which unpacking exhausts
+            for element, part in zip(elements, collector.unpack(target, value, kind), strict=True):
+                nested = part is not None and isinstance(element, ast.Tuple | ast.List)
+                assign(collector, element, part, collector.visit(part) if nested and part else None)
         case ast.Starred(value=inner):
             assign(collector, inner, None)
         case ast.Attribute():

@@ -3,24 +3,36 @@
 Builtins, methods of builtin types, and a few functions of standard modules are known; the tables are in
 `knowledge`. A call of anything else may do anything.
 
-Assumptions about foreign objects. They are part of the promise of every transform that rests on this module:
+Assumptions about foreign objects, each with an example. They are part of the promise of every transform that
+rests on this module. Iteration, unpacking, conversion to a number, and calls are not among them: these may do
+anything, unless the types are certain.
 
-1. Looking does not act: reading an attribute or an item, comparing, arithmetic, hashing, formatting, testing
-   for truth, `len` and `isinstance` may depend on any state and may raise, but change nothing that another
-   statement of the function sees.
+1. Looking does not act. It may depend on any state and may raise, but changes nothing that another statement
+   of the function sees. To look is
+   - to read an attribute or an item: `x.size`, `x[0]`, `case Point(x=0)`, `super().name`;
+   - to compare, or to ask an object with a `__contains__`: `x == y`, `x < y`;
+   - to calculate: `x + y`, `-x`, `abs(x)`, `round(x)`, `operator.add(x, y)`;
+   - to hash: `{x}`, `d[x]`;
+   - to test for truth, and `len`: `if x`, `not x`, `len(x)`;
+   - to make text: `f"{x}"`, `str(x)`, `"%s" % x`, `os.path.join(x)`;
+   - to ask for the class: `isinstance(x, C)`, `issubclass(C, D)`. `x.__class__` does not raise.
 2. A private attribute of `self` (`self._x`) is plain: storing it changes nothing else and does not raise, and
    reading one that the function stores gives what was stored. Other attributes may be properties with
    setters.
 3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`, modules
-   that it imports. This is not assumed in a function that tests what exists (`try`, `hasattr`), and a look-up
-   and a deliberate exit keep their order.
+   that it imports, and the class that `super()` needs. This is not assumed in a function that tests what
+   exists (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
 4. Nobody observes the order in which values are dropped, in which two standard modules are first imported, or
    in which attributes first came into an object's `__dict__`; loops end.
-5. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, and the texts and line numbers in
-   tracebacks.
+5. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, warnings of `re.compile`, and the
+   texts and line numbers in tracebacks.
+6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
+   `n: int | None` to a number, only looks.
 """
 
 import ast
+import builtins
+from collections.abc import Sequence
 from string import Formatter
 from typing import Final
 
@@ -35,12 +47,17 @@ from codeaudit.transforms.python.analysis.facts import (
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
     CONSUMING,
+    CONSUMING_KEYWORDS,
     CONTAINERS,
+    CONVERSIONS,
     EMPTY_CALLS,
+    EXCEPTION_KEYWORDS,
     EXCEPTIONS,
+    INDICES,
     LAZY,
     MODULES,
     NUMBERS,
+    PATH_PAIRS,
     PLAIN,
     PURE,
     RAISING_STR_METHODS,
@@ -48,17 +65,21 @@ from codeaudit.transforms.python.analysis.knowledge import (
     REFLECTION,
     SEQUENCES,
     STATE_TESTS,
+    STR_ARGUMENTS,
     STR_METHODS,
     VIEWS,
+    ArgumentUse,
     MethodEffect,
 )
 from codeaudit.transforms.python.parsing import FunctionNode
 
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
 """Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
-_KEY_FUNCTIONS: Final = frozenset({"len", "str", "repr", "int", "abs", "float", "id", "hash", "ord"})
+_KEY_FUNCTIONS: Final = frozenset({"len", "str", "repr", "abs", "id", "hash", "ord"})
 """Builtins that only look at their argument, so that `sorted(…, key=len)` runs no unknown code."""
-_SIMPLE_TYPES: Final = frozenset({"int", "float", "bool", "str", "bytes"})
+_GROUPS: Final = frozenset({"ExceptionGroup", "BaseExceptionGroup"})
+_UNPACKING_EXCEPTIONS: Final = _GROUPS | {"SyntaxError", "IndentationError", "TabError"}
+"""Exceptions that iterate over their second argument."""
 
 
 class PythonEffects(ExpressionEffects):
@@ -96,19 +117,20 @@ class PythonEffects(ExpressionEffects):
                     return False
                 # `zip(a, b, strict=True)` raises if the lengths differ, `reversed` if there is no order.
                 self.flags |= RAISES
-                for argument in node.args:
+                for argument in node.args[: 1 if name == "enumerate" else None]:
                     self.iterate(argument)
-                for keyword in node.keywords:
-                    self.visit(keyword.value)
+                counted = node.args[1:] if name == "enumerate" else []
+                for value in (*counted, *(keyword.value for keyword in node.keywords)):
+                    self.convert(value, self.visit(value))
                 return True
             case ast.Attribute(value=container, attr=attr) if attr in VIEWS and not (
                 node.args or node.keywords
             ):
                 # `items()` of a foreign object may return an iterator, which the loop then exhausts.
-                if self.visit(container) != "dict":
-                    self.flags |= ANYTHING
-                else:
+                if self.visit(container) == "dict":
                     self.contents(container)
+                else:
+                    self.flags |= LOOKS if self.is_annotated(container) else ANYTHING
                 return True
             case _:
                 return False
@@ -135,33 +157,39 @@ class PythonEffects(ExpressionEffects):
         count = len(node.args)
         if not (count or node.keywords) and name in EMPTY_CALLS:
             return name
-        if name in CONSUMING and not starred and count == 1 and self._plain_keywords(node):
+        if name in EXCEPTIONS:
+            self._exception(node, name)
+            return None
+        if name == "dict":
+            self._pairs(node, node.args)
+            return "dict"
+        if name in LAZY and count and not starred and self._begin(node, name):
+            return None
+        if name in CONSUMING and not starred and count == 1 and self._plain_keywords(node, name):
             self.iterate(node.args[0])
-            # `list`, `tuple` and `bytes` only collect the items. The others test them for truth (`any`),
-            # compare (`sorted`), hash (`set`) or add them (`sum`), which calls methods of foreign objects.
-            if name not in ("list", "tuple", "bytes") or self.flags & OBSERVES:
+            # `list` and `tuple` only collect the items. The others test them for truth (`any`), compare
+            # (`sorted`), hash (`set`) or add them (`sum`), which calls methods of foreign objects.
+            if name not in ("list", "tuple") or self.flags & OBSERVES:
                 self.flags |= LOOKS
             return CONSUMING[name]
         if node.keywords or starred:
-            # `max(a, b, key=f)` calls `f`. Exceptions and `dict` only store what they are given.
             self._arguments(node)
-            if name not in EXCEPTIONS and name != "dict":
-                self.flags |= ANYTHING
-            return "dict" if name == "dict" and not node.args else None
+            self.flags |= ANYTHING  # `max(a, b, key=f)` calls `f`
+            return None
         kinds = self._arguments(node)
         exact = self._exact(node, name, kinds)
-        if exact is not None or name in EXCEPTIONS:
+        if exact is not None:
             return exact
-        if name in PURE and count <= 1:
-            return PURE[name]
-        if name in STATE_TESTS and count == 2:
-            # `isinstance(x, Sized)` runs `__instancecheck__`, which may look at any state.
-            sure = kinds[0] in PLAIN and _builtin_types(node.args[1])
-            self.flags |= 0 if sure else OBSERVES
+        if (name, count) in PURE:
+            return PURE[name, count]
+        if name in STATE_TESTS:
+            self._test_state(node, name, kinds)
             return STATE_TESTS[name]
-        if name == "getattr" and count == 3:
-            self.flags |= OBSERVES  # with a default, a missing attribute raises nothing
-            return None
+        if name in CONVERSIONS:
+            self._convert(node.args, kinds)
+            return CONVERSIONS[name]
+        if name == "round":
+            self._convert(node.args[1:], kinds[1:])
         if name in ("min", "max") and count > 1:
             self.flags |= 0 if set(kinds) in ({"int"}, {"float"}, {"str"}) else LOOKS
             return kinds[0] if len(set(kinds)) == 1 else None
@@ -170,6 +198,101 @@ class PythonEffects(ExpressionEffects):
             return None if name in _ASKED_FOR_TEXT else READ_ONLY[name]
         self.flags |= ANYTHING
         return None
+
+    def _begin(self, node: ast.Call, name: str) -> bool:
+        """Collect a call of `zip`, `enumerate`, `reversed` or `iter`, which asks its arguments for iterators;
+        False, with nothing collected, if it has unknown keywords.
+        """
+        if any(keyword.arg not in ("start", "strict") for keyword in node.keywords):
+            return False
+        for number, argument in enumerate(node.args):
+            kind = self.visit(argument)
+            if number and name == "enumerate":
+                self.convert(argument, kind)
+            elif not isinstance(argument, ast.GeneratorExp):
+                self.ask_for_items(argument, kind)
+        for keyword in node.keywords:
+            kind = self.visit(keyword.value)
+            if keyword.arg == "start":
+                self.convert(keyword.value, kind)
+        self.flags |= LOOKS
+        return True
+
+    def _pairs(self, node: ast.Call, arguments: Sequence[ast.expr]) -> None:
+        """Collect a call that fills a new dict from an iterable of pairs, as `dict` does."""
+        for argument in arguments:
+            match argument:
+                case ast.GeneratorExp(elt=pair) | ast.ListComp(elt=pair) if _is_pair(pair):
+                    self.visit(argument)
+                    self.flags |= LOOKS
+                case ast.List(elts=items) | ast.Tuple(elts=items) if all(map(_is_pair, items)):
+                    self.visit(argument)
+                    self.flags |= LOOKS
+                case _ if (item := self.item(argument)) and _is_pair(item):
+                    self.iterate(argument)
+                    self.flags |= LOOKS
+                case _:
+                    kind = self.visit(argument)
+                    if kind == "dict":
+                        self.contents(argument)
+                    else:
+                        # `keys` and `__getitem__` of a mapping, or the `__iter__` of every item.
+                        self.flags |= ANYTHING
+        self.flags |= RAISES if len(arguments) > 1 else 0
+        self.flags |= LOOKS if arguments and node.keywords else 0  # a foreign key may have the same hash
+        for keyword in node.keywords:
+            kind = self.visit(keyword.value)
+            if keyword.arg is None:
+                self.flags |= LOOKS if kind == "dict" else ANYTHING  # a key may be no text
+
+    def _exception(self, node: ast.Call, name: str) -> None:
+        """Collect a call of a builtin exception. Most only store their arguments."""
+        kinds = self._arguments(node)
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        plain = not starred and all(kind in PLAIN for kind in kinds)
+        if any(keyword.arg not in EXCEPTION_KEYWORDS.get(name, ()) for keyword in node.keywords):
+            self.flags |= LOOKS
+        made = getattr(builtins, name)
+        if issubclass(made, UnicodeDecodeError | UnicodeEncodeError | UnicodeTranslateError):
+            self.flags |= RAISES if plain else ANYTHING
+        elif issubclass(made, OSError) and (starred or len(kinds) > 1):
+            self.flags |= RAISES if plain else LOOKS  # the class depends on the error number
+        elif name in _UNPACKING_EXCEPTIONS and (starred or len(kinds) == 2):
+            # The second argument is copied: the exceptions of a group, the place of a SyntaxError.
+            self.flags |= LOOKS
+            if starred:
+                self.flags |= ANYTHING
+            else:
+                self.ask_for_items(node.args[1], kinds[1])
+        elif name in _GROUPS:
+            self.flags |= RAISES
+
+    def _test_state(self, node: ast.Call, name: str, kinds: Sequence[str | None]) -> None:
+        """`isinstance`, `hasattr` or `getattr`, with its arguments collected already."""
+        # `isinstance(x, Sized)` runs `__instancecheck__`, which may look at any state, and
+        # `isinstance(x, "int")` raises. `hasattr` and `getattr` pass on what a property raises.
+        if name == "isinstance" and len(kinds) == 2 and self._is_builtin_type(node.args[1]):
+            self.flags |= 0 if kinds[0] in PLAIN else OBSERVES
+        else:
+            self.flags |= LOOKS
+
+    def _is_builtin_type(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Name(id=name):
+                return not self.is_local(name) and isinstance(getattr(builtins, name, None), type)
+            case ast.Tuple(elts=elements):
+                return all(map(self._is_builtin_type, elements))
+            case _:
+                return False
+
+    def _convert(self, arguments: Sequence[ast.expr], kinds: Sequence[str | None]) -> None:
+        """Arguments of these types, collected already, are converted to numbers, or their items are."""
+        self.flags |= RAISES
+        for argument, kind in zip(arguments, kinds, strict=True):
+            if isinstance(argument, ast.Tuple | ast.List):
+                self._convert(argument.elts, [self.visit(element) for element in argument.elts])
+            else:
+                self.convert(argument, kind)
 
     def _exact(self, node: ast.Call, name: str, kinds: list[str | None]) -> str | None:
         """The result type of a builtin whose argument types it accepts without raising; `None` for any other
@@ -182,8 +305,7 @@ class PythonEffects(ExpressionEffects):
                 return "int"
             case "len", 1 if first in CONTAINERS:
                 # Other code may change a container that is not this function's own.
-                if not self.is_owned(node.args[0]) and isinstance(node.args[0], ast.Name):
-                    self.flags |= OBSERVES
+                self.flags |= 0 if self.is_own(node.args[0]) else OBSERVES
                 return "int"
             case "range", 1 | 2 if all(kind == "int" for kind in kinds):
                 return "range"  # a third argument could be 0, which raises
@@ -202,13 +324,11 @@ class PythonEffects(ExpressionEffects):
             case _:
                 return None
 
-    def _plain_keywords(self, node: ast.Call) -> bool:
-        """Collect the keywords `key`, `reverse`, `default` and `start`; False if one of them may run unknown
-        code.
-        """
+    def _plain_keywords(self, node: ast.Call, name: str) -> bool:
+        """Collect the keywords of `sorted`, `min`, `max` or `sum`; False if one may run unknown code."""
         for keyword in node.keywords:
             value = keyword.value
-            if keyword.arg not in ("key", "reverse", "default", "start"):
+            if keyword.arg not in CONSUMING_KEYWORDS.get(name, ()):
                 return False
             if keyword.arg != "key":
                 self.visit(value)
@@ -235,28 +355,59 @@ class PythonEffects(ExpressionEffects):
     # ── methods ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> str | None:
-        if self._is_known_function(func):
+        use = self._module_function(func)
+        if use is not None:
             self.visit(func)
-            self._arguments(node)
+            self._use(node, use)
             self.flags |= LOOKS
-            return None
+            pair = func.attr in PATH_PAIRS and use == "looks"
+            return "tuple" if pair else None
         receiver = self.visit(func.value)
         self.touch(func.value)
         if receiver == "str":
             return self._text_method(node, func.attr)
-        use = method_effect(receiver, node)
-        if use is not None:
-            return self._container_method(node, func.value, use)
+        effect = method_effect(receiver, node)
+        if receiver is not None and effect is not None:
+            return self._container_method(node, receiver, func, effect)
         self._arguments(node)
         self.flags |= ANYTHING
         return None
 
-    def _is_known_function(self, func: ast.Attribute) -> bool:
+    def _module_function(self, func: ast.Attribute) -> ArgumentUse | None:
         # A parameter may be called `math`, too: then `math.sqrt(x)` is a method of anything.
         if not self.is_module(func.value):
-            return False
-        known = MODULES.get(ast.unparse(func.value))
-        return known is not None and (not known or func.attr in known)
+            return None
+        return MODULES.get(ast.unparse(func.value), {}).get(func.attr)
+
+    def _use(self, node: ast.Call, use: ArgumentUse) -> None:
+        """Collect the arguments of a known function."""
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        if use == "pairs" and not starred:
+            first = 1 if isinstance(node.func, ast.Attribute) and node.func.attr == "defaultdict" else 0
+            for argument in node.args[:first]:
+                self.visit(argument)
+            self._pairs(node, node.args[first:])
+            return
+        kinds = self._arguments(node)
+        match use:
+            case "first" | "each":
+                for argument, kind in zip(node.args, kinds, strict=True):
+                    if isinstance(argument, ast.Starred):
+                        self.flags |= ANYTHING
+                    elif use == "first" and argument is not node.args[0]:
+                        self.convert(argument, kind)
+                    elif not (isinstance(argument, ast.GeneratorExp) or self.passes_items_on(argument)):
+                        self.ask_for_items(argument, kind)
+            case "converts":
+                self._convert(node.args, kinds)
+                for keyword in node.keywords:
+                    if keyword.arg != "dtype":
+                        self._convert([keyword.value], [self.visit(keyword.value)])
+            case "pairs":
+                self.flags |= ANYTHING
+            case "compiles":
+                if node.keywords or not all(map(_is_quiet_flag, node.args[1:])):
+                    self.flags |= ANYTHING
 
     def _text_method(self, node: ast.Call, attr: str) -> str | None:
         if attr == "join" and len(node.args) == 1 and not node.keywords:
@@ -264,8 +415,12 @@ class PythonEffects(ExpressionEffects):
             self.flags |= RAISES  # an item may be no string
             return "str"
         kinds = self._arguments(node)
+        self._indices("str", node, attr, kinds)
         if attr in STR_METHODS and not node.keywords:
-            self.flags |= 0 if all(kind == "str" for kind in kinds) else LOOKS
+            fits = len(kinds) in STR_ARGUMENTS.get(attr, (0,)) or (
+                attr in ("partition", "rpartition") and _is_separator(node.args)
+            )
+            self.flags |= 0 if fits and all(kind == "str" for kind in kinds) else LOOKS
             return STR_METHODS[attr]
         # `"{}".format(x)` formats foreign objects, and `"a".index(x)` raises if `x` is missing.
         self.flags |= LOOKS if attr in RAISING_STR_METHODS else ANYTHING
@@ -275,12 +430,23 @@ class PythonEffects(ExpressionEffects):
             return "str" if isinstance(node.func, ast.Attribute) and _has_text(node.func.value) else None
         return RAISING_STR_METHODS.get(attr)
 
-    def _container_method(self, node: ast.Call, container: ast.expr, use: MethodEffect) -> str | None:
+    def _indices(self, kind: str, node: ast.Call, attr: str, kinds: Sequence[str | None]) -> None:
+        """The arguments of a method that are indices are converted to numbers."""
+        place = INDICES.get((kind, attr))
+        if place is not None and len(node.args) > (place.start or 0):
+            for argument, found in zip(node.args[place], kinds[place], strict=True):
+                self.convert(argument, found)
+
+    def _container_method(
+        self, node: ast.Call, kind: str, func: ast.Attribute, use: MethodEffect
+    ) -> str | None:
+        container, attr = func.value, func.attr
         kinds: list[str | None] = []
         if use.flags == "iterates":
             self.iterate(node.args[0])
         else:
             kinds = self._arguments(node)
+            self._indices(kind, node, attr, kinds)
         match use.flags:
             case "raises":
                 plain = all(kind in PLAIN for kind in kinds)
@@ -311,9 +477,29 @@ def _has_text(node: ast.expr) -> bool:
             return False
 
 
-def _builtin_types(node: ast.expr) -> bool:
-    names = node.elts if isinstance(node, ast.Tuple) else [node]
-    return all(isinstance(name, ast.Name) and name.id in _SIMPLE_TYPES for name in names)
+def _is_pair(node: ast.expr) -> bool:
+    """Whether an expression is a display of two items."""
+    return (
+        isinstance(node, ast.Tuple | ast.List)
+        and len(node.elts) == 2
+        and not any(isinstance(element, ast.Starred) for element in node.elts)
+    )
+
+
+def _is_separator(arguments: Sequence[ast.expr]) -> bool:
+    """Whether the arguments are one text that is not empty."""
+    return len(arguments) == 1 and isinstance(arguments[0], ast.Constant) and bool(arguments[0].value)
+
+
+def _is_quiet_flag(node: ast.expr) -> bool:
+    """Whether a flag of `re.compile` is certainly not `DEBUG`, which prints."""
+    match node:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _is_quiet_flag(left) and _is_quiet_flag(right)
+        case ast.Attribute(value=ast.Name(id="re"), attr=attr):
+            return attr != "DEBUG"
+        case _:
+            return False
 
 
 def settle_types(function: FunctionNode, facts: VariableFacts) -> None:

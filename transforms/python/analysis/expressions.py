@@ -9,7 +9,7 @@ calls.
 import ast
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import (
@@ -46,6 +46,15 @@ _TYPE_NAMES: Final = {
     type(...): "ellipsis",
 }  # fmt: skip
 _EXACT_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult)
+_REPEATED: Final = frozenset({"str", "bytes", "list", "tuple"})
+_NEW: Final = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Call, ast.BinOp, ast.Subscript,
+)  # fmt: skip
+"""Expressions that give a new object whenever they certainly give a builtin container."""
+_FIELD: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[hlL]?.", re.DOTALL)
+"""A field of a format of `%`; its last character says what it makes of the value."""
+UNKNOWN_ITEM: Final = ast.Constant(value=None)
+"""Stands for an item of unknown type."""
 _EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
@@ -171,16 +180,70 @@ class ExpressionEffects(ABC):
         if isinstance(node, ast.GeneratorExp):
             self.visit(node)
         elif not self.passes_items_on(node):
-            kind = self.visit(node)
-            if kind in CONTAINERS:
-                self.contents(node)
-            elif kind not in SEQUENCES:
-                self.flags |= ANYTHING
+            self.ask_for_items(node, self.visit(node))
+
+    def ask_for_items(self, node: ast.expr, kind: str | None) -> None:
+        """An expression of type `kind`, collected already, is asked for an iterator or for its items."""
+        if kind in CONTAINERS:
+            self.contents(node)
+        elif self.is_annotated(node):
+            self.flags |= LOOKS
+        elif kind not in SEQUENCES:
+            self.flags |= ANYTHING  # the `__iter__` of a foreign object, or an iterator that this exhausts
+
+    def convert(self, node: ast.expr, kind: str | None) -> None:
+        """An expression of type `kind`, collected already, is converted to a number, as `x` in `s[x]`."""
+        if kind in PLAIN:
+            self.flags |= RAISES
+        else:
+            self.flags |= LOOKS if self.is_annotated(node) else ANYTHING
+
+    def is_annotated(self, node: ast.expr) -> bool:
+        """Whether an expression is a parameter whose annotation names builtin types (assumption 6)."""
+        return isinstance(node, ast.Name) and node.id in self.facts.annotated and node.id not in self.shadow
+
+    def unpack(
+        self, target: ast.Tuple | ast.List, value: ast.expr | None, kind: str | None
+    ) -> Sequence[ast.expr | None]:
+        """A value of type `kind`, collected already, is unpacked into targets that are collected elsewhere.
+
+        Exact from a tuple display of the same length; any other value is iterated over. Returns the value of
+        each target, `None` where it is unknown.
+        """
+        if (
+            isinstance(value, ast.Tuple)
+            and len(value.elts) == len(target.elts)
+            and not any(isinstance(element, ast.Starred) for element in (*target.elts, *value.elts))
+        ):
+            return value.elts
+        self.flags |= RAISES  # there may be more or fewer items
+        if isinstance(value, ast.GeneratorExp) or (value is not None and self.passes_items_on(value)):
+            self.flags |= LOOKS
+        elif value is None:
+            self.flags |= ANYTHING
+        else:
+            self.ask_for_items(value, kind)
+        return [None] * len(target.elts)
 
     def contents(self, node: ast.expr) -> None:
         """The contents of a container are read; other code may change them unless the container is owned."""
-        if isinstance(node, ast.Name) and not self.is_owned(node):
+        if not self.is_own(node):
             self.flags |= LOOKS  # other code may change it while it is iterated over
+
+    def is_own(self, node: ast.expr) -> bool:
+        """Whether no other code can reach the container that an expression gives: it is owned, or new.
+
+        `xs if c else ys` and `(zs := xs)` are neither, whatever `xs` is.
+        """
+        match node:
+            case ast.Name():
+                return self.is_owned(node)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.is_own(body) and self.is_own(orelse)
+            case ast.BoolOp(values=values):
+                return all(self.is_own(value) for value in values)
+            case _:
+                return isinstance(node, _NEW)
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -235,7 +298,15 @@ class ExpressionEffects(ABC):
         # `"%s" % x` formats `x`, and raises if the number of values is wrong.
         if left in ("str", "bytes") and isinstance(op, ast.Mod):
             self.flags |= LOOKS
+            if not _makes_text(node.left):
+                for value in node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]:
+                    self.convert(value, self.visit(value))
             return left if right in PLAIN or (right in KNOWN and _has_text(node.left)) else None
+        if isinstance(op, ast.Mult):
+            # `xs * n` repeats a sequence, and asks `n` for its `__index__`.
+            for value, kind, other in ((node.right, right, left), (node.left, left, right)):
+                if other in _REPEATED:
+                    self.convert(value, kind)
         if left not in NUMBERS or right not in NUMBERS:
             self.flags |= LOOKS
             return None
@@ -269,16 +340,20 @@ class ExpressionEffects(ABC):
             self.flags |= _comparison(op, left, right, value)
             if isinstance(op, ast.In | ast.NotIn) and left in PLAIN and right in ("dict", "set"):
                 self.flags |= 0 if self.has_plain_keys(value) else LOOKS
+            if isinstance(op, ast.In | ast.NotIn):
+                self._search(value, right)
             boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
                 left in KNOWN and right in KNOWN
             )
-        for value in node.comparators:
-            if isinstance(value, ast.Name) and self.facts.types.get(value.id) in CONTAINERS:
-                self.contents(value)
         # `a < b < c` tests `a < b` for truth, and that may be an array.
         if len(node.ops) > 1 and not boolean:
             self.flags |= LOOKS
         return "bool" if boolean else None
+
+    def _search(self, node: ast.expr, kind: str | None) -> None:
+        """An expression of type `kind`, collected already, is asked with `in` whether it holds a value."""
+        if kind not in SEQUENCES:
+            self.ask_for_items(node, kind)  # `x in y` iterates over an object that has no `__contains__`
 
     def _ifexp(self, node: ast.IfExp) -> str | None:
         self.truth(node.test)
@@ -324,9 +399,7 @@ class ExpressionEffects(ABC):
             targets = frozenset(
                 inner.id for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
             )
-            # `for a, b in …` unpacks items of an unknown type and length.
-            if not isinstance(generator.target, ast.Name):
-                self.flags |= LOOKS
+            self._item_target(generator.target, self.item(generator.iter))
             self.shadow |= targets
             for condition in generator.ifs:
                 self.truth(condition)
@@ -339,6 +412,31 @@ class ExpressionEffects(ABC):
         if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
             self.flags |= LOOKS
         return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
+
+    def _item_target(self, target: ast.expr, value: ast.expr | None) -> None:
+        """The target of a comprehension gets an item."""
+        if isinstance(target, ast.Tuple | ast.List):
+            for element, part in zip(target.elts, self.unpack(target, value, None), strict=True):
+                self._item_target(element, part)
+        elif not isinstance(target, ast.Name):
+            self.flags |= ANYTHING  # `for x.y in …` stores an attribute
+
+    def item(self, node: ast.expr) -> ast.Tuple | None:
+        """What each item of an iterable looks like, if it is certainly a tuple of known length."""
+        match node:
+            case ast.Call(func=ast.Name(id="enumerate" as name)) if not self.is_local(name):
+                count = 2
+            case ast.Call(func=ast.Name(id="zip" as name), args=args) if not self.is_local(name):
+                if any(isinstance(argument, ast.Starred) for argument in args):
+                    return None
+                count = len(args)
+            case ast.Call(func=ast.Attribute(value=container, attr="items")) if (
+                type(self)(self.facts, self.definite).visit(container) == "dict"
+            ):
+                count = 2
+            case _:
+                return None
+        return ast.Tuple(elts=[UNKNOWN_ITEM] * count, ctx=ast.Load())
 
     _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
 
@@ -359,8 +457,10 @@ class ExpressionEffects(ABC):
     def _subscript(self, node: ast.Subscript) -> str | None:
         kind = self.visit(node.value)
         if not isinstance(node.slice, ast.Slice):
-            self.visit(node.slice)
-            self.flags |= RAISES  # IndexError, KeyError
+            key = self.visit(node.slice)
+            self.flags |= RAISES if key in PLAIN else LOOKS  # IndexError, KeyError; a foreign key is hashed
+            if kind in SEQUENCES or kind == "list":
+                self.convert(node.slice, key)
             if kind in CONTAINERS:
                 self.contents(node.value)
                 if kind != "list" and not self.has_plain_keys(node.value):
@@ -369,11 +469,13 @@ class ExpressionEffects(ABC):
                 self.flags |= LOOKS
             return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
         parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
-        bounds = {self.visit(part) for part in parts}
+        bounds = [self.visit(part) for part in parts]
         if kind in ("str", "bytes", "tuple", "list"):
             # A slice with `int` bounds never raises; a step of 0 does, and `__index__` may run any code.
-            if node.slice.step is not None or not bounds <= {"int", "none"}:
-                self.flags |= LOOKS
+            for part, bound in zip(parts, bounds, strict=True):
+                if bound not in ("int", "none"):
+                    self.convert(part, bound)
+            self.flags |= RAISES if node.slice.step is not None else 0
             if kind == "list":
                 self.contents(node.value)
             return kind
@@ -447,6 +549,7 @@ class ExpressionEffects(ABC):
         self.change(target.value)
         if kind == "list":
             self.flags |= RAISES  # IndexError
+            self.convert(target.slice, key)
         elif key not in PLAIN or not self.has_plain_keys(target.value):
             self.flags |= LOOKS
 
@@ -485,6 +588,13 @@ class ExpressionEffects(ABC):
 def is_private(attribute: str) -> bool:
     """Whether the spelling of an attribute says that it is no part of an interface: `_x`, but not `__x__`."""
     return attribute.startswith("_") and not attribute.endswith("__")
+
+
+def _makes_text(node: ast.expr) -> bool:
+    """Whether a format of `%` is written out and has no fields for numbers, such as `%d`."""
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return False
+    return all(field[-1] in "sra%" for field in _FIELD.findall(node.value))
 
 
 def _is_module_name(node: ast.expr) -> bool:

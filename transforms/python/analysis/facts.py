@@ -8,10 +8,12 @@ analysis. `builder` gathers the facts of each function; `effects` completes them
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from codeaudit.transforms.python.analysis.knowledge import (
     CONSUMING,
     CONTAINERS,
+    KNOWN,
     METHOD_EFFECTS,
     VIEWS,
     MethodEffect,
@@ -45,6 +47,8 @@ class VariableFacts:
     """Locals that only ever hold a container made in this function that no other code can reach."""
     plain_keys: frozenset[str] = frozenset()
     """Owned dicts and sets whose keys are all of plain types."""
+    annotated: frozenset[str] = frozenset()
+    """Parameters that are never bound again, with an annotation of builtin types only: `list[int] | None`."""
     receiver: str | None = None
     """The first parameter, if it is called `self` or `cls` and is never bound again."""
     stored_attributes: frozenset[str] = frozenset()
@@ -146,6 +150,14 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         facts.captured = facts.local
     facts.rebound = rebound
     facts.fragile = frozenset(fragile)
+    facts.annotated = frozenset(
+        arg.arg
+        for arg in parameter_nodes(function.args)
+        if arg.annotation is not None
+        and facts.values.get(arg.arg) == [None]
+        and not (facts.local | rebound) & _ANNOTATIONS
+        and _names_builtins(arg.annotation)
+    )
     # Only the spelling says that the function is a method; it may be given without its class.
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
@@ -184,6 +196,31 @@ def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
     return found
 
 
+_ANNOTATIONS: Final = KNOWN - {"none", "ellipsis", "function"} | {
+    "frozenset", "List", "Dict", "Set", "FrozenSet", "Tuple",
+}  # fmt: skip
+"""Names in annotations that mean builtin types; their iterators and conversions run no foreign code."""
+
+
+def _names_builtins(node: ast.expr) -> bool:
+    """Whether an annotation names builtin types and `None` only: `str`, `list[T]`, `int | None`."""
+    match node:
+        case ast.Name(id=name):
+            return name in _ANNOTATIONS
+        case ast.Constant(value=value):
+            return value is None
+        case ast.Subscript(value=ast.Name(id="Optional"), slice=inner):
+            return _names_builtins(inner)
+        case ast.Subscript(value=ast.Name(id="Union"), slice=ast.Tuple(elts=parts)):
+            return all(map(_names_builtins, parts))
+        case ast.Subscript(value=ast.Name(id=name)):
+            return name in _ANNOTATIONS
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return _names_builtins(left) and _names_builtins(right)
+        case _:
+            return False
+
+
 def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Generator expressions and lambdas that only the call that takes them uses, each with the name of that
     builtin.
@@ -191,13 +228,25 @@ def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     Methods are named `.method`, which no variable is called.
     """
     match node:
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in CONSUMING:
-            yield from ((part, name) for part in args if isinstance(part, ast.GeneratorExp))
-            yield from ((part.value, name) for part in keywords if isinstance(part.value, ast.Lambda))
+        case ast.Call(func=ast.Name(id=name), args=[only], keywords=keywords) if name in CONSUMING:
+            if isinstance(only, ast.GeneratorExp):
+                yield only, name
+            # What `default` and `start` hold may be the result.
+            yield from (
+                (part.value, name)
+                for part in keywords
+                if part.arg == "key" and isinstance(part.value, ast.Lambda) and _keeps_nothing(part.value)
+            )
         case ast.Call(
-            func=ast.Attribute(attr="join" | "extend" | "update"), args=[ast.GeneratorExp() as part]
+            func=ast.Attribute(value=ast.Constant(value=str()), attr="join"),
+            args=[ast.GeneratorExp() as part],
         ):
             yield part, ".method"
+
+
+def _keeps_nothing(node: ast.Lambda) -> bool:
+    """Whether no value of a lambda can see the variables around it."""
+    return not any(isinstance(inner, ast.Lambda | ast.GeneratorExp) for inner in ast.walk(node.body))
 
 
 def _comprehension_targets(node: ast.AST) -> set[int]:

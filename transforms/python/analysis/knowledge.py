@@ -9,7 +9,7 @@ is known).
 import builtins
 import sys
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 BUILTINS: Final = frozenset(dir(builtins))
 
@@ -28,39 +28,59 @@ REFLECTION: Final = frozenset({"locals", "vars", "eval", "exec", "dir", "_getfra
 EMPTY_CALLS: Final = PLAIN - {"none", "ellipsis"} | CONTAINERS | {"tuple"}
 """Types whose constructor, without arguments, returns an empty value of the type."""
 
-PURE: Final[Mapping[str, str | None]] = {
-    "id": "int", "type": None, "callable": "bool", "super": None, "object": None,
+PURE: Final[Mapping[tuple[str, int], str | None]] = {
+    ("id", 1): "int", ("type", 1): None, ("callable", 1): "bool", ("super", 0): None, ("object", 0): None,
 }  # fmt: skip
-"""Builtins that only compute, whatever they are called on, and never raise when written as assumed here:
-`super` and `object` without arguments, `type` with one.
+"""Builtins that only compute and never raise with this number of arguments, whatever these are."""
+
+STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool", "getattr": None}
+"""Builtins that look at state. `isinstance(x, int)` never raises; the others may."""
+
+CONVERSIONS: Final[Mapping[str, str | None]] = {
+    "int": "int", "float": "float", "complex": None, "range": "range", "hex": "str", "bin": "str",
+    "oct": "str", "chr": "str", "bytes": "bytes", "bytearray": None,
+}  # fmt: skip
+"""Builtins that ask a foreign object for a number: its `__int__`, `__float__`, `__complex__` or `__index__`
+runs.
 """
 
-STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool"}
-"""Builtins that look at state and never raise."""
-
 READ_ONLY: Final[Mapping[str, str | None]] = {
-    "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "int": "int",
-    "float": "float",
-    "bool": "bool", "abs": None, "round": None, "divmod": "tuple", "pow": None, "hash": "int", "ord": "int",
-    "chr": "str", "hex": "str", "bin": "str", "oct": "str", "issubclass": "bool", "getattr": None,
-    "complex": None, "slice": None, "range": "range", "iter": None, "zip": None, "enumerate": None,
-    "reversed": None,
+    "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "bool": "bool", "abs": None,
+    "round": None, "divmod": None, "pow": None, "hash": "int", "ord": "int", "issubclass": "bool",
+    "slice": None, "super": None,
 }  # fmt: skip
 """Builtins that look at their arguments, may raise, and change nothing."""
 
 CONSUMING: Final[Mapping[str, str | None]] = {
     "list": "list", "tuple": "tuple", "set": "set", "frozenset": None, "dict": "dict", "sorted": "list",
-    "sum": None, "any": "bool", "all": "bool", "min": None, "max": None, "bytes": None, "bytearray": None,
+    "sum": None, "any": "bool", "all": "bool", "min": None, "max": None,
 }  # fmt: skip
 """Builtins that iterate over their one argument at once, and so exhaust an iterator."""
 
+CONSUMING_KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
+    "sorted": frozenset({"key", "reverse"}),
+    "min": frozenset({"key", "default"}),
+    "max": frozenset({"key", "default"}),
+    "sum": frozenset({"start"}),
+}
+"""The keywords that they take; for any other they raise a TypeError."""
+
 LAZY: Final = frozenset({"zip", "enumerate", "reversed", "iter"})
-"""Builtins whose result iterates over their arguments later."""
+"""Builtins that ask their arguments for an iterator at once, and for the items later."""
 
 EXCEPTIONS: Final = frozenset(
     name for name in BUILTINS if isinstance(getattr(builtins, name), type)
     and issubclass(getattr(builtins, name), BaseException)
 )  # fmt: skip
+
+EXCEPTION_KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
+    "ImportError": frozenset({"name", "path"}),
+    "ModuleNotFoundError": frozenset({"name", "path"}),
+    "AttributeError": frozenset({"name", "obj"}),
+    "NameError": frozenset({"name"}),
+    "UnboundLocalError": frozenset({"name"}),
+}
+"""Keywords that the constructors of exceptions take; for any other they raise a TypeError."""
 
 STR_METHODS: Final = {
     "upper": "str", "lower": "str", "strip": "str", "lstrip": "str", "rstrip": "str", "title": "str",
@@ -71,7 +91,20 @@ STR_METHODS: Final = {
     "isprintable": "bool", "find": "int", "rfind": "int", "count": "int", "splitlines": "list",
     "partition": "tuple", "rpartition": "tuple",
 }  # fmt: skip
-"""Methods of `str` that only compute; they raise only for an argument of a type that they do not take."""
+"""Methods of `str` that only compute; they raise only for arguments that they do not take."""
+
+STR_ARGUMENTS: Final[Mapping[str, frozenset[int]]] = {
+    **dict.fromkeys(("strip", "lstrip", "rstrip"), frozenset({0, 1})),
+    **dict.fromkeys(
+        ("removeprefix", "removesuffix", "startswith", "endswith", "find", "rfind", "count"), frozenset({1})
+    ),
+    "replace": frozenset({2}),
+    "partition": frozenset(),
+    "rpartition": frozenset(),
+}
+"""With how many texts as arguments they never raise; 0 for methods that are not here. An empty separator
+raises.
+"""
 
 RAISING_STR_METHODS: Final = {
     "split": "list", "rsplit": "list", "format": "str", "encode": "bytes", "center": "str", "ljust": "str",
@@ -79,6 +112,16 @@ RAISING_STR_METHODS: Final = {
     "format_map": "str",
 }  # fmt: skip
 """Methods of `str` that only compute and may raise for other reasons too."""
+
+
+INDICES: Final[Mapping[tuple[str, str], slice]] = {
+    **{("str", name): slice(1, None) for name in ("find", "rfind", "count", "startswith", "endswith", "index",
+                                                  "rindex", "split", "rsplit")},
+    **{("str", name): slice(1) for name in ("center", "ljust", "rjust", "zfill", "expandtabs", "splitlines")},
+    ("str", "replace"): slice(2, None), ("list", "insert"): slice(1), ("list", "pop"): slice(1),
+    ("list", "index"): slice(1, None),
+}  # fmt: skip
+"""The arguments of methods that are converted to numbers."""
 
 
 class MethodEffect(NamedTuple):
@@ -141,22 +184,53 @@ VIEWS: Final = frozenset({"keys", "values", "items"})
 MODULE_NAMES: Final = sys.stdlib_module_names | {"np"}
 """A global with one of these names is assumed to be a module, whose attributes are plain."""
 
-MODULES: Final[Mapping[str, frozenset[str]]] = {
-    "math": frozenset(),
-    "operator": frozenset(),
-    "os.path": frozenset({
-        "join", "basename", "dirname", "split", "splitext", "normpath", "normcase", "isabs", "commonprefix",
-        "splitdrive",
-    }),
-    "re": frozenset({"compile", "escape"}),
-    "itertools": frozenset({"count", "repeat", "chain", "cycle", "product", "combinations", "permutations"}),
-    "functools": frozenset({"partial"}),
-    "collections": frozenset({"defaultdict", "OrderedDict", "deque", "Counter"}),
-    "np": frozenset({
-        "zeros", "ones", "empty", "full", "arange", "linspace", "eye", "identity", "zeros_like", "ones_like",
-        "empty_like", "full_like", "dtype", "shape", "ndim", "size", "isscalar", "iinfo", "finfo",
-    }),
-}  # fmt: skip
-"""Functions that only compute, but may raise, by the name that their module commonly has in a text. An empty
-set means every function of the module.
+ArgumentUse: TypeAlias = Literal["keeps", "looks", "converts", "first", "each", "pairs", "compiles"]
+"""What a function of a module does with its arguments; it may always raise.
+
+- `keeps`: it stores them.
+- `looks`: it looks at them (assumption 1 of `effects`).
+- `converts`: it asks foreign objects for a number or an array, which runs their code.
+- `first`, `each`: it iterates over the first of them, or over each.
+- `pairs`: as `dict`, it iterates over the first and over its items.
+- `compiles`: as `re.compile`, which prints with the flag `DEBUG`.
 """
+
+
+def _functions(**uses: str) -> Mapping[str, ArgumentUse]:
+    """From texts of names, by the use of the arguments."""
+    return {name: cast("ArgumentUse", use) for use, names in uses.items() for name in names.split()}
+
+
+MODULES: Final[Mapping[str, Mapping[str, ArgumentUse]]] = {
+    "math": _functions(
+        converts="acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees erf erfc "
+        "exp exp2 expm1 fabs factorial floor fmod frexp gamma gcd hypot isclose isfinite isinf isnan isqrt "
+        "lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow radians remainder sin sinh sqrt tan "
+        "tanh trunc ulp",
+        first="prod",
+    ),
+    "operator": _functions(
+        keeps="attrgetter is_ is_not itemgetter methodcaller",
+        looks="abs add and_ concat eq floordiv ge getitem gt inv invert le lshift lt matmul ne neg "
+        "not_ or_ pos pow rshift sub truediv truth xor",
+        first="countOf indexOf",
+    ),
+    "os.path": _functions(
+        looks="join basename dirname split splitext normpath normcase isabs splitdrive", first="commonprefix"
+    ),
+    "re": _functions(looks="escape", compiles="compile"),
+    "itertools": _functions(
+        keeps="chain", looks="count", first="combinations cycle permutations", each="product"
+    ),
+    "functools": _functions(keeps="partial"),
+    "collections": _functions(first="deque Counter", pairs="defaultdict OrderedDict"),
+    "np": _functions(
+        looks="dtype isscalar iinfo finfo",
+        converts="zeros ones empty eye identity full arange linspace zeros_like ones_like empty_like "
+        "full_like shape ndim size",
+    ),
+}
+"""Functions that act on nothing but their arguments, by the name that their module commonly has in a text."""
+
+PATH_PAIRS: Final = frozenset({"split", "splitext", "splitdrive"})
+"""Functions of `os.path` that give a tuple of two."""

@@ -41,7 +41,7 @@ def movable(body: str, parameters: str = "a, b, c") -> bool:
         pytest.param("xs = [1]\nys = []\nxs.append(2)", id="lists of one's own"),
         pytest.param("x = G\ny = H", id="globals exist"),
         pytest.param("x = os.sep\ny = a.b", id="modules have their attributes"),
-        pytest.param("x = a.b\ny = isinstance(b, G)", id="isinstance does not raise"),
+        pytest.param("x = a.b\ny = isinstance(b, int)", id="isinstance of a builtin type does not raise"),
         pytest.param("x = type(a)\nb()", id="type only looks at its argument"),
         pytest.param("x = super()\nb()", id="super without arguments"),
         pytest.param("a = None\nb()", id="the order in which values are dropped is not seen"),
@@ -55,6 +55,31 @@ def movable(body: str, parameters: str = "a, b, c") -> bool:
 )
 def test_may_change_places(body: str) -> None:
     assert movable(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x, y = a",
+        "x = 1 in a",
+        "x = list(a)",
+        "x = [i for i in a]",
+        "x = enumerate(a)",
+        "x = [*a]",
+        "x, *y = a",
+    ],
+)
+@pytest.mark.parametrize(
+    "annotation", ["list", "list[G]", "dict[str, G] | None", "Optional[Tuple[G]]", "Union[set, str]"]
+)
+def test_an_annotated_parameter_is_only_looked_at(body: str, annotation: str) -> None:
+    other = "z = G"
+    assert movable(f"{body}\n{other}", f"a: {annotation}")
+    for unknown in ("Sequence[G]", "list | G", "Optional[G]"):
+        assert not movable(f"{body}\n{other}", f"a: {unknown}")
+    assert not movable(f"{body}\n{other}\na = iter(a)", f"a: {annotation}")
+    # Other code may change it.
+    assert not movable(f"{body}\nb[0] = 1", f"a: {annotation}, b")
 
 
 def method(body: str) -> bool:
@@ -142,6 +167,11 @@ def test_in_a_method_may_not_change_places(body: str) -> None:
         pytest.param("def g(x=a()): pass\nb()", id="defaults run code"),
         pytest.param("class C: pass\nb()", id="class bodies run code"),
         pytest.param("x, y = a\nb()", id="unpacking may run code"),
+        pytest.param("x, y = a\nz = G", id="unpacking may change a global"),
+        pytest.param("x = a in b\nz = G", id="a test of an iterator uses it up"),
+        pytest.param("x = int(a)\nz = G", id="a conversion may run code"),
+        pytest.param("x = a.b\ny = isinstance(b, G)", id="isinstance may raise"),
+        pytest.param("x = a.b\ny = getattr(b, 'x', None)", id="a property may raise"),
         pytest.param("x = y\ny = 2\n", id="an unbound local"),
         pytest.param("x = a.b\ny = len(c)", id="len may raise"),
         pytest.param("x = sorted(a)\ny = list(b)", id="sorting uses an iterator up"),
