@@ -6,19 +6,21 @@ one function `find`.
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
+from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.parsing import compiled, parse
-from codeaudit.transforms.python.source import PythonSource, read
+from codeaudit.transforms.python.source import PythonSource, PythonToken, read
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
 NOT_COMPILED: Final = "result does not compile"
+SECTION: Final = "comment may mark a section"
 
 Finder: TypeAlias = Callable[[PythonSource], Iterator[Site | Refused]]
 """The `find` of a rule: the sites of a text, and the reasons for candidates that are left alone."""
@@ -75,7 +77,12 @@ class PythonRule(SiteRule):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        return self.find(read(source))
+        code = read(source)
+        marks = [token for token in code.comment_lines if marks_section(token.text)]
+        # With an equal tree nothing has moved.
+        if not marks or self.proof == "tree":
+            return self.find(code)
+        return (_within_sections(code, marks, site) for site in self.find(code))
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """Make the patches.
@@ -94,6 +101,33 @@ class PythonRule(SiteRule):
         if ast.dump(tree) != ast.dump(parse(source)):
             return Refused(OTHER_TREE)
         return Rewritten(source=text, evidence="compiled")
+
+
+def _within_sections(
+    code: PythonSource, marks: Sequence[PythonToken], site: Site | Refused
+) -> Site | Refused:
+    """The site with the options that move nothing past a comment that marks a section."""
+    if isinstance(site, Refused):
+        return site
+    options = tuple(
+        option
+        for option in site.options
+        if not any(_crosses(code, mark, one) for mark in marks for one in option)
+    )
+    return replace(site, options=options) if options else Refused(SECTION)
+
+
+def _crosses(code: PythonSource, mark: PythonToken, patch: Patch) -> bool:
+    """Whether a patch covers a mark that stands no deeper than the line on which the patch begins.
+
+    A deeper mark belongs to a block, and moves with it as a whole.
+    """
+    if not patch.start <= mark.start < patch.end:
+        return False
+    begin = code.source.rfind(b"\n", 0, patch.start) + 1
+    line = code.source[begin : patch.end]
+    own = mark.start - code.source.rfind(b"\n", 0, mark.start) - 1
+    return own <= len(line) - len(line.lstrip(b" \t\f"))
 
 
 def control(name: str, find: Finder, nothing: str) -> PythonRule:

@@ -189,6 +189,16 @@ class PythonSource:
         return tuple(token for token in self.tokens if token.type not in apart)
 
     @cached_property
+    def comment_lines(self) -> tuple[PythonToken, ...]:
+        """The comments that have their line to themselves."""
+        return tuple(
+            token
+            for token in self.tokens
+            if token.type == tokenize.COMMENT
+            and not self.source[self.source.rfind(b"\n", 0, token.start) + 1 : token.start].strip()
+        )
+
+    @cached_property
     def hard_breaks(self) -> tuple[int, ...]:
         r"""Offsets of the `\n` bytes inside strings: what follows them is part of a string and no
         indentation.

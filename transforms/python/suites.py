@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 from typing import Final, TypeGuard
 from zlib import crc32
@@ -17,6 +18,7 @@ from zlib import crc32
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
+from codeaudit.transforms.python.comments import bounds, marks_section
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
@@ -226,18 +228,34 @@ def rearranged(
     """A site whose options are the legal orders of these regions; `None` if none of them changes the text.
 
     `predecessors` holds one bit mask per region: bit i of mask j is set if region j must stand behind region
-    i.
+    i. No region moves past a comment that marks a section, nor a statement past any comment that stays.
     """
     own = [code.slice(part) for part in parts]
+    ends = [number for number in range(1, len(parts)) if _bounded(code, parts[number - 1], parts[number])]
+    runs = list(pairwise([0, *ends, len(parts)]))
+    within = [mask | (1 << start) - 1 for start, end in runs for mask in predecessors[start:end]]
     options = tuple(
-        (permuted(parts, order),)
-        for order in legal_orders(predecessors)
+        tuple(
+            permuted(parts[start:end], [number - start for number in order[start:end]])
+            for start, end in runs
+            if list(order[start:end]) != list(range(start, end))
+        )
+        for order in legal_orders(within)
         if [own[number] for number in order] != own  # equal regions may change places unseen
     )
     if not options:
         return None
     line, _ = code.positions.line_column(parts[0].start)
     return Site(options, note, line)
+
+
+def _bounded(code: PythonSource, before: Span, after: Span) -> bool:
+    """Whether a comment line between two neighbouring regions bounds what moves."""
+    if code.source[after.start - 1 : after.start] == b"\n":
+        return bounds(code.source, before.end, after.start)
+    return any(
+        marks_section(token.text) for token in code.comment_lines if before.end <= token.start < after.start
+    )
 
 
 def lines_with_comments(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> Span:
@@ -252,6 +270,8 @@ def lines_with_comments(code: PythonSource, node: ast.stmt | ast.excepthandler, 
         bare = line.lstrip(b" \t\f")
         # The comment of a deeper block above must not leave it for this statement.
         if not bare.startswith(b"#") or len(line) - len(bare) > node.col_offset:
+            break
+        if marks_section(bare.decode()):
             break
         first -= 1
     return Span(code.positions.offset(first, 0), line_end(code, code.end(node)))

@@ -35,6 +35,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
 from codeaudit.transforms.python.analysis.modules import is_harmless
+from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 
 COMPOUND = (
@@ -394,6 +395,8 @@ class PythonProgramBuilder:
             text = self._text[self._starts[line - 2] : self._line_end(line - 1)]
             bare = text.lstrip(b" \t\f")
             if not bare.startswith(b"#") or len(text) - len(bare) > column:
+                break
+            if marks_section(bare.decode()):
                 break
             line -= 1
         return line

@@ -11,16 +11,25 @@ statement whose value it read.
 import ast
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from codeaudit.transforms.dependence.blocks import NO_BLOCK
+from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
+from codeaudit.transforms.python.comments import bounds
 from codeaudit.transforms.python.parsing import first_line, parse
-from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reordered, reversible
+from codeaudit.transforms.python.rewriting import SECTION
+from codeaudit.transforms.reordering import (
+    Reorder,
+    ReorderBreaking,
+    StatementOrdering,
+    is_movable,
+    reordered,
+    reversible,
+)
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave or suspend the block")
 """Why a function has one legal order only; the first would be the easiest to remove."""
@@ -30,8 +39,14 @@ class PythonOrdering(StatementOrdering):
     """The blocks of a Python function, with their statements as elements."""
 
     def __init__(self, program: PythonProgram) -> None:
-        super().__init__(program.source.encode(), program.blocks, OBSTACLES)
+        source = program.source.encode()
+        super().__init__(source, [_bounded(source, block) for block in program.blocks], OBSTACLES)
         self.program = program
+
+    @property
+    def immovable(self) -> str:
+        """The reason to count where no block has another legal order."""
+        return SECTION if any(map(is_movable, self.program.blocks)) else super().immovable
 
     def numbers(self, site: int) -> Sequence[int]:
         """The first line of each statement, from 1."""
@@ -47,12 +62,23 @@ class PythonOrdering(StatementOrdering):
 
     def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
         """The text with the blocks in these orders; `None` if it does not parse."""
-        text = reordered(self.source, self.blocks, orders)
+        text = reordered(self.source, self.program.blocks, orders)
         try:
             parse(text)
         except SourceError:
             return None
         return text
+
+
+def _bounded(source: bytes, block: StatementBlock) -> StatementBlock:
+    """The block, in which no statement moves past a comment that stays between two statements."""
+    masks: list[int] = []
+    above = 0
+    for number, (mask, one) in enumerate(zip(block.predecessors, block.statements, strict=True)):
+        if number and bounds(source, block.statements[number - 1].end, one.start):
+            above = (1 << number) - 1
+        masks.append(mask | above)
+    return replace(block, predecessors=tuple(masks)) if above else block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
