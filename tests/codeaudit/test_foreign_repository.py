@@ -79,6 +79,7 @@ def finished(
 
 
 @pytest.mark.parametrize("before", ["", "."], ids=["installed", "PYTHONPATH=."])
+@pytest.mark.thinned(1)
 def test_a_callable_is_audited_with_worker_processes(repository: Path, installed: Path, before: str) -> None:
     words = ("run", "--model", "py/my_model:predict", "--corpus", "src/", "--limit", "0", "--workers", "2")
     done = finished([*COMMAND, *words, "--out", "out"], repository, installed, before=before)

@@ -1,10 +1,14 @@
 """Runs the command line as a user does: in a process of its own, with its own signals and streams."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+from codeaudit.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +26,14 @@ def codeaudit(*words: str, cwd: Path, **extra: str) -> subprocess.CompletedProce
     return subprocess.run(
         [*COMMAND, *words], cwd=cwd, env=environment(extra), capture_output=True, text=True, timeout=120
     )
+
+
+def called(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The same in this process: a second or two less for each command that needs torch."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(words)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def start(*words: str, cwd: Path) -> subprocess.Popen[str]:

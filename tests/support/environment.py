@@ -13,7 +13,6 @@ KEPT = {
     *("HOME", "PATH", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV"),
     *(
         "PYTHONPATH",
-        "PYTHONDONTWRITEBYTECODE",
         "PYTHONPYCACHEPREFIX",
         "CODEAUDIT_DATA",
         "CUDA_VISIBLE_DEVICES",
@@ -39,6 +38,7 @@ FIXED = {
 
 def isolate() -> None:
     """Remove what changes results. Call it before torch and huggingface_hub are imported: they read it then."""
+    # Among them is PYTHONDONTWRITEBYTECODE: hundreds of tests start Python, and each would compile the package anew.
     for name in os.environ:
         if not (name in KEPT or name in SCREEN or name.startswith(KEPT_PREFIXES)):
             del os.environ[name]

@@ -1,4 +1,4 @@
-"""Syntax trees of the repository's own files, for tests of its rules. Each file is parsed once."""
+"""Texts and syntax trees of the repository's own files, for tests of its rules. Each is read once."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -10,12 +10,18 @@ PACKAGES = ("codeaudit", "audit", "transforms", "reports")
 
 
 @cache
-def trees(folder: str) -> Mapping[str, ast.Module]:
-    """The syntax tree of every Python file below a folder at the top, by its path from there."""
+def texts(folder: str) -> Mapping[str, str]:
+    """The text of every Python file below a folder at the top, by its path from there."""
     return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted((ROOT / folder).rglob("*.py"))
     }
+
+
+@cache
+def trees(folder: str) -> Mapping[str, ast.Module]:
+    """The syntax tree of each of them."""
+    return {path: ast.parse(text) for path, text in texts(folder).items()}
 
 
 def imported(tree: ast.Module) -> Iterator[str]:

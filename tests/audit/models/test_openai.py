@@ -208,6 +208,7 @@ def test_what_may_pass_is_asked_again_and_then_failed(fault: str) -> None:
 
 
 @pytest.mark.parametrize("act", [hangs, drips], ids=["hangs", "drips"])
+@pytest.mark.thinned(1)
 def test_no_request_takes_longer_than_its_timeout(act: Act) -> None:
     began = time.monotonic()
     with serving(lambda asked: act if number_of(asked) == 0 else says(PAIR)) as endpoint:
@@ -267,7 +268,7 @@ def test_a_first_batch_that_is_refused_as_a_whole_ends_the_run(status: int, mess
         assert load(endpoint.url).predict(queries(2)) == [Failed(reason=f"endpoint: {status}"), MEAN]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+@pytest.mark.parametrize("host", ["127.0.0.1", pytest.param("no-such-host.invalid", marks=pytest.mark.slow)])
 def test_an_address_where_nobody_is_ends_the_run(host: str) -> None:
     began = time.monotonic()
     url = f"http://{host}:{free_port()}/v1"
@@ -327,6 +328,7 @@ def test_concurrency_grows_to_what_is_asked_for_and_no_further() -> None:
     assert START < endpoint.most_at_once == 6
 
 
+@pytest.mark.slow
 def test_concurrency_falls_to_what_the_endpoint_bears_and_all_are_answered() -> None:
     with serving(lambda asked: refuses(429) if asked.beside > 2 else says(PAIR, after=0.03)) as endpoint:
         model = load(endpoint.url, concurrency="16", retries="12", backoff="0.02")
@@ -357,6 +359,7 @@ def test_a_storm_is_weathered_one_request_at_a_time() -> None:
     ],
     ids=["seconds", "milliseconds", "date"],
 )
+@pytest.mark.thinned(1)
 def test_nothing_is_asked_until_the_endpoint_wants_to_be(header: Callable[[], dict[str, str]]) -> None:
     with serving(lambda asked: says(PAIR) if asked.number else refuses(429, **header())) as endpoint:
         assert load(endpoint.url, concurrency="1").predict(queries(2)) == [MEAN, MEAN]

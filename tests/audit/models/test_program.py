@@ -165,6 +165,7 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
         ("while True: out.write(b'x\\n' * 99999)", "protocol: 'x' is no line"),
     ],
 )
+@pytest.mark.thinned(8)
 def test_what_a_program_does_wrong_is_said(
     made: Loader, body: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ FAILING = 'raise ValueError("two\\nlines")\n'
 
 
 @pytest.mark.parametrize("kind", GROUPS)
+@pytest.mark.thinned(2)
 def test_a_list_shows_all_that_works_and_a_line_for_each_broken_plug_in(
     call: Call, site: Path, kind: str
 ) -> None:

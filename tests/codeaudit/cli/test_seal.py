@@ -8,7 +8,7 @@ import pytest
 from codeaudit.cli.seal import SCHEMES
 from codeaudit.transforms.columns import sealing
 from tests.support.checkpoints import write_checkpoint
-from tests.support.commands import codeaudit
+from tests.support.commands import called, codeaudit
 
 
 @pytest.fixture
@@ -29,17 +29,17 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
         *(path.name for path in plain.iterdir()),
         "seal.json",
     }
-    again = codeaudit("seal", "plain", "--key", "key", "--out", "cipher", "--scheme", "cipher", cwd=tmp_path)
+    again = called("seal", "plain", "--key", "key", "--out", "cipher", "--scheme", "cipher", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "new key" not in again.stderr
     for name in ("sealed", "cipher"):
-        back = codeaudit("unseal", name, "--key", "key", "--out", f"back-{name}", cwd=tmp_path)
+        back = called("unseal", name, "--key", "key", "--out", f"back-{name}", cwd=tmp_path)
         assert back.returncode == 0, back.stderr
         for path in plain.iterdir():
             assert (tmp_path / f"back-{name}" / path.name).read_bytes() == path.read_bytes()
     (tmp_path / "key").unlink()
-    codeaudit("seal", "plain", "--key", "key", "--out", "other", "--scheme", "cipher", cwd=tmp_path)
-    wrong = codeaudit("unseal", "sealed", "--key", "key", "--out", "never", cwd=tmp_path)
+    called("seal", "plain", "--key", "key", "--out", "other", "--scheme", "cipher", cwd=tmp_path)
+    wrong = called("unseal", "sealed", "--key", "key", "--out", "never", cwd=tmp_path)
     assert wrong.returncode == 3
     assert wrong.stderr.count("\n") == 1
     assert "not the key" in wrong.stderr
@@ -78,7 +78,7 @@ def test_what_cannot_be_done_is_one_line(
     (tmp_path / "empty").mkdir()
     (tmp_path / "text").write_text("my secret")
     before = sorted(tmp_path.rglob("*"))
-    done = codeaudit(*words, cwd=tmp_path)
+    done = called(*words, cwd=tmp_path)
     assert done.returncode == code, done.stderr
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -87,9 +87,9 @@ def test_what_cannot_be_done_is_one_line(
 
 def test_a_key_that_others_can_read_is_told(plain: Path, tmp_path: Path) -> None:
     words = ("seal", "plain", "--key", "key", "--scheme", "cipher", "--out")
-    codeaudit(*words, "one", cwd=tmp_path)
+    called(*words, "one", cwd=tmp_path)
     (tmp_path / "key").chmod(0o644)
-    done = codeaudit(*words, "two", cwd=tmp_path)
+    done = called(*words, "two", cwd=tmp_path)
     assert done.returncode == 0
     assert "can be read by others" in done.stderr
 

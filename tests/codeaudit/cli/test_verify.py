@@ -110,6 +110,7 @@ def report(project: Path, scratch: Path, *words: str, code: int, command: str = 
 
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("command", [PYTEST, f"{UNITTEST} discover -s tests"])
+@pytest.mark.slow
 def test_what_keeps_the_meaning_keeps_the_tests(project: Path, scratch: Path, command: str) -> None:
     if "unittest" in command:
         _as_unittest(project)

@@ -43,7 +43,7 @@ def test_columns_are_equivariant_forward_and_backward(name: str) -> None:
 
 
 @each_family
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
     module, call, groups = family(name)
     found = deviation(module, groups, draw(groups.layout.sizes, Random(1)), call)
@@ -52,6 +52,7 @@ def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
 
 
 @each_family
+@pytest.mark.thinned(3)
 def test_every_group_is_needed_by_the_others(name: str) -> None:
     module, call, groups = family(name)
     permutations = draw(groups.layout.sizes, Random(1))

@@ -38,6 +38,7 @@ def test_programs_do_the_same_after_every_transform(judge: Oracle) -> None:
     )
 
 
+@pytest.mark.slow
 def test_reordering_keeps_when_objects_are_dropped(judge: Oracle) -> None:
     (tally,) = fuzz(judge, [REORDER], range(60), seed=22, lifetimes=True).values()
     assert reported(tally) == ""

@@ -62,6 +62,7 @@ def test_orders_of_lines_are_legal() -> None:
         assert all(place[before] < place[line] for before, line in program.graph.edges())
 
 
+@pytest.mark.slow
 def test_reasons_are_few_and_the_control_changes_one_pair() -> None:
     reasons, broken = set(), 0
     for number, source in enumerate(methods("defects4j_methods", 12)):
