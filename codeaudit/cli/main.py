@@ -214,6 +214,10 @@ def _interruptible() -> Iterator[None]:
 def _say(message: str, code: int) -> int:
     # One line, because CI shows the last line of a log. Messages of libraries may have several.
     line = " ".join(filter(None, map(str.strip, message.splitlines())))
+    if not line.isprintable():
+        from codeaudit.reports.wording import visible  # only where it is needed: `--help` must stay fast
+
+        line = visible(line)
     with suppress(BrokenPipeError):
         click.echo(f"codeaudit: {line}", err=True)
     return code

@@ -31,7 +31,7 @@ from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, numbers, words
-from codeaudit.reports.wording import counted
+from codeaudit.reports.wording import counted, visible
 
 
 def show(report: Summary | Comparison, form: str) -> None:
@@ -100,7 +100,7 @@ LINE_EVERY: Final = 10.0
 
 def note(message: str) -> None:
     """Write one line for the user to stderr."""
-    click.echo(f"codeaudit: {message}", err=True)
+    click.echo(f"codeaudit: {visible(message)}", err=True)
 
 
 class _Rate(ProgressColumn):

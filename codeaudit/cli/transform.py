@@ -63,6 +63,7 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.options import RunOptions, default_workers, listed
 from codeaudit.preparing import draw, with_witnesses
+from codeaudit.reports.wording import visible
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample, Sites
@@ -432,7 +433,7 @@ def _files(
 
     def seen(result: FileResult) -> None:
         if diff:
-            show_text(file_diff(result.path, result.before, result.after))
+            show_text(visible(file_diff(result.path, result.before, result.after)))
 
     if out is None:
         return preview(request, PROGRESS, seen)
@@ -457,7 +458,7 @@ def _suite(
         for one in case.outcomes:
             if diff and isinstance(one, Perturbed):
                 name = f"{one.sample.origin.path}:{one.sample.origin.line} {one.transform} {one.variant}"
-                show_text(text_diff(name, one.sample.source, one.source))
+                show_text(visible(text_diff(name, one.sample.source, one.source)))
 
     asked = RunOptions(
         transform=transform,

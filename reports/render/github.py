@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.reports.checks import Gate, sentence
-from codeaudit.reports.wording import plain
+from codeaudit.reports.wording import plain, visible
 
 Level: TypeAlias = Literal["error", "warning"]
 
@@ -51,6 +51,7 @@ def summary(
     table: str, violated: Sequence[ReportedCase], *, lasting: Collection[Place] = (), room: int = SUMMARY
 ) -> str:
     """Return Markdown of at most `room` bytes: the gate's table, then as many violated cases as fit."""
+    table = visible(table)
     if not violated:
         return _cut(table, room)
     ordered = first(violated, lasting)
@@ -89,7 +90,7 @@ def command(level: Level, message: str, **properties: str) -> str:
 
 def _data(text: str) -> str:
     # Percent signs first, because the escapes contain them.
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -98,9 +99,9 @@ def _property(text: str) -> str:
 
 def _detail(case: ReportedCase) -> str:
     origin = case.sample.origin
-    shown = diff(case, case.of("violated")[0])
+    shown = visible(diff(case, case.of("violated")[0]))
     fence = "`" * max(3, _longest_run(shown) + 1)
-    head = _code(f"{plain(case.model)}, {plain(origin.path)}:{origin.line}: {case.headline}")
+    head = _code(f"{plain(case.model)}, {plain(origin.path)}:{origin.line}: {visible(case.headline)}")
     return f"\n{head}\n\n{fence}diff\n{shown}\n{fence}\n"
 
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from codeaudit.reports.cases import ReportedCase, Variant, diff
 from codeaudit.reports.checks import Check, sentence
+from codeaudit.reports.wording import visible
 
 SHOWN: Final = 3
 """Number of violated variants of a case whose diffs are included."""
@@ -51,8 +52,8 @@ def junit(cases: Iterable[ReportedCase], *, started: str, checks: Sequence[Check
 
 
 def legal(text: str) -> str:
-    r"""Return the text with characters that XML cannot represent written as `\x08` or `\ud800`."""
-    return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    r"""Return the text with characters that XML cannot hold, or that nobody sees, as `\x08` or `\ud800`."""
+    return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), visible(text))
 
 
 def _suite(

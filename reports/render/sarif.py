@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
+from codeaudit.reports.wording import visible
 from codeaudit.transforms.registry import ENTRIES
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -103,7 +104,7 @@ def _location(case: ReportedCase, locate: Locate) -> dict[str, Any]:
     line = max(1, origin.line)
     inside = locate(origin.path)
     # Only for a file of the repository: any other path would be resolved against it, too.
-    artifact: dict[str, Any] = {"uri": quote(_encodable(inside or origin.path))}
+    artifact: dict[str, Any] = {"uri": quote((inside or origin.path).encode("utf-8", "replace"))}
     if inside is not None:
         artifact["uriBaseId"] = "%SRCROOT%"
     last = line + len(case.sample.source.splitlines()) - 1
@@ -118,5 +119,5 @@ def _left_out(number: int) -> dict[str, Any]:
 
 
 def _encodable(text: str) -> str:
-    """Return the text without lone surrogates, which JSON readers may reject."""
-    return text.encode("utf-8", "replace").decode()
+    """Return the text without lone surrogates, which JSON readers may reject, and without hidden marks."""
+    return visible(text)
