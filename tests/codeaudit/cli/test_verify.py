@@ -243,6 +243,20 @@ def test_a_test_with_different_results_on_the_unchanged_project_is_no_failure(
     assert found["trials"][0]["flaky"] == (5 in failing)
 
 
+@pytest.mark.slow
+def test_a_failure_that_needs_what_an_earlier_test_left_is_one(project: Path, scratch: Path) -> None:
+    (project / "tests" / "test_shapes.py").write_text(
+        "import shapes\nleft = {}\n"
+        "def test_first():\n    left['area'] = 0\n"
+        "    try:\n        left['area'] = shapes.area(2)\n    except NameError:\n        pass\n"
+        "def test_second():\n    assert left['area'] == 4\n",
+        encoding="utf-8",
+    )
+    found = report(project, scratch, *BREAKING, "--no-narrow", code=1)
+    failures = [failure["test"] for failure in found["trials"][0]["failures"]]
+    assert failures == ["tests/test_shapes.py::test_second"]
+
+
 RUNNERS = {
     "pytest": "import pytest\nraise SystemExit(pytest.main(['-q', 'tests']))\n",
     "unittest": "import unittest\nunittest.main(None, argv=['x', 'discover', '-s', 'tests', '-v'])\n",
