@@ -55,6 +55,8 @@ class Sample:
     """The text of the file around it, which its execution may need. No model sees it."""
     group: str = field(default="", compare=False, repr=False)
     """Samples of one group, for example a bug and its fix, stay on one side of a split. Empty: no group."""
+    calls: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """Calls that its table gives, each with the text of its result, or an empty text. No model sees them."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
 

@@ -2,6 +2,7 @@
 
 Sources of calls, in this order:
 - the text itself, if it ends with a call;
+- the columns of its table, as CRUXEval's `input` and MBPP's `test_list`;
 - the tests of the sample, which call `candidate`, as in HumanEval;
 - arguments drawn to fit the way in which the text uses its parameters.
 """
@@ -10,8 +11,8 @@ import ast
 import builtins
 import symtable
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.audit.corpora.records import Corpus
@@ -37,7 +38,9 @@ class Calls:
     text: str
     calls: tuple[str, ...]
     given: bool
-    """Whether the text ended with the call."""
+    """Whether the text ended with the call, or its table gave the calls."""
+    results: Mapping[str, str] = field(default_factory=dict)
+    """What the table says that calls give."""
 
     def programs(self) -> list[str]:
         """One text per call, with the call on its last line."""
@@ -73,7 +76,7 @@ class Callables:
 def called(sample: Sample) -> FunctionNode | str:
     """The function of a sample to call, or the reason why there is none.
 
-    It is the function with the label's name, else the last one.
+    It is the function that the sample's own calls name, else that with the label's name, else the last one.
     """
     if sample.language != PYTHON.name:
         return "not Python"
@@ -86,6 +89,11 @@ def called(sample: Sample) -> FunctionNode | str:
     if not functions:
         return "no function to call"
     function = functions.get(str(sample.label), next(reversed(functions.values())))
+    if sample.calls and parted(sample.source) is None:
+        named = {name: functions[name] for call, _ in sample.calls if (name := _callee(call)) in functions}
+        if not named:
+            return "the call in its table is no call of a function in the text"
+        function = next(iter(named.values()))
     return _obstacle(function, sample.source) or function
 
 
@@ -96,6 +104,8 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
         return function
     if (own := parted(sample.source)) is not None:
         return Calls(own[0], (own[1],), given=True)
+    if sample.calls:
+        return _given(sample, function.name, longest)
     drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
     calls = [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)]
     short = [call for call in calls if len(call) <= longest]
@@ -104,6 +114,45 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
     if not untold:
         return "every call is told in the source" if short else "no call with short literals"
     return Calls(sample.source.rstrip("\n"), tuple(untold), given=False)
+
+
+def _given(sample: Sample, name: str, longest: int) -> Calls | str:
+    """The calls of its table, written anew; others are never drawn in their place."""
+    results: dict[str, str] = {}
+    for call, result in sample.calls:
+        if _callee(call) == name:
+            for arguments in _arguments(ast.parse(call, mode="eval").body):  # type: ignore[arg-type]
+                results.setdefault(f"{name}({arguments})", result)
+    if not results:
+        return "the call in its table has arguments that are no literals by position"
+    short = {call: result for call, result in results.items() if len(call) <= longest}
+    untold = tuple(call for call in short if _plain(call) not in _plain(sample.source))
+    if not untold:
+        return "every call is told in the source" if short else "no call with short literals"
+    return Calls(sample.source.rstrip("\n"), untold, given=True, results=short)
+
+
+def _callee(call: str) -> str | None:
+    """The name of the function that a text calls; `None` if it is no call."""
+    try:
+        body = ast.parse(call, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return body.func.id if isinstance(body, ast.Call) and isinstance(body.func, ast.Name) else None
+
+
+def asserted_calls(asserts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The calls in asserts such as `assert f(1) == 2`, with what they must give."""
+    for text in asserts:
+        try:
+            body = ast.parse(text.strip()).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        match body:
+            case [
+                ast.Assert(test=ast.Compare(left=ast.Call() as call, ops=[ast.Eq()], comparators=[result]))
+            ]:
+                yield ast.unparse(call), ast.unparse(result) if _are_literals([result]) else ""
 
 
 def _obstacle(function: FunctionNode, source: str) -> str | None:

@@ -74,6 +74,7 @@ def raw_sample(
     tests: str | None = None,
     context: str = "",
     group: str = "",
+    calls: tuple[tuple[str, str], ...] = (),
 ) -> Sample:
     """A sample whose id is derived from its language and text alone."""
     # Not from its place: a draw must not change when a file is renamed or another one is added before it.
@@ -88,6 +89,7 @@ def raw_sample(
         tests=tests,
         context=context,
         group=group,
+        calls=calls,
     )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
+from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.language import DEFAULT, by_ending, every_language
@@ -38,9 +39,13 @@ _SPLITS: Final = 20
 """A column with at least this number of distinct values is not a column of splits."""
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
+CRUX_EVAL: Final = ("code", "input", "output")
+"""Columns of CRUXEval: a function `f`, the arguments of a call, and the text of its result."""
+MBPP_TESTS: Final = "test_list"
+"""A column of MBPP: a list of asserts that call the function."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 COLUMNS: Final = frozenset(
-    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
+    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT, *CRUX_EVAL, MBPP_TESTS}
     | {"language", "file", "line", "split"}
 )
 
@@ -184,6 +189,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         line=int(line) if file and isinstance(line, int | str) and str(line).isdigit() else number,
         group=_group(row),
         tests=_text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None,
+        calls=_calls(row),
     )
 
 
@@ -210,6 +216,17 @@ def _source(row: Row) -> str | None:
         return source
     prompt, solution = _text(row.get("prompt")), _text(row.get("canonical_solution"))
     return prompt + solution if prompt and solution else None
+
+
+def _calls(row: Row) -> tuple[tuple[str, str], ...]:
+    """The calls in the columns of a row, with their results."""
+    asserts = row.get(MBPP_TESTS)
+    if isinstance(asserts, list):
+        return tuple(asserted_calls([one for one in asserts if isinstance(one, str)]))
+    code, given, result = (row.get(column) for column in CRUX_EVAL)
+    if isinstance(code, str) and isinstance(given, str) and isinstance(result, str):
+        return ((f"f({given})", result),)
+    return ()
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:

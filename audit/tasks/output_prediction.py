@@ -38,7 +38,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from math import inf, nan
 from pathlib import Path
@@ -241,6 +241,7 @@ JUDGE_SECONDS: Final = 1.0
 """Processor time that a call of a variant may take: much more, so that no variant of equal cost is lost."""
 NOTE_SECONDS: Final = 20.0
 UNSTABLE: Final = "a result that is not the same each time"
+OTHER_RESULT: Final = "its table says another result than execution"
 TRIVIAL: Final = "no call with a result to ask about"
 
 _RESULTS: Final[Mapping[str, type[Result]]] = {
@@ -305,6 +306,9 @@ class Outputs(LabelSource):
         if isinstance(chosen, str):
             return chosen
         call, label = chosen
+        # A table whose result is wrong has another question in mind than the one that would be asked.
+        if (wanted := calls.results.get(call)) and not _are_equal(wanted, label):
+            return OTHER_RESULT
         made = replace(sample, source=with_call(calls.text, call), label=label, context="")
         return OUTPUT_PREDICTION.prepare(made)
 
@@ -382,6 +386,15 @@ class Outputs(LabelSource):
         elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
             self._told = time.monotonic()
             self._note(f"looked for calls of {self._tried:,} functions")
+
+
+def _are_equal(wanted: str, label: str) -> bool:
+    """Whether a table's result is the one that was found. Tables write `1` for `1.0` and for `True`."""
+    if OUTPUT_PREDICTION.normalise(wanted) == label:
+        return True
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return bool(ast.literal_eval(wanted) == ast.literal_eval(label))
+    return False
 
 
 def answer_of(result: Result) -> str | None:
