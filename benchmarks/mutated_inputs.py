@@ -267,9 +267,8 @@ def mutate_parquet(rng: random.Random, data: bytes) -> bytes:
                 pa.binary(),
                 pa.null(),
             ]
-            made: list[Any] = rng.choice(
-                [[None], ["x"], [1], [-1.5], [True], [["x"]], [{"a": 1}], [b"\xff"]]
-            ) * len(cells)
+            value: Any = rng.choice([None, "x", 1, -1.5, True, ["x"], {"a": 1}, b"\xff"])
+            made = [value] * len(cells)
             with suppress(pa.ArrowException):
                 table = table.set_column(place, name, pa.array(made, type=rng.choice([None, *kinds])))
         case 4 if cells:

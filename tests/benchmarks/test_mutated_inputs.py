@@ -25,7 +25,7 @@ def check(benchmark: ModuleType, mutants: range) -> float:
     results = [result for result, _ in benchmark.campaign(benchmark.READERS, mutants, set())]
     assert [one for one in results if one.wrong] == []
     assert len(results) == len(mutants) * len(benchmark.READERS)
-    return sum(one.parsed for one in results) / len(results)
+    return float(sum(one.parsed for one in results) / len(results))
 
 
 def test_an_error_without_the_name_of_the_file_is_found(benchmark: ModuleType) -> None:

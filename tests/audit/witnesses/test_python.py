@@ -1,6 +1,7 @@
 """Execution of Python as evidence, from corpus to outcome."""
 
 from collections import Counter
+from typing import Any
 
 from codeaudit.audit.corpora.functions import functions
 from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute
@@ -20,7 +21,7 @@ def climb(values: list[int], start: int = 0) -> int:
 """
 
 
-def sample(source: str, **known: str) -> Sample:
+def sample(source: str, **known: Any) -> Sample:
     return Sample(
         id="x", language="python", source=source, label=None, origin=Origin(path="-", line=1), **known
     )

@@ -52,9 +52,9 @@ def test_nothing_is_found_in_a_cipher() -> None:
     sealed: Arrays = {}
     for name, weight in module.named_parameters():
         numbers = weight.detach().numpy()
-        masked = key.masked(numbers.reshape(-1).view(np.uint8), name).view(np.float32)
+        hidden, _ = key.encrypted(numbers.reshape(-1).view(np.uint8), name)
         public[name] = numbers.astype(np.float64)
         with np.errstate(invalid="ignore"):  # random bits may be no number
-            sealed[name] = masked.reshape(numbers.shape).astype(np.float64)
+            sealed[name] = hidden.view(np.float32).reshape(numbers.shape).astype(np.float64)
     order: Indices = np.arange(32, dtype=np.int64)
     assert recover(public, sealed, layout, frozenset()).share(0, order) < 0.25

@@ -5,14 +5,13 @@ import sys
 
 import pytest
 
+from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
 from codeaudit.transforms.python.order.imports import (
     GUARDED,
     ONE_ORDER,
-    REGISTERING,
     REORDER_IMPORT_NAMES,
     REORDER_IMPORTS,
     SHARED,
-    SILENT,
     UNKNOWN,
 )
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
