@@ -213,4 +213,6 @@ def decode(text: object) -> Prediction:
     answer, scores, margin = (value.get(name) for name in ("answer", "scores", "margin"))
     if not (margin is None or is_number(margin)):
         raise RunError(f"no margin: {shown(margin)}")
+    # A whole number of JSON has no limit; a table of verdicts takes floats.
+    margin = None if margin is None else float(margin)
     return Predicted(answer=answer_from_json(answer), scores=scores_from_json(scores), margin=margin)

@@ -281,6 +281,7 @@ _NAMED: Final = frozenset({"seed", "sample", "transform", "kind", "variant"})
 FILLED: Final[Mapping[str, frozenset[str]]] = {
     SUITE: _NAMED | {"language", "path", "line", "source", "status"},
     VERDICTS: _NAMED | {"model", "input", "outcome", "before", "after"},
+    ATTACKS: frozenset({"seed", "model", "sample", "strategy", "budget", "queries", "outcome"}),
     EXPLANATIONS: frozenset(EXPLANATION_COLUMNS),
 }
 """The columns that every row of a table fills. Earlier versions did not write some of the others."""
@@ -292,6 +293,8 @@ NEEDED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("outcome", "violated"): ("deviation",),
 }
 """The columns that a row fills if another one has this value."""
+SEARCHED: Final = frozenset({"held", "violated", "certified", "not_attacked"})
+"""The outcomes of an attack."""
 WORDS: Final[Mapping[str, frozenset[str]]] = {
     "kind": frozenset(get_args(Kind)),
     "evidence": frozenset(get_args(Evidence)),
@@ -306,7 +309,12 @@ ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
 
 _ROWS: Final = 1024
-_COLUMNS: Final = {SUITE: SUITE_COLUMNS, VERDICTS: VERDICT_COLUMNS, EXPLANATIONS: EXPLANATION_COLUMNS}
+_COLUMNS: Final = {
+    SUITE: SUITE_COLUMNS,
+    VERDICTS: VERDICT_COLUMNS,
+    ATTACKS: ATTACK_COLUMNS,
+    EXPLANATIONS: EXPLANATION_COLUMNS,
+}
 
 
 class TableWriter(AbstractContextManager["TableWriter"]):
@@ -397,8 +405,9 @@ def _check_row(path: Path, name: str, number: int, row: TableRow, columns: Seque
             wrong = f"{shown(value)} in {column!r}, which must be {KINDS[kind][0]}"
             break
         elif column in WORDS:
-            if value not in WORDS[column]:
-                wrong = f"{shown(value)} in {column!r}; known: {', '.join(sorted(WORDS[column]))}"
+            words = SEARCHED if (name, column) == (ATTACKS, "outcome") else WORDS[column]
+            if value not in words:
+                wrong = f"{shown(value)} in {column!r}; known: {', '.join(sorted(words))}"
                 break
             needed = NEEDED.get((column, value), ())
             if missing := [one for one in needed if one in read and row.get(one) is None]:

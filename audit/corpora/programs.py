@@ -60,6 +60,8 @@ class AssemblyBlocks:
             text = decode(self.path.read_bytes())
         except OSError as error:
             raise CorpusError(f"cannot read {str(self.path)!r}: {error.strerror}") from error
+        except SourceError as error:
+            raise CorpusError(f"cannot read {str(self.path)!r}: {error}") from error
         convert = from_intel if _INTEL.search(text) else read
         for line, block in _paragraphs(text):
             try:

@@ -179,7 +179,7 @@ def test_what_cannot_be_loaded_says_why(
 
 
 def test_arguments_are_typed_by_the_provider(program: str) -> None:
-    with pytest.raises(UsageError, match="takes no argument 'speed'; known: timeout, version"):
+    with pytest.raises(UsageError, match="takes no argument 'speed'; known: env, timeout, version"):
         load(program, speed="3")
     with pytest.raises(UsageError, match="must be a number"):
         load(program, timeout="long")

@@ -51,14 +51,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A good run, and a bad one on the same inputs."""
     place = tmp_path_factory.mktemp("runs")
     (place / "code.py").write_text("".join(SOURCE.format(name=name) for name in "abcdefghijklmnop"))
-    (place / "mine.py").write_text(MODELS)
+    (place / "forgery_models.py").write_text(MODELS)
     (place / "gate.key").write_text(KEY)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.syspath_prepend(str(place))
         words = ["--corpus", "code.py", "--workers", "1", "--transform", "rename,rename-parameters"]
         for name in ("good", "bad"):
-            told = ["--model", f"py/mine:{name}", "--out", name, "--sign-key", "gate.key"]
+            told = ["--model", f"py/forgery_models:{name}", "--out", name, "--sign-key", "gate.key"]
             assert main(["run", *words, *told]) == 0
     return place
 
@@ -192,7 +192,7 @@ def test_what_the_baseline_judged_cannot_be_left_out(
     names = sorted({row["sample"] for row in read_rows(Path("good", SUITE))})[:kept]
     shutil.copy(Path("good", SUITE), SUITE)
     edit_rows(Path(SUITE), lambda every: [row for row in every if row["sample"] in names])
-    words = ["--suite", SUITE, "--workers", "1", "--model", f"py/mine:{model}", "--out", "now"]
+    words = ["--suite", SUITE, "--workers", "1", "--model", f"py/forgery_models:{model}", "--out", "now"]
     assert main(["run", *words]) == 0
     capsys.readouterr()
     for words, wanted in (([], "unknown"), (waived, None)):
