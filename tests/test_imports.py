@@ -96,6 +96,7 @@ def test_a_framework_is_imported_in_its_home_only(framework: str) -> None:
     assert strangers == set()
 
 
+@pytest.mark.slow
 def test_nothing_but_the_command_line_prints() -> None:
     printing = []
     for package in PACKAGES:

@@ -224,6 +224,7 @@ def test_tests_that_fail_or_flake_anyway_do_not_count(project: Path, scratch: Pa
 
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("failing", [{5}, {5, 6}, {5, 7, 8}, {2}, {3, 5}], ids=str)
+@pytest.mark.slow
 def test_a_test_with_different_results_on_the_unchanged_project_is_no_failure(
     project: Path, scratch: Path, tmp_path: Path, failing: set[int]
 ) -> None:
@@ -266,6 +267,7 @@ RUNNERS = {
 
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.slow
 def test_a_test_command_that_the_raised_errors_stop_has_noticed_them(
     project: Path, scratch: Path, runner: str
 ) -> None:

@@ -219,6 +219,7 @@ def test_every_order_does_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.thinned(8)
 def test_every_transform_does_the_same(name: str) -> None:
     source = PROGRAMS[name]
     own = outcome(source)
