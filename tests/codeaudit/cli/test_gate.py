@@ -481,6 +481,15 @@ def test_every_variable_of_the_action_is_an_option_of_its_command() -> None:
         assert {name for name in step["env"] if name.startswith("CODEAUDIT_")} <= known
 
 
+def test_the_action_takes_every_option_that_judges() -> None:
+    yaml = pytest.importorskip("yaml")
+    action = yaml.safe_load((ROOT / ".github/actions/gate/action.yml").read_text(encoding="utf-8"))
+    judging = {"baseline", "max-violation-rate", "max-f1-drop", "min-sensitivity", "margin", "alpha"}
+    judging |= {"min-shared", "max-newly-unjudged", "max-unjudged", "sign-key", "transform"}
+    assert judging <= {param.opts[0].removeprefix("--") for param in gate.params}
+    assert judging <= set(action["inputs"])
+
+
 def test_the_help_names_every_fixed_option() -> None:
     text = CliRunner().invoke(gate, ["--help"]).output
     for name in (
