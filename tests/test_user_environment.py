@@ -34,7 +34,7 @@ HOSTILE = {
     "PYTEST_ADDOPTS": "-p no:randomly",
 }
 SENSITIVE = (
-    "tests/audit/models/hf/test_place.py",  # where weights are looked for
+    "tests/audit/models/hf/test_folder.py",  # where weights are looked for
     "tests/codeaudit/cli/test_list.py",  # tables in colours, as wide as the screen
     "tests/codeaudit/cli/test_options.py",  # options from variables
 )

@@ -93,12 +93,12 @@ def found(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Gate]:
 @pytest.mark.slow
 def test_what_is_read_back_writes_the_same_table(runs: Path, tmp_path: Path) -> None:
     for seed in (0, 1):
-        with TableWriter(tmp_path / "again.parquet", VERDICT_COLUMNS, {}) as table:
+        again = tmp_path / str(seed) / VERDICTS
+        again.parent.mkdir()
+        with TableWriter(again, VERDICT_COLUMNS, {}) as table:
             for one in read_audited(runs / "both", seed=seed):
                 table.write(verdict_rows(seed, one))
-        assert list(read_rows(tmp_path / "again.parquet")) == list(
-            read_rows(runs / "both" / VERDICTS, seed=seed)
-        )
+        assert list(read_rows(again)) == list(read_rows(runs / "both" / VERDICTS, seed=seed))
     cases = {case.sample.id: case for case in read_suite(runs / "both" / SUITE, seed=0)}
     for one in read_audited(runs / "both", seed=0):
         outcomes = cases[one.sample.id].outcomes

@@ -142,6 +142,7 @@ def test_every_reader_refuses(entry: Callable[[str], object], text: str) -> None
 
 def test_every_transform_refuses(text: str) -> None:
     sample = unit(text)
+    assert len(PYTHON.transforms) > 70
     for name in PYTHON.transforms:
         transform = TRANSFORMS.get(name)
         if transform.kind == "identity":

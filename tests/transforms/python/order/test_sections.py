@@ -93,6 +93,7 @@ def test_a_comment_of_words_moves_with_the_statement_below(words: str) -> None:
 def test_a_comment_that_stands_alone_bounds_too(title: str) -> None:
     source = re.sub("MARK\n", "# What follows is something else.\n\n", PROGRAMS[title])
     mark = "# What follows is something else."
+    assert mark in source
     for name in MOVING:
         rule = TRANSFORMS.get(name)
         moves = rule.propose(source, Random(0))
