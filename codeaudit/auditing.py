@@ -133,7 +133,7 @@ def audit_models(
     """
     progress = progress or SilentProgress()
     given = given or {}
-    # A wrong name is told before any model is loaded and any corpus is read.
+    # A wrong name ends the run before it loads a model or reads a corpus.
     check_names(options, given)
     key = None if options.sign_key is None else read_key(options.sign_key)
     with _reserved(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
@@ -384,7 +384,7 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
         # All trials first, because they share one table, which every model reads back.
         sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
     for model in job.models:
-        # A file of answers that fits no query is told before any answer is judged.
+        # A file of answers that fits no query ends the run before it judges any answer.
         if isinstance(model, RecordedAnswers):
             job.progress.note(model.fit(_queries(job)))
     with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:

@@ -158,7 +158,7 @@ def verdict(test: Test) -> str:
     if test.p is None:
         return f"{test.name}: {'; '.join(test.notes)}"
     how = [] if test.method == "none" else [test.method]
-    # The approximation is told beside the exact p, because other programs print it for the same data.
+    # The text gives the approximation beside the exact p, because other programs print it for the same data.
     if test.method.startswith("exact") and test.asymptotic_p is not None:
         how.append(f"{p_value(test.asymptotic_p)} by chi-square")
     if test.smallest_p is not None:

@@ -132,7 +132,7 @@ class _CulpritSearch:
             choices[unit.path] = choices.get(unit.path, frozenset()) | {(unit.name, name)}
         self._files = changed_files(self.copy.perturbed(self.seed, choices), {})
         if self.test == STOPPED:
-            # No test is chosen: it is asked whether any of them is told of.
+            # No test is chosen: the question is whether the run reports any of them.
             run = self.copy.run(new_bytes(self._files))
             self._failing = frozenset({STOPPED}) if without_result(run, self.known) else frozenset()
         else:

@@ -335,7 +335,7 @@ def _failures(
 ) -> Iterator[NewFailure]:
     """The findings: one for each test that fails, and one for all tests without a result."""
     missing = steady & without_result(run, before.passed)
-    # One test has its own finding, with its name; a broken build is told once.
+    # Each failing test is a finding with its name; a broken build is one finding.
     if len(missing) > 1:
         first = _failure(copy, min(missing), run, files)
         text = run.build.compiler or first.text

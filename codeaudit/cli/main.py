@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As in click; the error for an unknown command names the nearest one."""
-        # Unknown names are told in the same words everywhere, with the nearest known one.
+        # Every command reports an unknown name in the same words, with the nearest known one.
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = get_close_matches(args[0], list(COMMANDS), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"

@@ -23,7 +23,7 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
 
-# The user is told about them: with `--suite FILE --seed 3` the seed is that of the file.
+# A note names them: with `--suite FILE --seed 3` the seed is that of the file.
 DRAWING: Final = (
     "corpus",
     "labels",

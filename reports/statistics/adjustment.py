@@ -26,7 +26,7 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
 
 
 def chi_square_tail(statistic: float, degrees: int) -> float:
-    """The probability that a chi-square variable of so many degrees of freedom exceeds the statistic."""
+    """The probability that a chi-square variable with these degrees of freedom exceeds the statistic."""
     from scipy.special import chdtrc
 
     # A statistic of 0 may come out as -1e-16, for which scipy gives NaN.

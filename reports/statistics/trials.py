@@ -45,7 +45,7 @@ def compare_trials(
     filled = {group: tuple(numbers) for group, numbers in values.items() if numbers}
     test = kruskal_wallis(list(filled.values()))
     rejected = test.p is not None and test.p < ALPHA
-    # The comparisons are told even if Kruskal-Wallis does not reject, but nothing is marked as best then.
+    # The report shows the comparisons even if Kruskal-Wallis does not reject. It then marks none as best.
     pairs = conover(filled) if test.p is not None else ()
     means = _mean_ranks(filled, better)
     marked = best(means, pairs, "lower") if rejected else frozenset[str]()

@@ -1,4 +1,4 @@
-"""Transforms that undo one another: all of them are declared, one of each pair is drawn, the undone are told."""
+"""Transforms that undo one another: each pair is declared, one side is drawn, and undone edits are counted."""
 
 from collections import Counter
 from functools import cache

@@ -278,7 +278,7 @@ def rules(material: StreamMaterial) -> tuple[StreamRule, ...]:
         np.add.at(after, (real[:-1], real[1:]), 1)
     alone /= alone.sum()
     seen = after.sum(1, keepdims=True)
-    # A pair seen often is told by its own counts, a rare one by how frequent the second token is.
+    # A frequent pair is predicted from its own counts, a rare one from the frequency of its second token.
     blended: Counts = (after + BLEND * alone) / (seen + BLEND)
     texts = [[material.streams.start, *text] for text in material.test]
     lengths = byte_counts(material.streams)

@@ -329,7 +329,7 @@ def _java_branch(node: "Node", source: bytes) -> Branch:
     if kind == "string_literal" or not (children or node.tokens):
         text = source[node.start : node.end].decode()
         text = text[1:-1] if kind == "string_literal" else text
-        # A node without a text of its own, such as `this`, is told by its type already.
+        # The type already identifies a node without a text of its own, such as `this`.
         value = EMPTY if text == kind else FUNCTION if is_mask(text) else known(text)
         return Branch(kind, value, ())
     words = [word for word, _, _ in node.tokens if word not in _SILENT]

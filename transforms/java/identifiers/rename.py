@@ -343,7 +343,7 @@ def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding
             found[binding.number] = binding
             met.add(wanted)
         elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
-            obstacles[wanted] = obstacle  # the first reason is told
+            obstacles[wanted] = obstacle  # only the first reason is counted
     return found if parameters in met else Refused(obstacles[parameters])
 
 
