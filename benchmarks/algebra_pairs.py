@@ -1,10 +1,10 @@
-"""What do generated pairs of expressions cost, and does anything but their meaning tell the answer?
+"""What do generated pairs of expressions cost, and can a model answer without comparing their meaning?
 
     python benchmarks/algebra_pairs.py [--train 20000] [--test 5000] [--seed 0]
 
 Prints processor milliseconds per pair, what pairs look like, and the accuracy of readers that do not compare
-the expressions: rules, and logistic regressions on how often each token stands in the candidate, or in both.
-Beside them the same for the paper's false pairs, which hold the derivative of any other function.
+the expressions. These readers are rules, and logistic regressions on counts of tokens in the candidate or in
+both expressions. The same numbers follow for the paper's false pairs: the derivative of any other function.
 """
 
 import argparse
@@ -42,7 +42,7 @@ RULES: dict[str, Rule] = {
 
 
 def counts(e: Example, *, both: bool) -> list[float]:
-    """How often each token stands on one side or both, with the lengths."""
+    """Counts of each token on one side or both, with the lengths."""
     sides = (e.pair.function, e.pair.candidate) if both else (e.pair.candidate,)
     found: list[float] = []
     for side in sides:
@@ -69,7 +69,7 @@ class Reader:
     penalty: float = 1e-3
 
     def accuracy(self, train: Sequence[Example], test: Sequence[Example]) -> float:
-        """Fitted on one set, measured on another."""
+        """The accuracy on one set after fitting on another."""
         x, y = self._table(train)
         middle, width = x.mean(axis=0), x.std(axis=0) + 1e-9
         x = np.hstack([(x - middle) / width, np.ones((len(x), 1))])

@@ -1,10 +1,11 @@
-"""How long the networks take by input length, and how far arithmetic alone moves their logits.
+"""How long do networks take by input length, and how far does floating-point noise move their logits?
 
     python -m benchmarks.attention                      milliseconds per function, one thread
     python -m benchmarks.attention --noise CHECKPOINT…  largest logit differences by precision
 
-The noise is taken over functions of the standard library, each asked alone and padded in a batch; for
-equivariant networks also after a legal reordering of the lines, where exact arithmetic gives equal logits.
+The noise is measured on functions of the standard library: each is asked alone, and padded in a batch.
+Equivariant networks are also asked after a legal reordering of the lines: exact arithmetic would give equal
+logits.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def timed(name: str, tokens: int) -> float:
 
 
 def noise(place: str, precision: str, *, count: int = 150) -> float:
-    """The largest move of any logit that arithmetic alone makes."""
+    """The largest change of any logit that comes from floating-point noise alone."""
     model = LineModel.load(place, device="cpu", precision=precision)
     programs = [analyse(source) for source in stdlib.sample(count)]
     pairs = [(program, model.encoder.features(program)) for program in programs]

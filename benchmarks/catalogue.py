@@ -26,7 +26,7 @@ from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
 
 @dataclass(kw_only=True)
 class Tally:
-    """What became of one transform on one corpus."""
+    """The outcomes of one transform on one corpus."""
 
     rewritten: int = 0
     variants: int = 0

@@ -1,8 +1,8 @@
-"""What the features of a CoDE checkpoint stand for, told by what the lines hold that they are active on.
+"""What do the features of a CoDE checkpoint stand for? Looks at the lines on which they are active.
 
 The paper asks GPT-4o for explanations (section 5.4, tables 12 to 14). Here a feature is a detector of lines
-of one kind, as good as the area under its ROC curve, AUROC: how often it is higher on a line of the kind than
-on another. The best of all features is chosen on one half of the functions and measured on the other.
+of one kind. Its quality is the area under its ROC curve (AUROC): how often it is higher on a line of the kind
+than on another line. One half of the functions chooses the best feature, the other half measures it.
 
 A feature is read at a line break. `read` asks for the kind of the line that it ends, `announced` for that of
 the line that comes next, which it encodes (section 3.2).
@@ -30,9 +30,9 @@ KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     "loop": re.compile(r"\s*(?:for|while|async for)\b"),
     "call": re.compile(r"\s*[\w.]+\(.*\)\s*$"),
 }
-"""What a line is one of, or of none. A call is a line that is nothing else."""
+"""The kinds of lines. A line has the first kind that matches, or none; a call is a line of no other kind."""
 FEWEST: Final = 20
-"""Lines of a kind in each half, without which nothing is told of it."""
+"""A kind with fewer lines in one of the halves is left out."""
 SHOWN: Final = 3
 
 Numbers = npt.NDArray[np.float64]
@@ -88,7 +88,7 @@ def features(place: str, spec: str, functions: int) -> str:
 
 
 class Lines:
-    """What is known of many line breaks."""
+    """Line breaks with their kinds and features."""
 
     def __init__(self) -> None:
         self.active: Numbers = np.zeros((0, 0))
@@ -136,7 +136,7 @@ def _judged(halves: list[Lines], pattern: re.Pattern[str], when: str) -> tuple[i
 
 
 def auroc(values: Numbers, marks: npt.NDArray[np.bool_]) -> Numbers:
-    """Of each column of (N, C) how often it is higher where `marks` than elsewhere; ties count half."""
+    """(C,) AUROC of each column of (N, C): how often it is higher under `marks`; ties count half."""
     found = []
     for column in values.T:
         _, places, counts = np.unique(column, return_inverse=True, return_counts=True)

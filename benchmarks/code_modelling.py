@@ -5,13 +5,13 @@
     python benchmarks/code_modelling.py counting
     python benchmarks/code_modelling.py features --model code-checkpoint --test table.jsonl.gz:test
 
-`lengths` predicts the same tokens with ever longer contexts, up to eight times the training length, and then
-completes the same lines behind them. `copy` asks what one of many functions returns, `counting` what a
-variable holds after many operations; both on up to four times the training length. All networks have one
-trunk, one budget of steps and the same batches; a baseline has one layer more than CoDE, as in the paper.
+`lengths` predicts the same tokens with longer and longer contexts, up to eight times the training length, and
+then completes the lines that follow. `copy` asks what one of many functions returns. `counting` asks what a
+variable holds after many operations. Both go up to four times the training length. All networks share the
+trunk, the number of steps and the batches. A baseline has one layer more than CoDE, as in the paper.
 `--networks` takes any of the names in the tables, and the groups `baselines`, `ablations` and `choices`
-(table 11). Every training is a line of OUT/COMMAND.jsonl: what is there is not trained again. The tables of
-what is there are printed and written to OUT/COMMAND.md, and drawn in OUT/COMMAND.svg.
+(table 11). Every training is a line of OUT/COMMAND.jsonl and is not repeated. The tables of all
+trainings in that file are printed, written to OUT/COMMAND.md, and drawn in OUT/COMMAND.svg.
 """
 
 import argparse
@@ -68,13 +68,13 @@ class Model:
     network: str
     options: Mapping[str, object]
     features: float = 1.0
-    """Of CoDE's dictionaries, as a multiple of the default."""
+    """The size of CoDE's dictionaries, as a multiple of the default."""
     sparsity: float = 1.0
-    """The same of α."""
+    """The weight α of sparsity, as a multiple of the default."""
 
 
 SHARP: Final = "nope-lambda"
-"""No training of its own: NoPE with the λ that suits held-out samples of the longest length."""
+"""NoPE with the λ that is best on held-out samples of the longest length. It shares NoPE's training."""
 BASELINES: Final = {
     name: Model(network="nope" if name == SHARP else name, options={})
     for name in ("rope", "nope", SHARP, "fire", "hope", "alibi")
@@ -100,7 +100,7 @@ GROUPS: Final = {
 MODELS: Final = {**BASELINES, **CODE, **ABLATIONS, **CHOICES}
 LAMBDAS: Final = (1.05, 1.1, 1.2, 1.3, 1.4, 1.6)
 LINES: Final = 1000
-"""Lines that are completed."""
+"""How many lines are completed."""
 
 PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "perplexity": {
@@ -178,12 +178,12 @@ PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that decides a result but for the network and the seed."""
+    """Everything that decides a result, except the network and the seed."""
 
     command: str
     data: str
     train: int
-    """The training length: tokens, functions, or operations."""
+    """The training length in tokens, functions or operations."""
     width: int
     layers: int
     heads: int
@@ -195,11 +195,11 @@ class Settings:
     rate: float
     test: int
     suffix: int = SUFFIX
-    """Of names to copy from."""
+    """Length of the part by which the names of functions differ."""
     signs: int = len(ALPHABET)
-    """That such names are made of."""
+    """How many different characters that part is drawn from."""
     plain: int = 1
-    """Plain layers of CoDE."""
+    """How many of CoDE's layers are plain."""
     spread: float = SPREAD
     """Standard deviation of initial weights."""
 
@@ -230,7 +230,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Data:
-    """What is learned and what is asked."""
+    """Training batches and test sets of one task."""
 
     vocabulary: int
     newline: int
@@ -244,10 +244,10 @@ class Data:
     test set, 1 the held-out one."""
     multiples: tuple[int, ...]
     worth: str
-    """The score that λ is chosen by."""
+    """The score that chooses λ."""
     higher: bool
     rules: Mapping[str, Mapping[str, float]]
-    """What is reached without a network, scores by name."""
+    """Scores that simple rules reach without a network, by name."""
 
 
 class TaskLearner(Learner[Decoder, Batch]):
@@ -259,7 +259,7 @@ class TaskLearner(Learner[Decoder, Batch]):
         self.per_epoch = self.total
 
     def make(self) -> Decoder:
-        """As of `Learner`."""
+        """See `Learner`."""
         found, recipe = self.found, self.recipe
         sizes = DecoderSizes(
             vocabulary=found.vocabulary,
@@ -276,15 +276,15 @@ class TaskLearner(Learner[Decoder, Batch]):
         return build(recipe.network, sizes, recipe.options)
 
     def optimiser(self, network: Decoder) -> torch.optim.Optimizer:
-        """As of `Learner`."""
+        """See `Learner`."""
         return adamw(network, self.recipe, second_beta=0.95, tables=[network.tokens.weight])
 
     def rate(self, step: int) -> float:
-        """As of `Learner`."""
+        """See `Learner`."""
         return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.05)
 
     def batches(self, epoch: int) -> Iterator[Batch]:
-        """As of `Learner`."""
+        """See `Learner`."""
         return (self.found.train(self.recipe.seed, step) for step in range(self.total))
 
     def loss(self, network: Decoder, batch: Batch, step: int) -> tuple[torch.Tensor, int]:
@@ -298,13 +298,13 @@ class TaskLearner(Learner[Decoder, Batch]):
         return loss, len(inputs)
 
     def validate(self, network: Decoder) -> Validation:
-        """As of `Learner`."""
+        """See `Learner`."""
         return Validation(0.0, {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Tells a terminal how far a training is."""
+    """Shows the progress of a training in a terminal."""
 
     network: str
     total: int
@@ -348,7 +348,7 @@ def sharpest(found: Data, network: Decoder) -> float:
 
 
 def trained(name: str, seed: int, settings: Settings, found: Data) -> Iterator[Trial]:
-    """The trials of one training: two for NoPE."""
+    """The trials that one training gives: two for NoPE, else one."""
     begin = time.process_time()
     network = fit(found, settings.recipe(MODELS[name], seed), settings.spread)
     seconds = time.process_time() - begin
@@ -467,7 +467,7 @@ def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict
 
 
 def made(settings: Settings) -> Data:
-    """Copy or counting: only the answer is learned and asked, all else is noise."""
+    """Copy or counting. The loss and the scores look at the answer only; all other tokens are noise."""
     sample, words = (
         (partial(copy_sample, suffix=settings.suffix, signs=settings.signs), COPY_WORDS)
         if settings.command == "copy"
@@ -580,7 +580,7 @@ def table(
 
 
 def _told(metric: Metric) -> str:
-    """Which networks the statistics tell from CoDE."""
+    """A sentence: which networks differ significantly from CoDE."""
     apart: dict[bool, list[str]] = {True: [], False: []}
     means = {group.name: group.mean or 0.0 for group in metric.groups}
     for one in metric.pairs:
@@ -635,7 +635,7 @@ def draw(trials: Sequence[Trial], scores: Sequence[str], multiples: Sequence[int
 
 
 def caption(settings: Settings, found_window: str, seeds: int) -> str:
-    """What differs from the paper."""
+    """A caption that says how the set-up differs from the paper's."""
     shared = (
         f"{settings.layers} layers (one in-line, {settings.plain or 'no'} plain, "
         f"{settings.layers - 1 - settings.plain} line-wise; "
@@ -669,7 +669,7 @@ def caption(settings: Settings, found_window: str, seeds: int) -> str:
 
 
 def chosen(parser: argparse.ArgumentParser, words: str) -> list[str]:
-    """The names that are meant."""
+    """The names of networks, with groups expanded."""
     found: list[str] = []
     for word in words.split(","):
         found += GROUPS.get(word, (word,))
@@ -680,7 +680,7 @@ def chosen(parser: argparse.ArgumentParser, words: str) -> list[str]:
 
 
 def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
-    """Train what is missing, and tell what is there."""
+    """Train what is missing, and print the tables."""
     names = chosen(parser, asked.networks)
     settings = Settings(
         command=asked.command,
@@ -740,12 +740,12 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
 
 
 def trunk(width: int, layers: int, heads: int, inner: int) -> dict[str, int]:
-    """Sizes by their names."""
+    """The network's sizes as keyword arguments."""
     return {"width": width, "layers": layers, "heads": heads, "inner": inner}
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Do what is asked."""
+    """Run the command of the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     defaults = {

@@ -4,10 +4,9 @@
     python -m benchmarks.columns_equivariance --more       errors of columns for other families
     python -m benchmarks.columns_equivariance --accuracy   test accuracy with and without permutation
 
-The first table has tiny models with random weights: a large model adds nothing to what is seen there but
-rounding. Every number is relative to the largest output, gradient or
-weight. The second table trains a small BERT and a small GPT-2 to tell from which of four packages of the
-standard library a line of 48 bytes is.
+The first table has tiny models with random weights: a larger model would only add rounding errors. Every
+number is relative to the largest output, gradient or weight. The second table trains a small BERT and a small
+GPT-2. They learn from which of four packages of the standard library a line of 48 bytes comes.
 """
 
 import argparse
@@ -68,7 +67,7 @@ def main() -> None:
 
 
 def errors() -> None:
-    """Columns, then rows."""
+    """Print the errors of columns, then of rows."""
     print(
         "| family | groups | log2 of all | forward f64 | backward f64 | training f64 | forward f32 |", end=""
     )
@@ -102,7 +101,7 @@ def errors() -> None:
 
 
 def more() -> None:
-    """Columns of families that no test looks at."""
+    """Print the errors of columns for families that have no test of their own."""
     print("| family | residual | groups | log2 of all | forward f64 | backward f64 | unknown |")
     print("|---|---|---|---|---|---|---|")
     for name, (head, sizes) in MORE.items():
@@ -175,19 +174,19 @@ MORE: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Data(NamedTuple):
-    """Lines and the packages that they are from."""
+    """Lines with the packages that they come from."""
 
     lines: torch.Tensor
     labels: torch.Tensor
 
     def batches(self, size: int, rng: Random) -> "list[Data]":
-        """All of them, in another order."""
+        """All lines in a random order, in batches."""
         order = torch.tensor(rng.sample(range(len(self.labels)), len(self.labels)))
         return [Data(self.lines[some], self.labels[some]) for some in order.split(size)]
 
 
 def accuracies() -> None:
-    """Tables 2 to 5: test and train, plain and permuted."""
+    """Print tables 2 to 5: train and test accuracy, plain and permuted."""
     train, test = _lines()
     print(f"{len(train.labels):,} lines to learn from, {len(test.labels):,} to test on\n")
     print("| | BERT | GPT-2 |\n|---|---|---|")
@@ -229,7 +228,7 @@ def accuracies() -> None:
 
 
 def _lines() -> tuple[Data, Data]:
-    """As many lines of each package, every fifth of a package for the test."""
+    """Equally many lines of each package; every fifth one is for the test."""
     root = Path(ast.__file__).parent
     train: list[Any] = []
     test: list[Any] = []

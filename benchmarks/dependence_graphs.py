@@ -2,11 +2,12 @@
 
     python benchmarks/dependence_graphs.py [--files 50]
 
-The paper: seconds per file, DLG below PDG, PIG hundreds of times slower. Here the files are the first of the
-standard library in alphabetical order that have functions. Parsing and reading effects is common to all three
-and timed apart. DLG: conflicts, layers, symmetry mask. PDG: the same conflicts, control edges, and SYMC's
-longest paths and common ancestors. PIG: every execution path of each function with no edge taken twice, up to
-a cap of 100,000 paths a function, whose exceeding is counted: the true cost is then higher than shown.
+The paper gives seconds per file: DLG is below PDG, and PIG is hundreds of times slower. Here the files are
+the first ones of the standard library, in alphabetical order, that have functions. Parsing and reading
+effects is common to all three and timed apart. DLG: conflicts, layers, symmetry mask. PDG: the same
+conflicts, control edges, and SYMC's longest paths and common ancestors. PIG: every execution path of each
+function that takes no edge twice, at most 100,000 paths a function. Functions with more paths are counted;
+their true cost is higher.
 """
 
 import argparse

@@ -2,8 +2,9 @@
 
     python benchmarks/gate_simulation.py [--runs 1000] [--inputs 500] [--markdown FILE]
 
-Answers are drawn, everything behind them is the gate's own code. Two runs of a model meet the same inputs; an
-input has `variants` variants under each of `transforms` transforms. What can differ between the runs:
+Only the answers are simulated; the decisions come from the gate's own code. Two runs of a model meet the same
+inputs. An input has `variants` variants under each of `transforms` transforms. What can differ between the
+runs:
 
 - *noise*: the answer to one variant flips, each on its own (`0.5 %` of answers in each run);
 - *noise in originals*: the one answer that all variants of an input are compared with flips, so that they
@@ -59,7 +60,7 @@ class Scenario:
 
 
 class Verdicts(NamedTuple):
-    """Which rules failed the second run."""
+    """For each rule, whether it failed the second run."""
 
     any_rise: bool
     over_pairs: bool
@@ -96,7 +97,7 @@ def unchanged_originals(rng: np.random.Generator, inputs: int, shape: Shape) -> 
 
 
 def retrained(share: float) -> Callable[[np.random.Generator, int, Shape], tuple[Answers, Answers]]:
-    """Two trainings of one quality, which agree but for a share of the inputs."""
+    """Two trainings of equal quality, which disagree on a share of the inputs."""
 
     def draw(rng: np.random.Generator, inputs: int, shape: Shape) -> tuple[Answers, Answers]:
         first, second = violated(rng, inputs, shape), violated(rng, inputs, shape)
@@ -114,7 +115,7 @@ def risen(
     def draw(rng: np.random.Generator, inputs: int, shape: Shape) -> tuple[Answers, Answers]:
         base = violated(rng, inputs, shape)
         size = (inputs, 1, 1) if whole else base.shape
-        # What was violated already cannot appear: the rate among the others is higher by as much.
+        # Violated pairs cannot become violated again: the rate among the others is raised to make up for it.
         worse = rng.random(size) < points / 100 / (1 - BASE)
         if only is not None:
             worse = worse & (np.arange(shape.transforms) == only)[None, :, None]
@@ -137,7 +138,7 @@ SHAPES: Final = (Shape(1, 1), Shape(1, 4), Shape(3, 4))
 
 
 def judged(before: Answers, now: Answers) -> Verdicts:
-    """What each rule says of a pair of runs."""
+    """The verdict of each rule on a pair of runs."""
     tests = [_test("", before, now)]
     if before.shape[1] > 1:
         tests += [_test(f"t{n}", before[:, n : n + 1], now[:, n : n + 1]) for n in range(before.shape[1])]

@@ -38,15 +38,15 @@ _Found = TypeVar("_Found")
 
 @dataclass(kw_only=True)
 class Tally:
-    """What became of a folder's files."""
+    """Counts of a folder's files by outcome."""
 
     files: int = 0
     parsed: int = 0
-    """By the grammar, without an error."""
+    """Files that the grammar parses without an error."""
     read: int = 0
-    """Those that the transforms can take apart."""
+    """Files that the transforms can take apart and write back."""
     understood: int = 0
-    """By javalang."""
+    """Files that javalang parses."""
     methods: int = 0
     bare: int = 0
     """Methods that can be read without their file."""
@@ -55,7 +55,7 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     """Files that are not read, by reason."""
     untouched: Counter[str] = field(default_factory=Counter)
-    """Methods that no transform is given, by reason."""
+    """Methods that are not offered to transforms, by reason."""
 
     def add(self, data: bytes, parser: Parser) -> None:
         """Read one file in all three ways."""
@@ -109,13 +109,13 @@ def main() -> int:
 
 
 def spread(paths: Sequence[Path], limit: int) -> list[Path]:
-    """So many of the paths, at equal distances."""
+    """At most `limit` paths, at equal distances."""
     count = min(limit, len(paths))
     return [paths[number * len(paths) // count] for number in range(count)]
 
 
 def tally(paths: Sequence[Path]) -> Tally:
-    """What becomes of these files."""
+    """Reads the files and counts their outcomes."""
     parser = Parser(Language(tree_sitter_java.language()))
     found = Tally()
     for path in paths:
@@ -150,7 +150,7 @@ def _javalang_parses(data: bytes) -> bool:
     except (JavaSyntaxError, LexerError, RecursionError, UnicodeDecodeError):
         return False
     except (AttributeError, IndexError, StopIteration, TypeError, ValueError):
-        return False  # it stumbles over its own feet, mostly over what is newer than Java 8
+        return False  # javalang raises errors of many kinds on syntax that is newer than Java 8
     return True
 
 

@@ -7,14 +7,14 @@ import numpy as np
 from torch import Tensor
 
 SUFFIX: Final = 4
-"""Signs by which the names of functions to copy from differ."""
+"""Length of the part by which the names of functions differ."""
 ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 PIECES: Final = ("def func_", "():", "    return ", "print(func_", "())")
 OPERATIONS: Final = ("var0", " = 0", "++", "pass", "print(", ")")
 WEIGHTS: Final = (1.0, 5.0)
-"""Of setting and of incrementing; that of `pass` is the number of operations."""
+"""Weights of setting and of incrementing. The weight of `pass` is the number of operations."""
 MOST: Final = 60
-"""A variable that would hold more is drawn again."""
+"""A sample whose variable ends with a larger value is drawn again."""
 
 
 class Words:
@@ -25,7 +25,7 @@ class Words:
         self.size = len(self._ids)
 
     def ids(self, pieces: Sequence[str]) -> list[int]:
-        """`start` and the tokens."""
+        """The id of `start`, then the ids of the pieces."""
         return [1, *(self._ids[piece] for piece in pieces)]
 
 
@@ -36,7 +36,7 @@ COUNTING_WORDS: Final = Words([*OPERATIONS, *map(str, range(MOST + 1))])
 def copy_sample(
     rng: np.random.Generator, functions: int, suffix: int = SUFFIX, signs: int = len(ALPHABET)
 ) -> list[str]:
-    """Functions that return a digit each, a call of one of them, and the digit (appendix A.2)."""
+    """Functions that each return a digit, a call of one of them, and its digit (appendix A.2)."""
     names: dict[str, str] = {}
     while len(names) < functions:
         name = "".join(ALPHABET[at] for at in rng.integers(signs, size=suffix))
@@ -63,8 +63,9 @@ def counting_sample(rng: np.random.Generator, operations: int) -> list[str]:
 
 
 def commonest(ids: Tensor) -> float:
-    """How often the answer is the digit that most functions return, ties drawn at random: as much as is known
-    without the names. (N, T) rows that end with the answer.
+    """How often the answer is the digit that most functions return, with ties drawn at random.
+
+    A model that ignores the names can do no better. `ids` is (N, T); each row ends with the answer.
     """
     returns = COPY_WORDS.ids([PIECES[2]])[1]
     digits = ids[:, 1:][ids[:, :-1] == returns].view(len(ids), -1)

@@ -1,4 +1,4 @@
-"""Lines to be completed behind long contexts, for `code_modelling.py` (Table 2 of the CoDE paper)."""
+"""Lines to complete after long contexts, for `code_modelling.py` (Table 2 of the CoDE paper)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ from codeaudit.audit.tasks.scoring import bleu, edit_similarity
 from codeaudit.transforms.records import Sample
 
 LONGEST: Final = 24
-"""Tokens of a line that is completed."""
+"""The longest line that is completed, in tokens."""
 
 
 class Line(NamedTuple):
@@ -69,7 +69,7 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
 
 
 def near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """BLEU-4, exact matches and edit similarity of what was said and what is right, from 0 to 1."""
+    """BLEU-4, share of exact matches, and edit similarity between answers and labels, each from 0 to 1."""
     same, similar = (
         sum(one(said, right) for said, right in pairs) / len(pairs) for one in (str.__eq__, edit_similarity)
     )
@@ -77,5 +77,5 @@ def near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
 
 
 def plain(text: str) -> str:
-    """With one blank where there are several."""
+    """The text with each run of blanks replaced by one blank."""
     return " ".join(text.split())

@@ -4,10 +4,10 @@
     python benchmarks/renamer_algebra.py --sizes tiny,mini --steps 10000
     python benchmarks/renamer_algebra.py --pairs near             false pairs that are nearly right
 
-Every network is trained once for each seed, and judged on the test set and on the extended one, which has a
-coefficient (a3) that nothing learned has; on each as it is, and under a random legal renaming of every pair.
-Each result is a line of OUT/trials.jsonl: what is there is not trained again, and a training that was
-interrupted goes on. The tables of what is there are printed and written to OUT/tables.md.
+Every network is trained once for each seed. It is judged on the test set and on the extended test set, which
+has a coefficient (a3) that is absent from the training data. Both are asked as they are, and again under a
+random legal renaming of every pair. Each result is a line of OUT/trials.jsonl and is not trained again. An
+interrupted training goes on. The tables are printed and written to OUT/tables.md.
 """
 
 import argparse
@@ -48,7 +48,7 @@ SETS: Final[Mapping[str, str]] = {
     "extended": "extended",
     "extended_renamed": "extended, renamed",
 }
-"""What is measured, and the heads of the columns."""
+"""The measures, with the heads of their columns."""
 PAPER: Final[Mapping[str, tuple[str, str]]] = {
     "vanilla": ("0.79 ± 0.13", "4.68 ± 0.69"),
     "canonicalized": ("0.71 ± 0.14", "4.98 ± 0.56"),
@@ -60,14 +60,14 @@ FALSE: Final[Mapping[str, str]] = {
     "near": "a false pair holds a wrong derivative with the variables of the right one, mostly near it, "
     "where the paper has the derivative of any other function, which counts of words give away",
 }
-"""What false pairs are."""
+"""Kinds of false pairs."""
 RULE: Final = "no network"
 """Stands for the size of what is told beside the networks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Budget):
-    """Everything that decides a result but for the network, its size and the seed."""
+    """Everything that decides a result, except the network, its size and the seed."""
 
     pairs: str
     steps: int
@@ -79,7 +79,7 @@ class Settings(Budget):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Data:
-    """The pairs of every split, as texts with their truth."""
+    """The pairs of every split as texts, with their labels."""
 
     train: list[tuple[str, bool]]
     valid: list[tuple[str, bool]]
@@ -88,7 +88,7 @@ class Data:
 
 
 def as_in_the_paper(found: Sequence[Example]) -> list[tuple[str, bool]]:
-    """The functions with the paper's false candidates; without the few that are not shown to be false."""
+    """The functions with the paper's false candidates. Leaves out the few that are not proven false."""
     rng = Random(0)
     truths = [derivative(one.pair.function) for one in found]
     pairs = []
@@ -158,7 +158,7 @@ def read(found: Data, asked: TermRecipe) -> Read:
 
 @dataclass(kw_only=True)
 class Watch:
-    """Tells a terminal how far it is."""
+    """Shows the progress in a terminal."""
 
     name: str
     total: int
@@ -231,7 +231,7 @@ def table(trials: Sequence[Trial], size: str) -> str:
 
 
 def caption(settings: Settings) -> str:
-    """What differs from the paper."""
+    """A caption that says how the set-up differs from the paper's."""
     return (
         "Bold are the best and what Conover's test (Holm-adjusted, 0.05) does not tell from it, where "
         f"Kruskal–Wallis rejects. What differs from the paper: {FALSE[settings.pairs]}; "

@@ -4,7 +4,7 @@
 
 TABLE is a corpus of basic blocks, such as a CSV file with BHive's column `hex`. Blocks with implied registers
 are left out, as in the paper, unless asked for with --implied. Labels are llvm-mca's; the test set shares no
-alpha class with what is learned. What is trained is kept in DIR, so that a second start goes on where the
+alpha class with what is learned. Trainings are kept in DIR, so that a second start goes on where the
 first one stopped. Prints Markdown.
 """
 
@@ -63,10 +63,10 @@ class Quiet:
     """A monitor that keeps the validation errors."""
 
     def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """Nothing to tell."""
+        """Prints nothing."""
 
     def epoch(self, progress: TrainingProgress) -> None:
-        """Nothing to tell."""
+        """Prints nothing."""
 
 
 def main() -> int:
@@ -102,7 +102,7 @@ def main() -> int:
 
 
 def run(asked: argparse.Namespace, ledger: Ledger, *, sizes: Sequence[str], networks: Sequence[str]) -> None:
-    """Every training that is not in the ledger; round by round, so that an early end leaves whole rounds."""
+    """Do every training that is not in the ledger, seed by seed, so that an early end leaves whole seeds."""
     splits: Splits[TermExample] | None = None
     for size in sizes:
         for seed in range(asked.seeds):
@@ -202,7 +202,7 @@ def report(
 
 
 def efficiency(ledger: Ledger, size: str, networks: Sequence[str]) -> None:
-    """Figure 3: epochs until the mean validation error is as low."""
+    """Figure 3: epochs until the mean validation error falls to each threshold."""
     means = {}
     for network in networks:
         curves = [one.epochs for one in ledger.trials if (one.network, one.size) == (network, size)]
@@ -223,7 +223,7 @@ def efficiency(ledger: Ledger, size: str, networks: Sequence[str]) -> None:
 
 
 def distribution(asked: argparse.Namespace, sizes: Sequence[str], networks: Sequence[str]) -> None:
-    """Figure 2: what the first seed's networks say of 100,000 renamings of Figure 1(a)."""
+    """Figure 2: the answers of the first seed's networks to 100,000 renamings of Figure 1(a)."""
     block, rng = read(FIGURE), Random(0)
     found = choices(block, stack=True)
     texts = Counter(renamed(block, found.draw(rng)) for _ in range(DRAWS))

@@ -9,13 +9,14 @@ networks have one trunk, one budget and one set of functions; they differ in att
 whether they read names. `canonical` is the vanilla network of the same seed, shown canonical code only. The
 test functions are those that have another legal order of their statements and fit the window.
 
-Every network is trained once for each seed. Of each are told the micro F1, the F1 where each function is
-replaced by a variant, and the share of answers that the variant changes: over all functions, and over those
-that the transform can change at all. Controls change what a function does; there changes are wanted.
+Every network is trained once for each seed. The table gives its micro F1, its F1 where each function is
+replaced by a variant, and the share of answers that the variant changes. That share is given over all
+functions, and over those that the transform can change. Under controls, which change the meaning, changes are
+wanted.
 
-Each result is a line of DIR/trials.jsonl beside a file in DIR/changes: what is there is not done again, and a
-training that was interrupted goes on. A row of your own is MODULE:FUNCTION, a function of the seed that gives
-a model for `function-name`. The tables of what is there are printed and written to DIR/table.md.
+Each result is a line of DIR/trials.jsonl with a file in DIR/changes, and is not repeated. An interrupted
+training goes on. A row of your own is MODULE:FUNCTION: the function takes a seed and returns a model for
+`function-name`. The tables are printed and written to DIR/table.md.
 """
 
 import argparse
@@ -63,13 +64,13 @@ from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registration import load_target
 
 Row: TypeAlias = Callable[[int], Model]
-"""What makes the model of a seed."""
+"""Makes the model of a seed."""
 
 TASK: Final = FUNCTION_NAME.name
 TRAINED: Final = ("spe", "symc", "vanilla", "renamer", "code")
 CANONICAL: Final = "canonical"
 READINGS: Final = ("spe", "renamer")
-"""A network of each way to read: with names, and without."""
+"""One network that reads names, and one that does not."""
 
 PRESERVING: Final = (
     "reorder",
@@ -82,7 +83,7 @@ PRESERVING: Final = (
 )
 CONTROLS: Final = ("reorder-breaking", "rename-merging")
 SELECTED_BY: Final = "reorder"
-"""Only functions that this can change are tested on."""
+"""The test functions are those that this transform can change."""
 LAYOUT: Final = frozenset({"insert-comments", "insert-blank-lines", "indentation"})
 CLAIMS: Final[Mapping[str, frozenset[str]]] = {
     "spe": LAYOUT | {"reorder"},
@@ -92,19 +93,21 @@ CLAIMS: Final[Mapping[str, frozenset[str]]] = {
     "code": LAYOUT,
     CANONICAL: LAYOUT | {"reorder", "rename"},
 }
-"""What each network is invariant to by construction. Layout never reaches a network that reads lines."""
+"""The transforms to which each network is invariant by construction. A network that reads lines never sees
+layout.
+"""
 DRAWN: Final = 0
-"""The seed of the variants: all networks meet the same."""
+"""The seed of the variants, the same for all networks."""
 TRIED: Final = 24
-"""So many functions are drawn for one that is tested on: few have another order and fit the window."""
+"""Functions drawn for each test function: only few have another order and fit the window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Budget):
-    """Everything that decides a result but for the row and the seed."""
+    """Everything that decides a result, except the row and the seed."""
 
     corpus: str
-    """The file's name, wherever it lies."""
+    """The name of the corpus file, without its folder."""
     train: int
     valid: int
     test: int
@@ -120,7 +123,7 @@ class Settings(Budget):
 
     @property
     def key(self) -> str:
-        """A short hash: what names folders."""
+        """A short hash that names folders."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:12]
 
     def recipe(self, network: str, seed: int) -> LineRecipe:
@@ -129,7 +132,7 @@ class Settings(Budget):
 
 
 def tell(text: str) -> None:
-    """A line on the progress."""
+    """Print a line on the progress."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -138,15 +141,15 @@ def tell(text: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What all networks learn from and are audited on."""
+    """The training and test samples, the same for all networks."""
 
     splits: Splits[Sample]
     materials: Mapping[bool, LineMaterial]
-    """By whether names are read."""
+    """Keyed by whether the network reads names."""
     suite: tuple[Case, ...]
 
     def material(self, network: str) -> LineMaterial:
-        """What this network learns from."""
+        """The training samples with the features that this network reads."""
         return self.materials[_reads_names(network)]
 
 
@@ -211,7 +214,7 @@ def _is_movable(sample: Sample) -> bool:
 
 @dataclass(kw_only=True)
 class Watch:
-    """Tells how far a training is."""
+    """Shows the progress of a training."""
 
     name: str
 
@@ -225,7 +228,7 @@ class Watch:
 
 
 def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: Path) -> LineModel:
-    """The network of a seed: its checkpoint where there is one, else a training that leaves one."""
+    """The network of a seed. Loads its checkpoint, or trains it and writes one."""
     place = out / "models" / settings.key / f"{network}-{seed}"
     if not (place / CONFIG).exists():
         read, asked = found.material(network), settings.recipe(network, seed)
@@ -239,7 +242,7 @@ def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: 
 
 
 def rows(settings: Settings, found: Ground, out: Path, more: Mapping[str, str]) -> dict[str, Row]:
-    """Every row by name; `more` has MODULE:FUNCTION by the names of further ones."""
+    """Every row by name. `more` maps the names of further rows to MODULE:FUNCTION."""
     own: dict[str, Row] = {
         network: partial(trained, network, settings=settings, found=found, out=out) for network in TRAINED
     }
@@ -251,7 +254,7 @@ def rows(settings: Settings, found: Ground, out: Path, more: Mapping[str, str]) 
 
 
 def imported(place: str) -> Row:
-    """What makes models, from MODULE:FUNCTION."""
+    """The function that MODULE:FUNCTION names."""
     made: Row = load_target(place)
     return made
 
@@ -270,7 +273,7 @@ class Shelf:
     place: Path
 
     def put(self, row: str, seed: int, changes: Changes) -> None:
-        """Keep those of a trial."""
+        """Write the changes of a trial."""
         self.place.mkdir(parents=True, exist_ok=True)
         path = self._path(row, seed)
         part = path.with_suffix(".part")
@@ -278,7 +281,7 @@ class Shelf:
         part.replace(path)
 
     def get(self, row: str, seed: int) -> Changes | None:
-        """Those of a trial; `None` where there are none."""
+        """The changes of a trial; `None` if there is no file."""
         path = self._path(row, seed)
         if not path.exists():
             return None
@@ -290,7 +293,7 @@ class Shelf:
 
 
 def measured(model: Model, suite: Sequence[Case]) -> tuple[dict[str, float], Changes]:
-    """The scores of a model, and which answers changed. What cannot be told is left out."""
+    """The scores of a model, and which answers changed. A score that cannot be computed is left out."""
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=NoMonitor(), batch_size=64)
     seen = [observe(one, seed=DRAWN) for one in audit(suite, setup)]
     answered = [one for one in seen if one.answer is not None]
@@ -315,7 +318,7 @@ def _pair(one: Observation, transform: str) -> Pair | None:
 
 
 def _f1(answered: Sequence[Observation], transform: str | None) -> float | None:
-    """With the variant's answer where there is a variant and an answer."""
+    """The F1 with the variant's answer wherever there is one, else with the original's."""
     pairs = [None if transform is None else _pair(one, transform) for one in answered]
     return FUNCTION_NAME.corpus_score(
         [
@@ -345,7 +348,7 @@ class Results:
         return [one.scores[score] for one in self.trials if one.network == name and score in one.scores]
 
     def metric(self, score: str, *, higher: bool) -> Metric:
-        """The rows compared."""
+        """The values of all rows as a metric for the statistical tests."""
         values = {name: self.values(name, score) for name in self.names}
         return compare_trials(score, "higher" if higher else "lower", values)
 
@@ -362,7 +365,7 @@ class Results:
 
 
 def table(results: Results) -> str:
-    """Rows are networks, columns transforms; then what each cell is made of."""
+    """Markdown: a row per network, a column per transform; then the counts behind each cell."""
     heads = [*PRESERVING, *(f"control: {name}" for name in CONTROLS)]
     lines = [
         f"| | F1 | {' | '.join(heads)} |",
@@ -405,7 +408,7 @@ def _mean(metric: Metric, name: str) -> str:
 
 
 def sentences(results: Results) -> str:
-    """Which claims hold, and what the tests over seeds say."""
+    """Sentences: which claims hold, and the results of the tests over seeds."""
     lines = []
     for name in results.names:
         for transform in PRESERVING:
@@ -438,7 +441,7 @@ def sentences(results: Results) -> str:
 
 
 def caption(settings: Settings, results: Results) -> str:
-    """What the numbers are."""
+    """A caption that explains the numbers."""
     times = Counter(trial.network for trial in results.trials)
     return (
         f"In percent. {max(times.values())} trainings each; F1 is micro-averaged, mean ± standard error over "
@@ -459,7 +462,7 @@ def caption(settings: Settings, results: Results) -> str:
 
 
 def run(ledger: Ledger, shelf: Shelf, asked: argparse.Namespace, settings: Settings) -> None:
-    """Do the trials that are missing."""
+    """Run the missing trials."""
     missing = [
         (name, seed)
         for seed in range(asked.seeds)
@@ -492,7 +495,7 @@ def run(ledger: Ledger, shelf: Shelf, asked: argparse.Namespace, settings: Setti
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Do what is missing, and print the tables."""
+    """Run the missing trials, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--corpus", required=True, metavar="TABLE", help="Python functions with splits")
     parser.add_argument("--out", type=Path, default=Path("robustness"))

@@ -1,12 +1,12 @@
-"""What a seal by columns is worth: Table 7 and Figures 4 to 6 of Xu et al. (2024), in shape, and the attack.
+"""How much does a seal by columns protect? Table 7 and Figures 4 to 6 of Xu et al. (2024), and an attack.
 
     python -m benchmarks.seal
 
 A small GPT-2 over bytes is trained on the modules of the standard library: the public weights. Its owner
-tunes it on seven packages and seals it with `codeaudit seal`'s own functions. Measured on held-out files:
+tunes it on seven packages and seals it with `codeaudit seal`'s own functions. Held-out files measure
 the owner's model, the sealed one with and without the key, and random weights, before and after the same
-number of further training steps. Then the attack: what somebody who has the public weights finds, under
-either scheme. At last the bundled checkpoint that names functions, with and without the key.
+number of further training steps. Then the attack: what an attacker with the public weights recovers, under
+each scheme. Last, the bundled checkpoint that names functions, with and without the key.
 """
 
 import ast
@@ -53,7 +53,7 @@ NAMED: Final = 300
 
 
 class Texts(NamedTuple):
-    """Bytes: what everybody has, what the owner tunes on, what tests are made on."""
+    """Bytes of the public texts, of the owner's texts, and of the test texts."""
 
     public: torch.Tensor
     own: torch.Tensor
@@ -61,7 +61,7 @@ class Texts(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """Of a language model, per byte."""
+    """Quality of a language model, per byte."""
 
     perplexity: float
     accuracy: float
@@ -146,7 +146,7 @@ def _attacked(
 
 
 def _numbers(module: nn.Module) -> Weights:
-    with np.errstate(invalid="ignore"):  # random bits may be no number
+    with np.errstate(invalid="ignore"):  # random bits may be NaN
         return {name: one.detach().numpy().astype(np.float64) for name, one in module.named_parameters()}
 
 

@@ -8,8 +8,8 @@ TABLE is a corpus with splits, as `codeaudit run --corpus` takes it before `:SPL
 the test split: its F1, the share of methods whose answer another legal order of the statements changes
 (one order for each method, as in the paper), and its F1 under attack, the lowest of four orders.
 
-Each result is a line of DIR/trials.jsonl: what is there is not trained again, and a training that was
-interrupted goes on. The tables of what is there are printed and written to DIR/tables.md.
+Each result is a line of DIR/trials.jsonl and is not trained again. An interrupted training goes on. The
+tables are printed and written to DIR/tables.md.
 """
 
 import argparse
@@ -54,7 +54,7 @@ from codeaudit.transforms.records import Perturbed, Sample
 ORDERS: Final = 4
 """Legal orders of each method in the attack, as in the paper."""
 DRAWN: Final = 0
-"""The seed of the orders: all networks meet the same."""
+"""The seed of the orders, the same for all networks."""
 
 
 class Column(NamedTuple):
@@ -73,7 +73,7 @@ COLUMNS: Final = (
 MOVABLE: Final = Column("movable", "violations, movable", "lower")
 ACCURACY: Final = Column("accuracy", "accuracy", "higher")
 CALLED: Final = Column("called_buggy", "called buggy", "lower")
-"""Of no direction: it tells whether a detector has one answer for everything."""
+"""Has no better direction: it shows whether a detector gives one answer to everything."""
 BUGGY_SHARE: Final = "buggy"
 """The score that holds the share of buggy methods among the answered ones."""
 SIZE: Final = "size"
@@ -123,12 +123,12 @@ TABLES: Final[Mapping[str, Table]] = {
         },
     ),
 }
-"""Of the paper's other models those that are nearest to ours, or farthest from them."""
+"""Of the paper's other models, those that are nearest to ours or farthest from ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Budget):
-    """Everything that decides a result but for the network, the task and the seed."""
+    """Everything that decides a result, except the network, the task and the seed."""
 
     transform: str
     train: int
@@ -151,7 +151,7 @@ class Settings(Budget):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What all networks of one task learn from and are audited on."""
+    """The training and test samples of one task, the same for all networks."""
 
     task: Task
     splits: Splits[Sample]
@@ -183,7 +183,7 @@ def ground(task: Task, spec: str, settings: Settings) -> Ground:
 
 @dataclass(kw_only=True)
 class Watch:
-    """Tells a terminal how far it is; as a monitor of the audit it says nothing."""
+    """Shows the progress in a terminal. As a monitor of the audit it prints nothing."""
 
     name: str
     total: int
@@ -240,7 +240,7 @@ def measure(
 
 
 def audited(model: LineModel, found: Ground, watch: Watch) -> dict[str, float]:
-    """What the tables hold of one network. What cannot be told, as where nothing moves, is left out."""
+    """The numbers of one network. Leaves out what cannot be computed, such as rates over nothing."""
     setup = AuditSetup(model=model, task=found.task, memory=NoMemory(), monitor=watch, batch_size=64)
     seen = [observe(one, seed=DRAWN) for one in audit(found.suite, setup)]
     block = score(seen, found.task)
@@ -266,7 +266,7 @@ def audited(model: LineModel, found: Ground, watch: Watch) -> dict[str, float]:
 
 
 def _changed(one: Observation) -> bool | None:
-    """Whether the first other order changed the answer; `None` where there is none, or no verdict."""
+    """Whether the first other order changed the answer; `None` if there is no other order or no verdict."""
     found = [pair.changed for pair in one.pairs if pair.variant == 0 and pair.kind == "preserving"]
     return found[0] if found else None
 
@@ -356,7 +356,7 @@ def _printed(entry: Table, name: str) -> Iterable[str]:
 
 
 def caption(settings: Settings) -> str:
-    """What differs from the paper."""
+    """A caption that says how the set-up differs from the paper's."""
     return (
         "In percent, mean ± standard error; bold are the best and what Conover's test (Holm-adjusted, 0.05) "
         "does not tell from it, where Kruskal–Wallis rejects. What differs from the paper: networks of width "

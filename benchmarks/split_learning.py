@@ -1,4 +1,4 @@
-"""Split learning with row permutation: Table 6 of Xu et al. (2024), in shape, and what it leaves out.
+"""Split learning with row permutation: Table 6 of Xu et al. (2024), scaled down, and an attack that it lacks.
 
     python -m benchmarks.split_learning
 
@@ -7,8 +7,8 @@ get the pictures back. The pictures are procedural: 32 x 32, one of six shapes, 
 and texture at random. The inversion model is a small transformer that learns from pairs of what the server
 receives and pictures of the same kind, as an honest-but-curious server can make them.
 
-`+` permutes the rows with a permutation that is new for each batch. It is not trained anew: the weights
-would be the same (theorem 4.2), and `benchmarks.columns_equivariance` measures that they are. The published
+`+` permutes the rows with a new permutation for each batch. It needs no training of its own: the weights
+would be the same (theorem 4.2; measured by `benchmarks.columns_equivariance`). The published
 attack (`inversion`) reads rows by their place, so that permuted rows mean little to it. The `positional`
 attack looks first at which position is written into each row, since position embeddings are added before
 the rows are permuted: it learns that by ridge regression, puts the rows in order by linear assignment, and
@@ -37,17 +37,17 @@ TRAIN: Final = 4000
 TEST: Final = 512
 BATCH: Final = 32
 STEPS: Final = 600
-"""Of the classifier."""
+"""Training steps of the classifier."""
 ATTACK_STEPS: Final = 350
 NOISE: Final = 1.0
-"""Standard deviation of the Gaussian noise, in that of the features."""
+"""Standard deviation of the Gaussian noise, as a multiple of the features' own."""
 RADIUS: Final = 0.2
 """Half the side of the square of frequencies that the low-pass filter keeps, as a share of the spectrum."""
 KEPT: Final = 0.5
-"""The share of rows that batch shuffling leaves in their own picture."""
+"""The share of rows that stay in their own picture under batch shuffling."""
 
 Defence = Callable[[Tensor, torch.Generator], Tensor]
-"""What the client does to (B, N, D) before it is sent."""
+"""Changes the client's features, (B, N, D), before they are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Client(nn.Module):
 
 
 class Inversion(nn.Module):
-    """What the server learns: rows to pictures."""
+    """The server's inversion model: from rows to pictures."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ def _exchanged(rows: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor
 
 
 def permuted(rows: Tensor, generator: torch.Generator) -> Tensor:
-    """The same new order for all rows of a batch: P_R Z."""
+    """The rows of all pictures of a batch in one random order: P_R Z."""
     return rows[:, torch.randperm(ROWS, generator=generator)]
 
 
@@ -217,7 +217,7 @@ def trained(row: Row) -> tuple[Client, nn.Module]:
 
 @torch.no_grad()
 def accuracy(client: Client, server: nn.Module, row: Row) -> float:
-    """On other pictures."""
+    """The accuracy on pictures that were not trained on."""
     generator = torch.Generator().manual_seed(5)
     images, kinds = pictures(TEST, 1)
     parts = [
@@ -228,7 +228,7 @@ def accuracy(client: Client, server: nn.Module, row: Row) -> float:
 
 
 def received(client: Client, images: Tensor, row: Row, generator: torch.Generator) -> Tensor:
-    """What the server sees of a batch."""
+    """The features that the server receives for a batch."""
     with torch.no_grad():
         rows = row.defence(client.features(images), generator)
         return permuted(rows, generator) if row.permuted else rows

@@ -7,8 +7,8 @@
 TABLE is a corpus of functions with splits, as `codeaudit run --corpus` takes it before `:SPLIT`. All rows
 have one trunk, one budget and one set of functions; they differ in how nodes know where they stand. Every row
 is trained once for each seed. The last line above is a small budget. Each result is a line of
-DIR/trials.jsonl: what is there is not done again, and a training that was interrupted goes on. The table of
-what is there is printed and written to DIR/names.md or DIR/completion.md.
+DIR/trials.jsonl and is not repeated. An interrupted training goes on. The table is printed and written to
+DIR/names.md or DIR/completion.md.
 
 `robustness.py --row tree=tree_transformer:model` audits the tree transformer under transforms beside other
 networks; the environment variable TREE_CORPUS names TABLE, TREE_OUT a folder for what is trained.
@@ -126,10 +126,10 @@ TABLES: Final[Mapping[str, Table]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Budget):
-    """Everything that decides a result but for the table, the row and the seed."""
+    """Everything that decides a result, except the table, the row and the seed."""
 
     corpus: str
-    """The file's name, wherever it lies."""
+    """The name of the corpus file, without its folder."""
     train: int
     valid: int
     test: int
@@ -167,7 +167,7 @@ NAMING: Final = Settings(
     steps=300,
     rate=1e-3,
 )
-"""As far as they have one, the budget of `robustness.py`."""
+"""The budget of `robustness.py`, for the settings that both have."""
 DEFAULTS: Final[Mapping[str, Settings]] = {
     "names": NAMING,
     "completion": Settings(
@@ -185,13 +185,13 @@ DEFAULTS: Final[Mapping[str, Settings]] = {
 
 
 def tell(text: str) -> None:
-    """A line on the progress."""
+    """Print a line on the progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 @dataclass(kw_only=True)
 class Watch:
-    """Tells how far a training is."""
+    """Shows the progress of a training."""
 
     name: str
 
@@ -229,7 +229,7 @@ JudgedTraining = tuple[Scores, TrainingProgress]
 
 
 def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:
-    """What trains a namer, and judges it."""
+    """Functions that train and judge a model of names."""
 
     def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> JudgedTraining:
         found = train(NameLearner(recipe, read), folder=place, monitor=watch, stop=lambda: False)
@@ -241,7 +241,7 @@ def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], Ju
 
 
 def completed(read: completion.CompletionMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:
-    """What trains a completer, and judges it."""
+    """Functions that train and judge a model of completion."""
 
     def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> JudgedTraining:
         learner = completion.CompletionLearner(recipe, read)
@@ -352,7 +352,7 @@ def _cell(metric: Metric, name: str) -> str:
 
 
 def caption(which: str, settings: Settings) -> str:
-    """What differs from the paper, and what the columns are."""
+    """A caption that says how the set-up differs from the paper's and explains the columns."""
     columns = {
         "names": "F1 is the mean over functions of the F1 of multisets of subtokens, as in the paper's code; "
         "micro is that of sets, summed over the functions, the score of the audit. Exact: all subtokens in "

@@ -22,9 +22,9 @@ class Trial:
     size: str
     seed: int
     setting: str
-    """What besides decides the result; trials of other settings are not mixed with these."""
+    """The other settings that decide the result. Trials of other settings are never mixed with these."""
     scores: Mapping[str, float]
-    """By the name of the set."""
+    """Keyed by the name of the test set."""
     epochs: list[float] = field(default_factory=list)
     """The validation score after each epoch."""
     seconds: float = 0.0
@@ -41,13 +41,13 @@ class Budget:
         return ", ".join(f"{name} {value}" for name, value in values.items())
 
     def recipe_of(self, kind: type[R], **apart: Any) -> R:
-        """A recipe with these settings where it has fields of equal names, and with those given apart."""
+        """A recipe with the settings of the same names, and with the fields given here."""
         names = {one.name for one in fields(kind)} & {one.name for one in fields(self)}  # type: ignore[arg-type]
         return kind(**apart, **{name: getattr(self, name) for name in names})
 
 
 class Ledger:
-    """The trials done so far. A second start goes on where the first one stopped."""
+    """The finished trials, kept in a file, so that a second start goes on where the first one stopped."""
 
     def __init__(self, path: Path, setting: str) -> None:
         self._path, self.setting = path, setting
@@ -55,7 +55,7 @@ class Ledger:
         if path.exists():
             text = path.read_text(encoding="utf-8")
             whole, _, cut = text.rpartition("\n")
-            if cut:  # a start before this one was killed while it wrote
+            if cut:  # an earlier start was killed while it wrote
                 path.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
             found = (Trial(**json.loads(line)) for line in whole.splitlines())
             self.trials = [trial for trial in found if trial.setting == setting]

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def verified(name: str, words: Sequence[str], work: Path) -> dict[str, Any]:
-    """What it says of a project, called with these words; the report is kept in the folder.
+    """The report of `codeaudit verify` with these arguments, kept in the folder.
 
     Raises:
         ValueError: it could not judge the project.
