@@ -3,15 +3,16 @@
 Called by `codeaudit verify`. The search starts with the units in the test's traceback; if these do not make
 the test fail, with all changed units. It first removes units, then transforms of the remaining units. Each
 question is one run of the failing tests. When the budget of runs is used up, the remaining rewrites are kept,
-so the answer makes the test fail but may not be minimal. Source: Zeller and Hildebrandt (2002).
+so the answer makes the test fail but may not be minimal.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from codeaudit.audit.projects.verify import STOPPED, VerifyTrial, without_result
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
+from codeaudit.audit.search.minimal import minimal
 from codeaudit.transforms.source_files import Choice, SourceUnit
 
 RUNS: Final = 48
@@ -19,7 +20,6 @@ RUNS: Final = 48
 CULPRITS: Final = 5
 """Maximal number of culprits that are searched for under one seed."""
 
-T = TypeVar("T")
 Rewrite: TypeAlias = tuple[SourceUnit, str]
 """A unit and the name of a transform that rewrote it."""
 
@@ -115,8 +115,8 @@ class _CulpritSearch:
 
         # First whole units: a unit of ten transforms leaves or stays with one run.
         units = list(dict.fromkeys(unit for unit, _ in every))
-        kept = minimal(units, lambda part: self.fails(of(part)))
-        smallest = tuple(minimal(of(kept), self.fails))
+        kept = minimal(units, lambda parts: next((part for part in parts if self.fails(of(part))), None))
+        smallest = minimal(of(kept), lambda parts: next(filter(self.fails, parts), None))
         # Run it again: the last subset that `minimal` tried need not be the smallest one.
         self._run(frozenset(smallest))
         return Culprit(
@@ -139,27 +139,3 @@ class _CulpritSearch:
             run = self.copy.run(new_bytes(self._files), only=self.left)
             self._failing = self.left - run.passed()
         return self.test in self._failing
-
-
-def minimal(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
-    """A failing subset that has no failing subset among those tried (ddmin). `fails(items)` must hold."""
-    kept, pieces = list(items), 2
-    while len(kept) > 1:
-        size = max(1, len(kept) // pieces)
-        chunks = [kept[start : start + size] for start in range(0, len(kept), size)]
-        smaller = next((chunk for chunk in chunks if fails(chunk)), None)
-        if smaller is not None:
-            kept, pieces = smaller, 2
-            continue
-        # With two chunks, the complement of one is the other, which was tried above.
-        rests = (
-            ([one for one in kept if one not in chunk] for chunk in chunks) if len(chunks) > 2 else iter(())
-        )
-        smaller = next((rest for rest in rests if fails(rest)), None)
-        if smaller is not None:
-            kept, pieces = smaller, max(pieces - 1, 2)
-        elif size == 1:
-            break
-        else:
-            pieces = min(2 * pieces, len(kept))
-    return kept

@@ -6,11 +6,12 @@ closer to the original order. Answers come through the driver's cache, so no tex
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, islice, pairwise
+from itertools import combinations, islice
 from typing import Final, TypeAlias
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
+from codeaudit.audit.search.minimal import minimal
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.perturb import reapply
 from codeaudit.transforms.records import Label, Move, Perturbed, Sample
@@ -27,8 +28,7 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
     """Return the smallest edit within a violation that still flips the answer.
 
     - Try single moves, then pairs if there are at most `MOST_PAIRS`.
-    - Otherwise remove ever smaller chunks of moves (ddmin: Zeller and Hildebrandt 2002, Simplifying and
-      isolating failure-inducing input).
+    - Otherwise remove ever smaller chunks of moves (`minimal`).
     - Move every remaining order of statements as close to the original as still flips, at best to one
       transposition of neighbours.
 
@@ -51,12 +51,12 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
     if whole is None:
         return Gone(model=setup.model.name, seed=seed, violated=violated, reason=_why_gone(before))
     kept, smallest = _fewest(violated.perturbed.moves, trials)
-    minimal = trials.flips([_mildest(kept, trials)])[0] or whole
+    least = trials.flips([_mildest(kept, trials)])[0] or whole
     return Explained(
         model=setup.model.name,
         seed=seed,
         violated=_of(sample, whole),
-        minimal=_of(sample, minimal),
+        minimal=_of(sample, least),
         queries=len(trials.asked - {sample.source, whole.perturbed.source}),
         smallest=smallest,
     )
@@ -131,31 +131,9 @@ def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
             return pair, True
         if len(moves) == 3:
             return moves, True
-    kept = _ddmin(moves, trials)
+    kept = minimal(moves, lambda candidates: trials.first(candidates, size))
     # All single moves and all pairs failed, so a set of three cannot be beaten; a larger one might be.
     return kept, len(kept) == 3 and len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS
-
-
-# `projects.bisect.minimal` is the same algorithm for tests instead of answers. It is not shared, because here
-# all chunks of a round are one batch of queries, and there each chunk is a run of the tests.
-def _ddmin(moves: Moves, trials: _Trials) -> Moves:
-    """Return a set from which no single move can be removed (ddmin): halves first, then ever smaller
-    chunks.
-    """
-    parts = 2
-    while len(moves) > 1:
-        cuts = [round(n * len(moves) / parts) for n in range(parts + 1)]
-        chunks = [moves[low:high] for low, high in pairwise(cuts)]
-        rests = [moves[:low] + moves[high:] for low, high in pairwise(cuts)]
-        if chunk := trials.first(iter(chunks), trials.setup.batch_size):
-            moves, parts = chunk, 2
-        elif rest := trials.first(iter(rests), trials.setup.batch_size):
-            moves, parts = rest, max(2, parts - 1)
-        elif parts < len(moves):
-            parts = min(len(moves), 2 * parts)
-        else:
-            break
-    return moves
 
 
 def _mildest(moves: Moves, trials: _Trials) -> Moves:

@@ -6,6 +6,7 @@ about that statement and moves with it.
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 _WORDS: Final = re.compile(
@@ -51,3 +52,19 @@ def bounds(source: bytes, end: int, start: int) -> bool:
         if bare.startswith(b"#") and (len(text) - len(bare) <= own or marks_section(bare.decode())):
             return True
     return False
+
+
+def first_comment(line_of: Callable[[int], bytes], line: int, column: int, above: int) -> int:
+    """The first of the comment lines directly above a statement, which move with it; 1-based.
+
+    `line` and `column` are those of the statement; the code before it ends on the line `above`. `line_of`
+    gives the text of a line. Comments that are indented deeper belong to the code before.
+    """
+    while line - 1 > above:
+        text = line_of(line - 1)
+        bare = text.lstrip(b" \t\f")
+        # The comment of a deeper block above must not leave it for this statement.
+        if not bare.startswith(b"#") or len(text) - len(bare) > column or marks_section(bare.decode()):
+            break
+        line -= 1
+    return line

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import Final, TypeGuard
@@ -18,7 +19,7 @@ from zlib import crc32
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
-from codeaudit.transforms.python.comments import bounds, marks_section
+from codeaudit.transforms.python.comments import bounds, first_comment, marks_section
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
@@ -261,19 +262,9 @@ def _bounded(code: PythonSource, before: Span, after: Span) -> bool:
 def lines_with_comments(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> Span:
     """The whole lines of a node without the last line break, with the comment lines directly above it.
 
-    `above` is the line on which the code before it ends. A comment that is indented deeper belongs to that
-    code.
+    `above` is the line on which the code before it ends.
     """
-    first = code.line(node)
-    while first - 1 > above:
-        line = _line(code, first - 1)
-        bare = line.lstrip(b" \t\f")
-        # The comment of a deeper block above must not leave it for this statement.
-        if not bare.startswith(b"#") or len(line) - len(bare) > node.col_offset:
-            break
-        if marks_section(bare.decode()):
-            break
-        first -= 1
+    first = first_comment(partial(_line, code), code.line(node), node.col_offset, above)
     return Span(code.positions.offset(first, 0), line_end(code, code.end(node)))
 
 

@@ -35,7 +35,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
 from codeaudit.transforms.python.analysis.modules import is_harmless
-from codeaudit.transforms.python.comments import marks_section
+from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 
 COMPOUND = (
@@ -197,7 +197,7 @@ class PythonProgramBuilder:
                 effect = Effects(flags=BARRIER)
             else:
                 # A comment above a statement is about it, so it moves with it.
-                line = self._first_comment(line, node.col_offset, above)
+                line = first_comment(self._line_text, line, node.col_offset, above)
                 parts, effect = self._statement(node, scope)
             above = last_line = node.end_lineno or line
             end = self._line_end(above)
@@ -385,21 +385,8 @@ class PythonProgramBuilder:
 
     # ── text ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def _first_comment(self, line: int, column: int, above: int) -> int:
-        """The first of the comment lines directly above a statement, which move with it.
-
-        `line` and `column` are those of the statement; the code before it ends on the line `above`.
-        Comments that are indented deeper belong to that code.
-        """
-        while line - 1 > above:
-            text = self._text[self._starts[line - 2] : self._line_end(line - 1)]
-            bare = text.lstrip(b" \t\f")
-            if not bare.startswith(b"#") or len(text) - len(bare) > column:
-                break
-            if marks_section(bare.decode()):
-                break
-            line -= 1
-        return line
+    def _line_text(self, line: int) -> bytes:
+        return self._text[self._starts[line - 1] : self._line_end(line)]
 
     def _line_end(self, line: int) -> int:
         """The offset at which a line ends, before its line break."""
