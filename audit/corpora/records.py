@@ -76,9 +76,11 @@ def raw_sample(
     group: str = "",
     calls: tuple[tuple[str, str], ...] = (),
 ) -> Sample:
-    """A sample whose id is derived from its language and text alone."""
+    """A sample whose id is derived from its language, its text, and the calls that its table gives."""
     # Not from its place: a draw must not change when a file is renamed or another one is added before it.
-    digest = hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
+    # CRUXEval has rows of one function with several inputs: each is a sample of its own.
+    content = "\0".join((language, source, *(part for call in calls for part in call)))
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
     return Sample(
         id=digest[:16],

@@ -59,7 +59,7 @@ def select(
             languages.add(sample.language)
             for draw in draws:
                 draw.offer(sample)
-        chosen = [_examples(draw.candidates(), prepare, limit) for draw in draws]
+        chosen = [_examples(draw, prepare, limit) for draw in draws]
         # Read again only if the corpus has more than was kept and some draw is still short.
         if size is None or available < size or all(len(samples) == limit for samples, _ in chosen):
             break
@@ -89,6 +89,8 @@ class _Draw:
         self._seed = seed
         self._size = size
         self._kept: dict[str, Sample] = {}
+        self.repeats: Counter[str] = Counter()
+        """How often each kept id came again."""
         self._heap: list[tuple[int, str]] = []
 
     def offer(self, sample: Sample) -> None:
@@ -96,13 +98,15 @@ class _Draw:
         if sample.id in self._kept:
             # The same text in two places keeps the origin that sorts first, whatever the order of reading.
             self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
+            self.repeats[sample.id] += 1
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
         entry = (-_rank(self._seed, sample.id), sample.id)
         if self._size is None or len(self._heap) < self._size:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
-            del self._kept[heapq.heapreplace(self._heap, entry)[1]]
+            gone = heapq.heapreplace(self._heap, entry)[1]
+            del self._kept[gone], self.repeats[gone]
         else:
             return
         self._kept[sample.id] = sample
@@ -112,21 +116,23 @@ class _Draw:
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
 
 
-def _examples(
-    candidates: list[Sample], prepare: Prepare, limit: int | None
-) -> tuple[list[Sample], Counter[str]]:
+def _examples(draw: _Draw, prepare: Prepare, limit: int | None) -> tuple[list[Sample], Counter[str]]:
     chosen: list[Sample] = []
     skipped: Counter[str] = Counter()
-    seen: set[str] = set()
-    for raw in candidates:
+    seen: set[tuple[str, str]] = set()
+    for raw in draw.candidates():
         if len(chosen) == limit:
             break
+        if repeats := draw.repeats[raw.id]:
+            skipped["duplicate"] += repeats
         prepared = prepare(raw)
-        # Of the raw text: a prepared one has its name masked, so two functions might look like copies.
-        key = _content(raw)
         if isinstance(prepared, str):
             skipped[prepared] += 1
-        elif key in seen:
+            continue
+        # Of the raw text: a prepared one has its name masked, so two functions might look like copies. With
+        # calls, also of the prepared text: one function with two calls is two questions if it shows them.
+        key = _content(raw), prepared.source if raw.calls else ""
+        if key in seen:
             skipped["duplicate"] += 1
         else:
             seen.add(key)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.tasks.output_prediction import OTHER_RESULT, Outputs
 from codeaudit.transforms.records import Sample
 
 F = "def f(a, b):\n    return a + b\n"
+CALLS = [("1, 2", "3"), ("3, 4", "7"), ("1, 2", "3")]
 
 
 def asked(folder: Path, row: dict[str, object]) -> Sample | str:
@@ -67,3 +69,17 @@ def test_no_other_call_is_asked_in_its_place(tmp_path: Path, row: dict[str, obje
     found = asked(tmp_path, row)
     assert isinstance(found, str), found
     assert reason in found
+
+
+def test_rows_of_one_function_are_a_question_for_each_call(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"code": F, "input": given, "output": result} for given, result in CALLS]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (found,) = select(corpus(str(path)), Outputs().prepared, limit=None, seeds=[0])
+    assert sorted(sample.source.splitlines()[-1] for sample in found.samples) == ["f(1, 2)", "f(3, 4)"]
+    assert len({sample.id for sample in found.samples}) == 2
+    assert dict(found.skipped) == {"duplicate": 1}
+    # A task that does not show the call asks about the function once.
+    (named,) = select(corpus(str(path)), lambda sample: sample, limit=None, seeds=[0])
+    assert len(named.samples) == 1
+    assert dict(named.skipped) == {"duplicate": 2}
