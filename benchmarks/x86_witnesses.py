@@ -33,8 +33,9 @@ from codeaudit.transforms.x86.legality import Different, Equivalent, compare
 from codeaudit.transforms.x86.reading import BasicBlock, Operation, from_hex, read
 from codeaudit.transforms.x86.registers import BASES
 from codeaudit.transforms.x86.rename import renamed
-from codeaudit.transforms.x86.witnesses.emulator import BlocksDiffered, Emulator
+from codeaudit.transforms.x86.witnesses.emulator import Emulator
 from codeaudit.transforms.x86.witnesses.mca import HASWELL, Mca, Measured, find
+from codeaudit.transforms.x86.witnesses.verdicts import BlocksDiffered
 
 CPUS = ("haswell", "skylake", "ivybridge", "broadwell", "icelake-server", "znver3")
 """Models of llvm-mca by which every renaming costs the same. By that of btver2 not quite: where an eliminated

@@ -1,16 +1,18 @@
-"""The witnesses of x86: llvm-mca, which computes the cost of a block, and an emulator, which executes it.
+"""The witnesses of x86: llvm-mca, which computes the cost of a block, and this processor, which executes it.
 
-Either may be missing. After a renaming, all costs are compared: cycles, micro-operations, instructions and
-reciprocal throughput. After a reordering, cycles are not, because they may change although the behaviour
-does not. Equal costs do not show equal behaviour, so they are no evidence against a control.
+Each may be missing. Where the processor cannot be used (another machine or system), an emulator takes its
+place if it is installed; its results for AVX, x87 and MMX are ignored. After a renaming, all costs are
+compared: cycles, micro-operations, instructions and reciprocal throughput. After a reordering, cycles are
+not, because they may change although the behaviour does not. Equal costs do not show equal behaviour, so they
+are no evidence against a control.
 
-The emulator compares final registers, flags and memory; after a renaming, with the registers renamed. Its
-results for AVX, x87 and MMX are ignored.
+Execution compares final registers, flags and memory; after a renaming, with the registers renamed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Final
 
 from codeaudit.audit.evidence_check import (
@@ -28,78 +30,97 @@ from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream
 from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
-from codeaudit.transforms.x86.witnesses.emulator import (
+from codeaudit.transforms.x86.witnesses.emulator import Emulator
+from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, find
+from codeaudit.transforms.x86.witnesses.native import BlockPair, NativeProcessor, processor_name
+from codeaudit.transforms.x86.witnesses.verdicts import (
     BlocksAgreed,
     BlocksDiffered,
     BlocksFaulted,
-    Emulator,
+    ExecutionVerdict,
     NotTrusted,
 )
-from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, find
 
 CASES_AT_ONCE: Final = 100
 """With the usual number of variants, a thousand blocks: as many as one llvm-mca process measures."""
 COST_DIFFERS: Final = "llvm-mca's cost differs"
-EMULATION_DIFFERS: Final = "emulation differs"
+EXECUTION_DIFFERS: Final = "execution differs"
 NOT_MEASURED: Final = "no result of llvm-mca"
-FAULTS: Final = "emulation ends in a fault"
+FAULTS: Final = "execution ends in a fault"
 ORDER: Final = "order"
 """The kind of the moves that reorder instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class X86Tools:
-    """The installed ones of the two tools."""
+    """What is installed."""
 
     mca: Mca | None
-    emulator: str
-    """The version of Unicorn; empty if it is not installed."""
+    native: str = ""
+    """The model of this processor; empty if blocks cannot be executed on it."""
+    emulator: str = ""
+    """The version of Unicorn; empty if it is not installed or not needed."""
     missing: Sequence[str] = ()
     together: int = CASES_AT_ONCE
 
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
-        """Version, processor and iterations of llvm-mca; version of Unicorn."""
+        """Version, processor and iterations of llvm-mca; this processor, or the version of Unicorn."""
         found: list[Mapping[str, object]] = []
         if (one := self.mca) is not None:
             found.append({"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations})
+        if self.native:
+            found.append({"tool": "execution", "cpu": self.native})
         if self.emulator:
             found.append({"tool": "unicorn", "version": self.emulator})
         return found
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
-        """A judge with its own emulator."""
+        """A judge with its own sandbox or emulator.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
         emulator = Emulator() if self.emulator else None
+        with NativeProcessor() if self.native else nullcontext() as processor:
 
-        def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
-            costs = {} if self.mca is None else _costs(self.mca, variants)
-            for one in variants:
-                told: list[WitnessFinding] = []
-                if self.mca is not None:
-                    told.append(compared(one, costs.get(one.sample.source), costs.get(one.source)))
-                if emulator is not None:
-                    told.append(emulated(one, emulator))
-                yield combined(told)
+            def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
+                costs = {} if self.mca is None else _costs(self.mca, variants)
+                run = iter(() if processor is None else processor.compare(map(_pair, variants)))
+                for one in variants:
+                    told: list[WitnessFinding] = []
+                    if self.mca is not None:
+                        told.append(compared(one, costs.get(one.sample.source), costs.get(one.source)))
+                    if processor is not None:
+                        told.append(_finding(next(run)))
+                    if emulator is not None:
+                        told.append(emulated(one, emulator))
+                    yield combined(told)
 
-        yield judge
+            yield judge
 
 
 def witness(labels: LabelSource) -> X86Tools:
     """The installed tools. llvm-mca measures for the processor of the labels, if these are measured."""
     missing: list[str] = []
     # One llvm-mca for labels and evidence: costs of two processors cannot be compared.
-    mca, version = (labels.mca if isinstance(labels, CostLabels) else None), ""
+    mca, native, version = (labels.mca if isinstance(labels, CostLabels) else None), "", ""
     if mca is None:
         try:
             mca = find()
         except CannotAudit as error:
             missing.append(str(error))
     try:
-        version = Emulator().version
+        NativeProcessor()
+        native = processor_name()
     except CannotAudit as error:
         missing.append(str(error))
-    return X86Tools(mca=mca, emulator=version, missing=tuple(missing))
+        try:
+            version = Emulator().version
+        except CannotAudit as other:
+            missing.append(str(other))
+    return X86Tools(mca=mca, native=native, emulator=version, missing=tuple(missing))
 
 
 def compared(variant: Perturbed, before: Measurement | None, after: Measurement | None) -> WitnessFinding:
@@ -113,7 +134,14 @@ def compared(variant: Perturbed, before: Measurement | None, after: Measurement 
 
 
 def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
-    """The finding from executing a block and its variant from the same states."""
+    """The finding from emulating a block and its variant from the same states."""
+    pair = _pair(variant)
+    rng = Random(pair.seed)
+    found = emulator.compare(pair.before, pair.after, pair.renaming, rng, same_fault=pair.same_fault)
+    return _finding(found)
+
+
+def _pair(variant: Perturbed) -> BlockPair:
     before, after = read(variant.sample.source), read(variant.source)
     reordered = _is_reordered(variant)
     # After `rax` became `rbx`, the final value of one is compared with that of the other. A control renames
@@ -122,17 +150,20 @@ def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
     if variant.kind == "preserving" and not reordered:
         found = compare(before, after)
         renaming = found.renaming if isinstance(found, Equivalent) else {}
-    rng = stream(0, variant.sample.id, variant.transform, variant.variant)
-    verdict = emulator.compare(before, after, renaming, rng, same_fault=not reordered)
+    seed = stream(0, variant.sample.id, variant.transform, variant.variant).getrandbits(64)
+    return BlockPair(before=before, after=after, renaming=renaming, seed=seed, same_fault=not reordered)
+
+
+def _finding(verdict: ExecutionVerdict) -> WitnessFinding:
     match verdict:
         case BlocksAgreed():
             return BehavesSame("executed")
         case BlocksDiffered():
-            return BehavesDifferently("executed", EMULATION_DIFFERS)
+            return BehavesDifferently("executed", EXECUTION_DIFFERS)
         case BlocksFaulted():
             return Undecided(FAULTS)
         case NotTrusted(reason):
-            return Undecided(f"not emulated: {reason}")
+            return Undecided(f"not executed: {reason}")
 
 
 def _costs(mca: Mca, variants: Sequence[Perturbed]) -> Mapping[str, Measurement]:

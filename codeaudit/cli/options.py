@@ -143,8 +143,8 @@ def _whole(name: str) -> click.IntRange:
 
 EXECUTE: Final = (
     "Check each variant against its original. Python: run both in a sandbox, on the sample's own tests or on "
-    "inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: llvm-mca and an "
-    "emulator. Tools that are not installed are left out."
+    "inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: llvm-mca and "
+    "this processor, in a sandbox (an emulator elsewhere). Tools that are not installed are left out."
 )
 
 

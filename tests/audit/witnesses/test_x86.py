@@ -1,4 +1,4 @@
-"""llvm-mca and the emulator as witnesses of x86: what each says, and a run in which one or both are missing."""
+"""llvm-mca, this processor and the emulator as witnesses of x86: what each says, and runs without them."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from codeaudit.audit.store import read_rows
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.witnesses.x86 import (
     COST_DIFFERS,
-    EMULATION_DIFFERS,
+    EXECUTION_DIFFERS,
     FAULTS,
     NOT_MEASURED,
     X86Tools,
@@ -132,7 +132,9 @@ def test_costs_are_measured_with_the_tool_that_measures_labels() -> None:
 
 def test_figure_1_is_emulated() -> None:
     pytest.importorskip("unicorn")
-    tools = replace(witness(GivenLabels()), mca=None)
+    from codeaudit.transforms.x86.witnesses.emulator import Emulator
+
+    tools = X86Tools(mca=None, emulator=Emulator().version)
     assert tools.tools == [{"tool": "unicorn", "version": tools.emulator}]
     found, findings = judged(
         tools,
@@ -143,8 +145,29 @@ def test_figure_1_is_emulated() -> None:
         variant("vaddps %xmm1, %xmm2, %xmm3", "vaddps %xmm1, %xmm2, %xmm4"),
         variant("xorl %ecx, %ecx\ndivl %ecx", "xorl %ecx, %ecx\ndivl %ecx"),
     )
-    assert found == ["executed", EMULATION_DIFFERS, "executed", "executed", "analysis", "analysis"]
-    assert findings.open == {"not emulated: AVX": 1, FAULTS: 1}
+    assert found == ["executed", EXECUTION_DIFFERS, "executed", "executed", "analysis", "analysis"]
+    assert findings.open == {"not executed: AVX": 1, FAULTS: 1}
+
+
+def test_figure_1_is_executed() -> None:
+    tools = replace(witness(GivenLabels()), mca=None, emulator="")
+    if not tools.native:
+        pytest.skip("blocks cannot be executed here")
+    assert tools.tools == [{"tool": "execution", "cpu": tools.native}]
+    found, findings = judged(
+        tools,
+        variant(FIGURE_A, FIGURE_B),
+        variant(FIGURE_A, FIGURE_C),
+        variant(FIGURE_A, FIGURE_C, kind="control"),
+        variant("incq %rax", "addq $1, %rax", kind="control"),
+        variant("addps %xmm1, %xmm3", "addps %xmm1, %xmm4"),
+        variant("fld1", "fldz", ORDERED),
+        variant("rdtsc", "rdtsc", ORDERED),
+        variant("xorl %ecx, %ecx\ndivl %ecx", "xorl %ecx, %ecx\ndivl %ecx"),
+    )
+    assert found[:4] == ["executed", EXECUTION_DIFFERS, "executed", "executed"]
+    assert found[4:] == ["executed", EXECUTION_DIFFERS, "analysis", "analysis"]
+    assert findings.open == {"not executed: not deterministic": 1, FAULTS: 1}
 
 
 def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
@@ -154,7 +177,7 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
 
     one = "movq %rcx, %rax\nincq %rbx"
     other = variant(one, "movq %rcx, %rbx\nincq %rax", ORDERED)
-    assert emulated(other, Emulator()) == BehavesDifferently("executed", EMULATION_DIFFERS)
+    assert emulated(other, Emulator()) == BehavesDifferently("executed", EXECUTION_DIFFERS)
     assert emulated(replace(other, moves=(RENAMED,)), Emulator()) == BehavesSame("executed")
     assert emulated(variant(one, "incq %rbx\nmovq %rcx, %rax", ORDERED), Emulator()) == BehavesSame(
         "executed"
@@ -165,7 +188,7 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
 def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
     tools = witness(GivenLabels())
     if not tools.tools:
-        pytest.skip("neither llvm-mca nor unicorn is installed")
+        pytest.skip("no tool is installed")
     plan = SuitePlan(
         transforms=("rename", "reorder", "reorder-breaking", "rename-merging"), variants=2, seed=0
     )
@@ -194,7 +217,7 @@ def test_a_suite_of_blocks_carries_the_evidence(
 ) -> None:
     rows = run(tmp_path, monkeypatch)
     kept = {row["evidence"] for row in rows if row["kind"] == "preserving"}
-    assert kept == {"measured"}
+    assert kept <= {"measured", "executed"}
     told = capsys.readouterr().err
     assert f"tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in told
     assert "agree with their original, 0 do not (left out)" in told
@@ -204,14 +227,16 @@ def test_missing_tools_are_a_line_each_and_nothing_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("codeaudit.transforms.x86.witnesses.native.abilities", frozenset)
     monkeypatch.setitem(sys.modules, "unicorn", None)
     rows = run(tmp_path, monkeypatch)
     assert {row["evidence"] for row in rows} == {"analysis"}
     told = capsys.readouterr().err.splitlines()
     lines = [line for line in told if "goes on without it" in line]
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert "llvm-mca is not installed; try: apt-get install llvm" in lines[0]
-    assert "install codeaudit[emulator]" in lines[1]
+    assert "native execution of blocks needs Linux on x86-64" in lines[1]
+    assert "install codeaudit[emulator]" in lines[2]
     assert sum("no variant was executed" in line for line in told) == 1
 
 

@@ -14,21 +14,29 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import iced_x86 as iced
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
 from codeaudit.transforms.x86.registers import BASES, numbers
+from codeaudit.transforms.x86.witnesses.verdicts import (
+    STATES,
+    BlocksAgreed,
+    BlocksDiffered,
+    BlocksFaulted,
+    ExecutionVerdict,
+    NotTrusted,
+    extended,
+    unfit,
+)
 
 CODE: Final = 0x1000_0000
 """The address of the code."""
 PAGE: Final = 0x1000
 ROOM: Final = 2 * PAGE
 """The most bytes of code."""
-STATES: Final = 3
-"""The number of random states from which a pair of blocks is run."""
 MOST: Final = 10_000
 """The most instructions of a run; each repetition of a string instruction counts."""
 FLAGS: Final = 0b1000_1101_0101
@@ -37,42 +45,8 @@ _HEAP: Final = 0x10_0000_0000
 _LOCAL: Final = 0x20_0000_0000
 """The base address of `fs`; `gs` begins at twice this address."""
 _VECTORS: Final = BASES["vec"][:16]
-_UNSTEADY: Final = "RDTSC RDTSCP RDRAND RDSEED CPUID XGETBV RDPMC SYSCALL"
-"""Instructions whose results differ from run to run or from machine to machine."""
 _UNKNOWN: Final = "SHA GFNI"
 """Instruction sets that Unicorn rejects."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlocksAgreed:
-    """Both blocks reached the same state whenever they ran to their end."""
-
-    runs: int
-    """The number of states from which they did, at least 1; from all other states both ended early."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlocksFaulted:
-    """Both blocks ended early from every state, so nothing was compared."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class BlocksDiffered:
-    """The blocks reached different states, or one of them ended early."""
-
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class NotTrusted:
-    """The emulator's result does not count, because it does not run one of the blocks correctly."""
-
-    reason: str
-
-
-EmulatorVerdict: TypeAlias = BlocksAgreed | BlocksFaulted | BlocksDiffered | NotTrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +105,7 @@ class Emulator:
         *,
         states: int = STATES,
         same_fault: bool = True,
-    ) -> EmulatorVerdict:
+    ) -> ExecutionVerdict:
         """Run both blocks from random states and compare the results.
 
         `renaming` maps bases of the first block to bases of the second; `{}` if no register was renamed.
@@ -246,25 +220,12 @@ def _distrust(operation: Operation) -> str:
         return "x87 and MMX"
     if numbers(iced.CpuidFeature, _UNKNOWN).intersection(features):
         return "not implemented"
-    if instruction.mnemonic in numbers(iced.Mnemonic, _UNSTEADY):
-        return "not deterministic"
-    if instruction.flow_control != iced.FlowControl.NEXT:
-        return "control transfer"
-    return ""
+    return unfit(operation)
 
 
 def permutation(renaming: Mapping[str, str]) -> Mapping[str, str]:
     """The renaming extended to a permutation of all general and vector registers."""
-    forth: dict[str, str] = {}
-    for bases in (BASES["gp"], _VECTORS):
-        own = {base: renaming[base] for base in bases if base in renaming}
-        targets = set(own.values())
-        # A register whose name another one takes gets a name that has become free: the block does not use it,
-        # but it must keep its value.
-        losers = [base for base in bases if base not in own and base in targets]
-        free = [base for base in bases if base in own and base not in targets]
-        forth |= {base: base for base in bases} | dict(zip(losers, free, strict=True)) | own
-    return forth
+    return {**extended(renaming, BASES["gp"]), **extended(renaming, _VECTORS)}
 
 
 def _random_state(rng: Random, *, unaligned: int) -> MachineState:

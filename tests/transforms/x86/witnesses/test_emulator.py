@@ -14,14 +14,13 @@ from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C, own_block
 
 pytest.importorskip("unicorn")
 
-from codeaudit.transforms.x86.witnesses.emulator import (
+from codeaudit.transforms.x86.witnesses.emulator import Emulator, permutation
+from codeaudit.transforms.x86.witnesses.verdicts import (
     BlocksAgreed,
     BlocksDiffered,
     BlocksFaulted,
-    Emulator,
-    EmulatorVerdict,
+    ExecutionVerdict,
     NotTrusted,
-    permutation,
 )
 
 
@@ -30,7 +29,7 @@ def emulator() -> Emulator:
     return Emulator()
 
 
-def verdict(emulator: Emulator, before: str, after: str, **renaming: str) -> EmulatorVerdict:
+def verdict(emulator: Emulator, before: str, after: str, **renaming: str) -> ExecutionVerdict:
     return emulator.compare(read(before), read(after), renaming, Random(1))
 
 
