@@ -278,7 +278,7 @@ class Task(ABC):
     """The language in which a network whose checkpoint names no language is traced."""
     version: str = ""
     """Of a plug-in: changes whenever its questions or its reading of answers change. Answers to a plug-in
-    without one are remembered within one run only, because nothing tells whether the plug-in has changed."""
+    without one are remembered within one run only, because nothing shows whether the plug-in has changed."""
 
     @abstractmethod
     def prepare(self, sample: Sample) -> Sample | str:

@@ -68,15 +68,15 @@ TASKS = Tasks(
         ),
         "error-detection": Entry(
             "codeaudit.audit.tasks.error_detection:ERROR_DETECTION",
-            "tell whether a function has a bug (F1 of the class `buggy`)",
+            "say whether a function has a bug (F1 of the class `buggy`)",
         ),
         "derivative": Entry(
             "codeaudit.audit.tasks.derivative:DERIVATIVE",
-            "tell whether one expression is the derivative of another (accuracy)",
+            "say whether one expression is the derivative of another (accuracy)",
         ),
         "output-prediction": Entry(
             "codeaudit.audit.tasks.output_prediction:OUTPUT_PREDICTION",
-            "tell what a call of a function returns (accuracy)",
+            "predict what a call of a function returns (accuracy)",
         ),
         "generation": Entry(
             "codeaudit.audit.tasks.generation:GENERATION",
@@ -92,7 +92,7 @@ TASKS = Tasks(
         ),
         "code-modelling": Entry(
             "codeaudit.audit.tasks.code_modelling:CODE_MODELLING",
-            "tell how likely a text is, token by token (bits per byte)",
+            "say how likely a text is, token by token (bits per byte)",
         ),
     },
     group="codeaudit.tasks",

@@ -57,7 +57,7 @@ class RunFolder:
         new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            # Permissions do not tell everything: a disk may be read-only or full. So a file is made.
+            # Permissions do not show everything: a disk may be read-only or full. So a file is made.
             with tempfile.TemporaryFile(dir=self.path):
                 pass
         except OSError as error:

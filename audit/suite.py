@@ -142,7 +142,7 @@ def _serve() -> None:
 
 
 def _end_with_parent() -> None:
-    # A killed parent cannot tell its workers, and a worker that waits for work would wait for ever.
+    # A killed parent cannot stop its workers, and a worker that waits for work would wait for ever.
     if (parent := parent_process()) is not None:
         parent.join()
         os._exit(1)

@@ -76,7 +76,7 @@ RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
 CACHE_FILE: Final = "answers.sqlite"
 DISTRIBUTIONS: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")
-"""Their versions may decide a number; every manifest tells them."""
+"""Their versions may decide a number; every manifest records them."""
 DECISIVE: Final = (
     "task",
     "seed",
@@ -343,7 +343,7 @@ def _manifest(job: PreparedRun) -> Manifest:
 
 
 def _facts(model: Model) -> dict[str, Any]:
-    """What the manifest and the summary tell about a model."""
+    """What the manifest and the summary say about a model."""
     return {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
 
 

@@ -272,7 +272,7 @@ def _judged(run: Run, summary: Summary) -> Judged:
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
     gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
     for row in read_rows(run.path / VERDICTS):
-        # The unchanged input of a sample: its hash tells that both runs asked about the same text.
+        # The unchanged input of a sample: its hash shows that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
         if row["outcome"] == "unjudged":

@@ -72,7 +72,7 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
         known = ", ".join(sorted(accepted)) or "none"
         raise UsageError(f"no model here takes the argument {key!r}; known: {known}")
     # With given models only an address is checked: the batch size has an effect on each of them, and a note
-    # about a device would tell nothing, because the caller put the model on its device.
+    # about a device would be useless, because the caller put the model on its device.
     named = [name for name in options.model_options if name == "base_url" or not given]
     catalogue.check_options(specs if options.model else catalogue.bundled(), named)
 
@@ -116,12 +116,12 @@ def load_models(options: RunOptions, specs: tuple[str, ...], given: Mapping[str,
 def as_model(model: object, *, name: str = "") -> Model:
     """A callable, an object with a method `predict`, or a model, as a model; by default named after itself.
 
-    The cache keeps the answers of a callable within one run only, because nothing tells when it changes.
+    The cache keeps the answers of a callable within one run only, because nothing shows when it changes.
 
     Raises:
         UsageError: it is none of them.
     """
-    # A fingerprint tells a full model from an object that only has `predict`: the cache needs it.
+    # A full model has a fingerprint, which the cache needs; an object with `predict` alone has none.
     if hasattr(model, "predict") and hasattr(model, "fingerprint"):
         return cast("Model", model)
     function = answering(model)
@@ -255,7 +255,7 @@ class DrawnInputs:
         return len(self._selection(seed).samples)
 
     def cases(self, seed: int) -> Iterator[Case]:
-        """The samples of one trial with their variants; a line to the user tells what the witnesses found."""
+        """The samples of one trial with their variants; a line to the user says what the witnesses found."""
         plan = suite.SuitePlan(
             transforms=self.transforms,
             variants=self.variants,
@@ -290,7 +290,7 @@ class FrozenInputs:
     @property
     def language(self) -> str:
         """The language of most samples in all trials."""
-        # Read from the cases, because a suite does not tell its languages.
+        # Read from the cases, because a suite does not record its languages.
         return _commonest(case.sample.language for seed in self.seeds for case in self.cases(seed))
 
     @property
@@ -401,7 +401,7 @@ def draw(
 
 
 def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
-    """The inputs with witnesses for their languages; a line to the user tells each tool that is missing."""
+    """The inputs with witnesses for their languages; a line to the user names each missing tool."""
     languages = {sample.language for one in inputs.selections for sample in one.samples}
     found = witnesses(languages, inputs.labels)
     for one in found.values():

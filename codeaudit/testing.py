@@ -108,7 +108,7 @@ def assert_invariant(
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
     judged = len(violated) + sum(isinstance(verdict, Held) for verdict in verdicts)
     reasons = Counter(verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged))
-    # Unjudged without fault of the model: the edit changes the right answer, or nobody can tell.
+    # Unjudged without fault of the model: the edit changes the right answer, or its effect is unknown.
     missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
     # Without a verdict the assertion would hold for nothing.
     if not judged:

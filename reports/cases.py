@@ -141,7 +141,7 @@ def told(answer: Answer) -> str:
     text = (
         " ".join(map(str, answer))
         if isinstance(answer, tuple)
-        # Six digits tell two throughputs apart; repr would print sixteen.
+        # Six digits distinguish two throughputs; repr would print sixteen.
         else f"{answer:g}"
         if isinstance(answer, float)
         else answer

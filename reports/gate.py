@@ -225,7 +225,7 @@ def _violations(model: ModelSummary, limit: float) -> Check:
         notes.append(f"noise floor {wording.percent(noise.rate)} ({wording.counts(noise)})")
     # The decision takes the measured rate, not its interval, so the user must see that it is a close one.
     if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
-        notes.append("the limit lies within the 95 % interval: more samples would tell")
+        notes.append("the limit lies within the 95 % interval: more samples would decide it")
     failed = rate.rate is not None and rate.rate > limit
     return _rate_check(model, "violations", rate, limit, f"at most {_share(limit)}", failed, *notes)
 
@@ -490,7 +490,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     # by it.
     elif whole and blind and not full:
         outcome = "unknown"
-    # The test of all transforms tells this in its note, in a full sentence.
+    # The test of all transforms says this in its note, in a full sentence.
     seen = "" if whole or rise.detectable is None else f"; could fail from {_points(rise.detectable)} on"
     return _rise(
         test.model,

@@ -358,7 +358,7 @@ def _beside(comparison: Comparison) -> Sheet:
             *(f"{wording.plain(name)} may look steady; {wording.BLIND}." for name in blind),
             *(f"{note}." for note in untested),
         ),
-        legend=("bold: best, or not told from the best, by the tests below.",),
+        legend=("bold: the best, and those not significantly different from it by the tests below.",),
     )
 
 
@@ -382,10 +382,10 @@ def _diagram(result: Metric | Paired) -> list[Sheet]:
     return [
         Sheet(
             title=f"Critical differences: {result.name}",
-            columns=(*numbers("mean rank"), *words("model", "not told apart")),
+            columns=(*numbers("mean rank"), *words("model", "no difference")),
             rows=tuple(rows),
             legend=(
-                "a bar runs through models that no test tells apart at 0.05, Holm-adjusted; rank 1 is best.",
+                "a bar joins models without a significant difference (0.05, Holm-adjusted); rank 1 is best.",
             ),
         )
     ]
@@ -492,7 +492,7 @@ def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
 def _bold_note(groups: Sequence[object], test: str) -> str:
     marked = any(getattr(group, "best", False) for group in groups)
     if marked:
-        return f"p: {test}; bold: best, or not told from the best at 0.05."
+        return f"p: {test}; bold: the best, and those not significantly different from it at 0.05."
     return f"p: {test}; no difference shown at 0.05, so nothing is bold."
 
 

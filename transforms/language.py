@@ -170,7 +170,7 @@ class Language:
     """A regular expression of operators of several characters that Python does not have, ending with `|`."""
     referents: str = ""
     """`str -> Marked` of `codeaudit.audit.papers.lines`, as `module:attribute`: a function whose variables
-    can be told apart by number."""
+    can be distinguished by number."""
     nodes: str = ""
     """`str -> nodes` of `codeaudit.audit.papers.tree_transformer`, as `module:attribute`: a function's syntax
     tree."""

@@ -130,7 +130,7 @@ class PlugIn:
 def plug_ins(group: str, built_in: frozenset[str]) -> Mapping[str, PlugIn]:
     """The plug-ins of a group by name, without those whose name is built in.
 
-    A built-in wins; one log line per process tells of each plug-in that has no effect for this reason.
+    A built-in wins; one log line per process names each plug-in that has no effect for this reason.
     """
     return _read(group, built_in, tuple(sys.path)) if group else {}
 

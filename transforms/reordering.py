@@ -268,7 +268,7 @@ def reordered(text: bytes, blocks: Sequence[StatementBlock], chosen: Mapping[int
         blocks: all blocks of the text, the outermost first.
         chosen: the new order by the number of the block; the other blocks keep theirs.
     """
-    # Blocks are told apart by identity: two blocks of equal statements are equal records.
+    # Blocks are distinguished by identity: two blocks of equal statements are equal records.
     numbers = {id(block): number for number, block in enumerate(blocks)}
 
     def outermost(block: StatementBlock) -> Iterator[StatementBlock]:

@@ -3,7 +3,7 @@
 `codeaudit transform` and `verify` call it through `audit.projects`. Every byte outside an edit stays the
 same: encoding, byte order mark, line ends, tabs, comments. A file that cannot be written back byte for byte
 is refused when it is decoded. A rewriting after which the file would not compile is dropped. How the files of
-a language are parsed is told by its `FileFormat`.
+a language are parsed is said by its `FileFormat`.
 """
 
 import hashlib

@@ -109,10 +109,10 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
     drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
     calls = [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)]
     short = [call for call in calls if len(call) <= longest]
-    # A docstring with `>>> f(3)` and its result would tell the answer.
+    # A docstring with `>>> f(3)` and its result would give the answer away.
     untold = [call for call in short if _plain(call) not in _plain(sample.source)]
     if not untold:
-        return "every call is told in the source" if short else "no call with short literals"
+        return "the source gives the result of every call" if short else "no call with short literals"
     return Calls(sample.source.rstrip("\n"), tuple(untold), given=False)
 
 
@@ -128,7 +128,7 @@ def _given(sample: Sample, name: str, longest: int) -> Calls | str:
     short = {call: result for call, result in results.items() if len(call) <= longest}
     untold = tuple(call for call in short if _plain(call) not in _plain(sample.source))
     if not untold:
-        return "every call is told in the source" if short else "no call with short literals"
+        return "the source gives the result of every call" if short else "no call with short literals"
     return Calls(sample.source.rstrip("\n"), untold, given=True, results=short)
 
 

@@ -360,7 +360,7 @@ def rounded(network: nn.Module) -> dict[str, torch.Tensor]:
         name: value.half() if value.is_floating_point() else value
         for name, value in network.state_dict().items()
     }
-    # The card tells scores of the file's weights. Measured in float32, they would be of other weights.
+    # The card gives scores of the file's weights. Measured in float32, they would be of other weights.
     network.load_state_dict(found)
     return {name: value.contiguous() for name, value in found.items()}
 

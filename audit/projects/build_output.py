@@ -35,7 +35,7 @@ _MOST: Final = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOutput:
-    """What the output of a test command tells about its end."""
+    """What the output of a test command says about its end."""
 
     reason: str
     """One line: the first error of the compiler, the step that failed, or the last line."""

@@ -69,7 +69,7 @@ class ProjectTestRun:
     output: str
     """The end of the command's output."""
     build: BuildOutput
-    """What all of the output tells about the command's end."""
+    """What all of the output says about the command's end."""
     seconds: float
     timed_out: bool
     hits: frozenset[int] = field(default_factory=frozenset)

@@ -1,7 +1,7 @@
 """Runs a project's own tests before and after its code is perturbed; the measurement of `codeaudit verify`.
 
 All work is done on a copy. A test counts only if it passed in two runs before. A test that fails after a
-perturbation runs again without, with and without it, which tells an unsteady test from a change of meaning.
+perturbation runs again without, with and without it: this separates unsteady tests from changes of meaning.
 """
 
 import os
@@ -34,7 +34,7 @@ from codeaudit.transforms.source_files import MODULE, SourceUnit, changed_units,
 STOPPED: Final = "the perturbed project does not build or start its tests"
 """The name of the one finding that stands for all tests without a result."""
 REASONS: Final = 3
-"""Number of reasons told where nothing could be perturbed."""
+"""Number of reasons shown if nothing could be perturbed."""
 PATIENCE: Final = (60.0, 5.0)
 """The default limit for a run: seconds, plus this multiple of the first run's time."""
 
@@ -318,9 +318,9 @@ def _trial(
 
 
 def without_result(run: ProjectTestRun, tests: Collection[str]) -> frozenset[str]:
-    """Those of these tests of which a run tells nothing, because the build or the test command ended before.
+    """Those of these tests that a run says nothing about, because the build or the test command ended before.
 
-    Empty if only a part of them is missing and no compiler tells why: then a file of tests is broken.
+    Empty if only a part of them is missing and no compiler says why: then a file of tests is broken.
     """
     missing = frozenset(tests).difference(run.results)
     return missing if len(missing) == len(tests) or run.build.compiler else frozenset()

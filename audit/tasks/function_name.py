@@ -40,7 +40,7 @@ def subtokens(name: str) -> tuple[str, ...]:
 
 def name_of(source: str, language: str) -> str | None:
     """The name of the one function that a text defines; `None` if there is none, or if the language's record
-    cannot tell.
+    does not say where a name stands.
     """
     name: str | None = (
         load_target(LANGUAGES.get(language).unit_name)(source) if tells_name(language) else None
@@ -49,7 +49,7 @@ def name_of(source: str, language: str) -> str | None:
 
 
 def tells_name(language: str) -> bool:
-    """Whether the texts of a language tell the name of their function."""
+    """Whether the texts of a language contain the name of their function."""
     record = find_language(language)
     return record is not None and bool(record.unit_name)
 
@@ -121,7 +121,7 @@ class FunctionName(Task):
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with the name as its label and masked in the source; or why it is no example.
 
-        In a language whose texts do not tell the name, the raw sample's label must be the name.
+        In a language whose texts do not contain the name, the raw sample's label must be the name.
         """
         given = sample.label if isinstance(sample.label, str) else None
         name = name_of(sample.source, sample.language) if tells_name(sample.language) else given

@@ -253,7 +253,7 @@ def explain(
 
     Each violation is an edit of several moves (renamed variables, blocks in another order). Moves are taken
     away, and orders brought nearer to the original, while the answer stays flipped; every step is a legal
-    perturbation. Without a sample, violations of the whole run are explained, and a table tells which moves
+    perturbation. Without a sample, violations of the whole run are explained, and a table shows which moves
     flip most. The results are kept in the run folder.
 
     \b

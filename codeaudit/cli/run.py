@@ -68,12 +68,12 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
     Raises:
         UsageError, CannotAudit: as `audit_models`.
     """
-    expand(asked.transforms or ())  # tells an unknown name before anything else
+    expand(asked.transforms or ())  # rejects an unknown name before anything else
     FORMATS.get(asked.format)  # a broken plug-in ends the command before a model is asked
     _note_idle(asked)
     # CODEAUDIT_BASE_URL and files may set options for models that this run does not use.
     accepted = catalogue.accepted_options(asked.model or catalogue.bundled())
-    # An option on the command line is meant, so it stays, and an error tells if no model takes it. One from
+    # An option on the command line is meant, so it stays, and an error says if no model takes it. One from
     # the environment or a file is for other runs, too.
     idle = [name for name in asked.model_options if not _on_command_line(name) and name not in accepted]
     asked = replace(asked, **{name: getattr(RunOptions(), name) for name in idle})

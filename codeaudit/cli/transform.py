@@ -270,7 +270,7 @@ def _beside(out: Path) -> Iterator[Path]:
 def _perturbed(
     request: FilePerturbation, root: Path, paths: list[str], counts: CountsByTransform, progress: RunProgress
 ) -> Iterator[FileResult]:
-    """The files at these paths below `root` after the transforms, counted and told."""
+    """The files at these paths below `root` after the transforms, with counts and messages."""
     if not paths:
         raise CorpusError(f"no Python or Java file in {', '.join(request.sources)}")
     known = languages(paths)

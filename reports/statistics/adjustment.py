@@ -1,4 +1,4 @@
-"""Several tests at once: the significance level, Holm's adjustment, and groups that no test tells apart."""
+"""Several tests at once: significance level, Holm's adjustment, groups without a significant difference."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -34,7 +34,7 @@ def chi_square_tail(statistic: float, degrees: int) -> float:
 
 
 def best(values: Mapping[str, float], pairs: Iterable[Pairwise | Contrast], better: Better) -> frozenset[str]:
-    """The names with the best value, and those that no test tells from the first of them at `ALPHA`."""
+    """The names with the best value, and those without a significant difference to the first of them."""
     leader = (max if better == "higher" else min)(values, key=lambda name: values[name])
     alike = [{pair.first, pair.second} for pair in pairs if pair.p_adjusted >= ALPHA]
     return frozenset(name for name in values if name == leader or {name, leader} in alike)
@@ -66,8 +66,8 @@ def cliques(names: Sequence[str], alike: Iterable[tuple[str, str]]) -> list[tupl
     `alike` holds the pairs that no test separates. The search is Bron and Kerbosch's algorithm for maximal
     cliques.
     """
-    # Not told apart is no equivalence: a and b, and b and c may be alike while a and c differ. Therefore
-    # groups overlap, and these are cliques, not components.
+    # No significant difference is no equivalence: a and b, and b and c may be alike while a and c
+    # differ. Therefore groups overlap, and these are cliques, not components.
     near: dict[str, set[str]] = {name: set() for name in names}
     for first, second in alike:
         near[first].add(second)

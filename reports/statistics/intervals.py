@@ -51,14 +51,14 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
     -----
     Where every cluster has one member this is Wilson's interval. Else clusters are drawn with replacement
     2,000 times and the 2.5 % and 97.5 % points taken, widened if need be to hold the rate. Equal shares in
-    all clusters (all zeros, say) tell a bootstrap nothing, fewer than ten clusters too little: there it is
+    all clusters (all zeros, say) give a bootstrap nothing, fewer than ten clusters too little: there it is
     Wilson's interval with the clusters as its total, up to 3.84 / (n + 3.84) for no violation in n.
 
     References
     ----------
     Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8.
     """
-    # How often each (count, total) occurs. A sample without a judged pair is no unit: it tells nothing.
+    # How often each (count, total) occurs. A sample without a judged pair is no unit: it says nothing.
     kinds = Counter(pair for pair in clusters.values() if pair[1] > 0)
     units = sum(kinds.values())
     if not units:

@@ -183,7 +183,7 @@ def samples_needed(rise: float, wanted: float, *, churn: float, alpha: float, ma
             return None
     low = high // 2
     # Power goes up and down a little with the number of samples, because counts are whole numbers: a more
-    # precise number would not tell more.
+    # precise number would add nothing.
     while high - low > max(1, low // 100):
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

@@ -36,8 +36,8 @@ def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bo
 
     Notes
     -----
-    Best are the model with the best rate and those that McNemar's test (Holm-adjusted) cannot tell from it
-    at 0.05, and only where Cochran's Q rejects at 0.05. The smallest detectable difference is that at the
+    Best are the model with the best rate and those that McNemar's test (Holm-adjusted) does not separate from
+    it at 0.05, and only where Cochran's Q rejects at 0.05. The smallest detectable difference is that at the
     strictest level that Holm's adjustment may ask for, 0.05 over the number of pairs.
     """
     test = cochran(list(outcomes.values()))
@@ -124,7 +124,7 @@ def mcnemar(first: str, second: str, left: Sequence[bool], right: Sequence[bool]
     b, c = cells.count((True, False)), cells.count((False, True))
     difference, low, high = _difference(b, c, len(cells))
     p = _binomial(b, c)
-    notes = [] if b + c else ["no discordant inputs: nothing tells the two apart"]
+    notes = [] if b + c else ["no discordant inputs: nothing separates the two"]
     # All discordant inputs on one side: 2 · 0.5^n. Five of them reach 0.06, so no result of five is
     # significant.
     smallest = min(1.0, 2 * 0.5 ** (b + c))
@@ -260,7 +260,7 @@ def detectable_difference(n: int, discordant: int, *, alpha: float) -> float | N
 
     The share of discordant inputs is taken as it was seen (`discordant` of `n`), or as the difference
     itself where that is larger, since a difference needs discordant inputs. `None` where even models that
-    differ on every input would not be told apart.
+    differ on every input would not be separated.
     """
     if n <= 0:
         return None

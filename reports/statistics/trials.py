@@ -38,8 +38,8 @@ def compare_trials(
 ) -> Metric:
     """One metric over groups of trials, with the best groups marked.
 
-    Best are the group with the best mean rank and those that Conover's test cannot tell from it at 0.05,
-    and only where Kruskal-Wallis rejects at 0.05: a difference that was not shown is not printed bold.
+    Best are the group with the best mean rank and those that Conover's test does not separate from it at
+    0.05, and only where Kruskal-Wallis rejects at 0.05: a difference that was not shown is not printed bold.
     """
     # A group without a value, such as a model without labels, has no rank. It keeps its row in the table.
     filled = {group: tuple(numbers) for group, numbers in values.items() if numbers}

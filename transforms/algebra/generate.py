@@ -117,7 +117,7 @@ def example(split: Split, index: int, *, seed: int = 0) -> Example:
         truth = derivative(function)
         if truth == ZERO or len(tokens(truth)) > MOST_TOKENS:
             continue
-        # A derivative without values at enough points could not be told from a wrong one.
+        # A derivative without values at enough points could not be distinguished from a wrong one.
         known = values(truth)
         if compare(known, known) != "equal":
             continue

@@ -136,7 +136,7 @@ class AlgebraControl(ABC):
             return Refused(NO_VARIABLE)
         used = movable(source)
         rng.shuffle(options)
-        # A name that the pair does not have yet would tell a model that the pair was changed.
+        # A name that the pair does not have yet would show a model that the pair was changed.
         options.sort(key=lambda option: option.name not in used)
         for option in options[:TRIES]:
             # Values that do not decide (`None`) are no other answer: `is (not before)`, not `!= before`.

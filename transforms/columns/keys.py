@@ -2,7 +2,7 @@
 
 Every secret is derived with HKDF-SHA-256 from the key, a salt and the name of its use. The salt is new for
 each sealing, so two checkpoints under one key share no permutation and no encryption key. The derived check
-tells whether a key is the right one. It does not help to find the key, because keys are 256 random bits.
+shows whether a key is the right one. It does not help to find the key, because keys are 256 random bits.
 """
 
 import hashlib
@@ -106,7 +106,7 @@ class Salted:
 
     def fits(self, check: str) -> bool:
         """Whether the check of a seal was made with this key."""
-        # In constant time, so that the time does not tell how many characters are right.
+        # In constant time, so that the time does not reveal how many characters are right.
         return hmac.compare_digest(self.check.encode(), check.encode())
 
     def permutations(self, sizes: Sequence[int]) -> list[Indices]:

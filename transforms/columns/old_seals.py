@@ -22,7 +22,7 @@ class OldSalted(Salted):
     """A key combined with the salt of a seal of schema 1."""
 
     def decrypted(self, data: Bytes, name: str, tags: bytes) -> Bytes:
-        """The bytes XOR the keystream of the name. Without `tags`, so it does not tell damage."""
+        """The bytes XOR the keystream of the name. Without `tags`, so it does not detect damage."""
         plain = np.empty_like(data)
         secret = self._derived(f"stream {name}")
         for number, start in enumerate(range(0, len(data), BLOCK)):
@@ -32,7 +32,7 @@ class OldSalted(Salted):
         return plain
 
     def tagger(self) -> hmac.HMAC:
-        """A new HMAC for the tag of a weight file, which tells damage."""
+        """A new HMAC for the tag of a weight file, which detects damage."""
         return hmac.new(self._derived("tag"), digestmod="sha256")
 
     def _derived(self, use: str) -> bytes:

@@ -145,7 +145,7 @@ def _along(value: Any, rows: Indices | None, count: int) -> Any:
     if not isinstance(value, Tensor) or rows is None:
         return value
     order = torch.from_numpy(rows).to(value.device)
-    # By its size, because nothing tells which axes of a mask or a rotary table count tokens; a mask of shape
+    # By its size, because nothing shows which axes of a mask or a rotary table count tokens; a mask of shape
     # (B, 1, T, T) has two of them.
     for axis, size in enumerate(value.shape):
         if size == count:

@@ -49,7 +49,7 @@ def recover(public: Weights, sealed: Weights, layout: Layout, outside: frozenset
             likeness = _likeness(group, public, sealed, tensors, found)
             if likeness is not None:
                 found[group] = linear_sum_assignment(likeness, maximize=True)[1].astype(np.int64)
-    # A group that no matrix tells apart stays as it is.
+    # A group stays as it is if no matrix distinguishes its columns.
     rest = zip(found, layout.sizes, strict=True)
     return Recovered(permutations=[np.arange(size) if one is None else one for one, size in rest])
 

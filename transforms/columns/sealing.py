@@ -9,7 +9,7 @@ There are two schemes:
 
 `seal.json` covers every file of the folder: a box in it, encrypted and authenticated with AES-GCM, holds the
 digests of all files. Unsealing checks them before it reads anything else, so that a changed, added or missing
-file is told.
+file is reported.
 
 Files are rewritten one tensor at a time; every byte but those of the tensors stays as it is. The header is
 read here, because the safetensors library gives tensors and not the bytes of the header, and unsealing has to
@@ -424,7 +424,7 @@ def unseal(folder: Path, out: Path, key: Key) -> Seal:
             )
             after: Digest = salted.tagger() if isinstance(salted, old_seals.OldSalted) else hashlib.sha256()
             TensorFile.read(folder / name).rewrite(place / name, change, before=hashlib.sha256(), after=after)
-            # The digest of the plain bytes tells a wrong result, too.
+            # The digest of the plain bytes also detects a wrong result.
             if after.hexdigest() != contents.plain.get(name):
                 raise _not_as_sealed(folder / name)
     return found

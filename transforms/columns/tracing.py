@@ -133,7 +133,7 @@ class _Walk:
         """The axes of each parameter that the computation reads, under the first of its names."""
         self._unknown: dict[str, list[Axis]] = {}
         graph = program.graph_module
-        graph.graph.eliminate_dead_code()  # what only told a shape ties nothing
+        graph.graph.eliminate_dead_code()  # operations that only read a shape tie nothing
         names = program.graph_signature.inputs_to_parameters
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
         arguments = [self._placeholder(node, names.get(node.name)) for node in inputs]

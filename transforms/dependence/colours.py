@@ -5,7 +5,7 @@ they no longer split (Weisfeiler and Leman 1968, on the graph of dependences, ne
 lines of one colour name different variables, one of them gets a colour of its own, and the refinement
 continues.
 
-Lines that the colours cannot tell apart are taken to be interchangeable; the refinement does not prove it.
+Lines of equal colours are taken to be interchangeable; the refinement does not prove it.
 """
 
 import hashlib

@@ -34,7 +34,7 @@ def canonicalise(source: str) -> str:
 
     It has the meaning of the source; comments above a statement move with it. Two methods that differ by a
     legal order of statements or by names of variables (as far as the transforms change them) have one
-    canonical form, if lines that their whole surroundings cannot tell apart are interchangeable.
+    canonical form, if lines with the same surroundings are interchangeable.
 
     A text that the transforms refuse is its own form.
 

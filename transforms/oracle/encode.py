@@ -1,4 +1,4 @@
-"""Values as text, so that equal texts mean values that a program cannot tell apart.
+"""Values as text, so that equal texts mean values that a program cannot distinguish.
 
 The text distinguishes 1 from True and 1.0, 0.0 from -0.0, a list from a tuple, the order of a dict, and which
 parts are the same object. Addresses are left out. Iterators, generators and coroutines are run to their end

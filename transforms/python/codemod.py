@@ -39,7 +39,7 @@ FOREIGN_MOVE: Final = "not a move of this transform"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodemodTransform:
     """One codemod on a whole text. It has one variant per text, with a single move, because LibCST does not
-    tell the edits of a codemod apart.
+    distinguish the edits of a codemod.
     """
 
     name: str

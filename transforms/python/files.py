@@ -1,9 +1,9 @@
 """Python files for the project tools: their encoding, where each function stands, and how a transform is
 shown it.
 
-A coding cookie in the first two lines tells the encoding. An indented function is shown to a transform under
-one wrapper line that stands for the text around it, so that no line of it, and no string that runs over
-lines, has to be moved.
+A coding cookie in the first two lines declares the encoding. An indented function is shown to a transform
+under one wrapper line that stands for the text around it, so that no line of it, and no string that runs
+over lines, has to be moved.
 """
 
 import ast

@@ -11,7 +11,7 @@ is made in two steps:
    renaming allow (`legality.py`). Fixed registers keep their names.
 
 For renamings the form is exact, because legal names depend on the places of a register, not on its name. For
-orders it is exact if instructions that the colours cannot tell apart are interchangeable.
+orders it is exact if instructions of equal colours are interchangeable.
 """
 
 from collections import defaultdict
@@ -116,7 +116,7 @@ def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
     depth = layers(predecessors)
 
     def shape(register: Register) -> str:
-        # A register that keeps its name is told apart by it from the beginning.
+        # A register that keeps its name has a colour of its own from the beginning.
         return register.view if _is_free(register.base, found) else f"%{register.name}"
 
     lines = [_written(line, shape) for line in block.operations]

@@ -60,7 +60,7 @@ class Candidate:
     last: int | None = None
     """The value of the last immediate if the mnemonic contains it (`cmpeqps`); else `None`."""
     wide: bool = False
-    """Whether this spelling of the mnemonic tells the width of a memory operand."""
+    """Whether this spelling of the mnemonic gives the width of a memory operand."""
 
 
 _REGISTERS: Final = {

@@ -174,7 +174,7 @@ def _accesses(instruction: iced.Instruction, info: iced.InstructionInfo) -> Iter
         # A gather or scatter has a vector of indices, and so several addresses.
         unknown = anywhere or base_of(one.index).startswith("xmm")
         bases = frozenset(_name(register) for register in (one.base, one.index) if register)
-        # The other segments begin at 0, so they do not tell two places apart.
+        # The other segments begin at 0, so they do not separate two places.
         segment = one.segment if one.segment in (iced.Register.FS, iced.Register.GS) else 0
         yield Access(
             place=(segment, one.base, one.index, one.scale, bits),

@@ -134,7 +134,7 @@ def _plain(operand: Operand) -> Operand:
 
 
 def _unsized(operands: tuple[Operand, ...]) -> bool:
-    """Whether only the mnemonic can tell the width of a memory operand, because the operand has no size."""
+    """Whether only the mnemonic can give the width of a memory operand, because the operand has no size."""
     memory = [one for one in operands if isinstance(one, MemoryOperand)]
     return bool(memory) and memory[0].size is None
 

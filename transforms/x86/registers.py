@@ -91,7 +91,7 @@ def _all() -> Iterator[Register]:
         for letter, width in (("x", 128), ("y", 256), ("z", 512)):
             yield Register(f"{letter}mm{number}", base, "vec", width)
     yield from (Register(base, base, "mmx", 64) for base in MMX)
-    # An instruction uses 8 to 64 bits of a mask register, but no name tells how many.
+    # An instruction uses 8 to 64 bits of a mask register, but no name shows how many.
     yield from (Register(base, base, "k", 64) for base in MASK)
 
 

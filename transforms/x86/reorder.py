@@ -112,12 +112,12 @@ class BreakableInstructions(InstructionOrdering):
         return ONE if len(self.block.operations) < 2 else NO_PAIR
 
     def pairs(self, site: int) -> Iterator[tuple[int, int]]:
-        """Pairs (writer, reader) whose order can be told."""
+        """Pairs (writer, reader) whose order can be seen."""
         found = reversible(self.blocks[site].predecessors, flow(self.block))
         return (pair for pair in found if matters(self.block, *pair))
 
     def breaks(self, site: int, pair: tuple[int, int]) -> bool:
-        """Only a read after a write whose order can be told."""
+        """Only a read after a write whose order can be seen."""
         writer, reader = pair
         return bool(flow(self.block)[reader] >> writer & 1) and matters(self.block, writer, reader)
 

@@ -95,7 +95,7 @@ def _address(instruction: iced.Instruction) -> Shape:
         value -= instruction.next_ip  # the shape must not depend on where the instruction stands
     narrow = view_of(instruction.memory_base) == "gp32" or view_of(instruction.memory_index) == "gp32"
     if not (instruction.memory_base or instruction.memory_index):
-        narrow = instruction.memory_displ_size == 4  # without registers only this tells the address size
+        narrow = instruction.memory_displ_size == 4  # without registers only this shows the address size
     return (
         narrow,
         value % (1 << (32 if narrow else 64)),

@@ -47,9 +47,9 @@ class Prices:
 
     @classmethod
     def read(cls, settings: Settings) -> Self | None:
-        """The given prices; `None` without any, because then no cost can be told."""
+        """The given prices; `None` without any, because then no cost can be computed."""
         found = given(settings, "price_in", "price_out")
-        if not found:  # a cost of 0 would be told as if the endpoint were free
+        if not found:  # a cost of 0 would look as if the endpoint were free
             return None
         return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
 

@@ -203,7 +203,7 @@ class Meter:
             f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out",
         ]
         if self.unmetered:
-            told.append(f"{self.unmetered:,} replies did not tell their tokens")
+            told.append(f"{self.unmetered:,} replies did not report their tokens")
         if self.cost is not None:
             told.append(f"cost {self.cost:.4f}")
         for reason, count in self.failed.most_common():

@@ -58,7 +58,7 @@ class MaskFillingHead:
         Raises:
             ModelError: there is no prompt for the query's task.
         """
-        # Masks are read as special tokens, so one of the source could not be told from ours.
+        # Masks are read as special tokens, so one of the source would look like ours.
         if self._mask in query.source:
             return MASK_IN_CODE
         shown = self._shown(query)

@@ -58,8 +58,8 @@ LINE_TOKENS: Final = 48
 """Lines are cut after this number of tokens. The cut is inside a line, so no reordering changes it."""
 TOO_LONG: Final = Failed(reason="input too long")
 UNPARSABLE: Final = Failed(reason="source does not parse")
-NO_REFERENTS: Final = Failed(reason="variables are told apart in Python only")
-NOT_ONE: Final = Failed(reason="variables are told apart in one function only")
+NO_REFERENTS: Final = Failed(reason="variables are resolved in Python only")
+NOT_ONE: Final = Failed(reason="variables are resolved in a single function only")
 FARTHEST: Final = 255
 """Distances beyond are this one."""
 
@@ -109,7 +109,7 @@ class LineEncoder:
 
     def encode(self, source: str, language: str = DEFAULT) -> EncodedLines | Failed:
         """The features of a source, or why there are none: it does not parse, or is too long, or its
-        variables cannot be told apart.
+        variables cannot be resolved.
         """
         try:
             return self.features(analyse(source, language), language)

@@ -4,7 +4,7 @@
 without a choice, its operands in the order of AT&T text, and `;`. An opcode is a mnemonic with the kinds of
 its operands (`addq mr`), because its cost depends on them. The context of a term is its opcode and its
 place in the instruction, counted from the destination. The view of a register is its class and width, its
-referent the base. Constants are the words `IMM` and `D`: no cost that llvm-mca tells depends on their
+referent the base. Constants are the words `IMM` and `D`: no cost that llvm-mca reports depends on their
 values. A register that a mnemonic implies is a term of its own, so that `push` depends on `rsp` visibly;
 the paper leaves out blocks with implied registers.
 

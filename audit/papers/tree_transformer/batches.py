@@ -81,8 +81,8 @@ class Placed:
 
 def placed(parents: Array, orders: Array, counts: Array, *, levels: int, degree: Degree) -> Placed:
     """Positions from flat arrays; `parents` are places in them, -1 for roots."""
-    # `prefix`: the siblings seen so far instead of all. The full number tells a decoder how many are still to
-    # come.
+    # `prefix`: the siblings seen so far instead of all. The full number would show a decoder how many are
+    # still to come.
     own = coordinate(orders, counts if degree == "full" else orders)
     # All nodes go up one level at once, until none has a parent left: as many steps as the deepest tree has
     # levels.

@@ -59,7 +59,7 @@ def is_mask(name: str) -> bool:
 
 Degree: TypeAlias = Literal["full", "prefix"]
 """The number of children of a parent: all of the finished tree, as in the paper, or those that have
-been seen when the node is reached. The full number tells a model that completes a tree about later nodes."""
+been seen when the node is reached. The full number would show later nodes to a model that completes trees."""
 
 Spelling: TypeAlias = Literal["whole", "subtokens"]
 """A value as one word, as in the paper, or as its first few subtokens."""

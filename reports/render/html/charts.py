@@ -18,7 +18,7 @@ LETTER: Final = 8.4
 NAME: Final = 34
 """Maximum number of letters of a name in a chart."""
 MARKS: Final = ("circle", "square", "triangle", "diamond")
-"""Shapes that repeat the information of the colours, for readers who cannot tell the colours apart."""
+"""Shapes that repeat the information of the colours, for readers who cannot distinguish the colours."""
 COLOURS: Final = 8
 """Classes `c0` to `c7` of the style sheet."""
 BINS: Final = 40
@@ -217,7 +217,9 @@ def _diagram(result: Metric | Paired, over: str) -> Chart | None:
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in result.name)
     ranks = ", ".join(f"{name} {result.ranks[name]:.2f}" for name in names)
     alike = (
-        f"Not told apart at 0.05: {'; '.join(map(' and '.join, bars))}." if bars else "All are told apart."
+        f"Not significantly different at 0.05: {'; '.join(map(' and '.join, bars))}."
+        if bars
+        else "All differ significantly."
     )
     return Chart(
         name=f"cd-{over}-{slug}",

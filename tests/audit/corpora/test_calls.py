@@ -54,7 +54,7 @@ def test_calls_that_the_source_tells_are_left_out() -> None:
     told = 'def add(a, b):\n    """\n    >>> add("a",\t"b\'")\n    ab\n    """\n    return a + b'
     assert sorted(calls(told, tests=TESTS).calls) == ["add(1, 2)", "add(1.5, -2)"]
     only = "def check(candidate):\n    assert candidate('a', \"b'\") == 'ab'\n"
-    assert find(sample(told, tests=only), longest=60) == "every call is told in the source"
+    assert find(sample(told, tests=only), longest=60) == "the source gives the result of every call"
 
 
 def test_other_arguments_are_drawn_and_the_same_each_time() -> None:

@@ -405,7 +405,7 @@ def test_tokens_are_counted_and_priced_and_what_is_not_told_is_said() -> None:
     assert model.usage["cost"] == pytest.approx(4000 * 2.5e-6 + 200 * 10e-6)
     assert model.usage["served"] == ["tiny-1"]
     assert model.bill == (
-        "5 requests; 4,000 tokens in, 200 out; 1 replies did not tell their tokens; cost 0.0120"
+        "5 requests; 4,000 tokens in, 200 out; 1 replies did not report their tokens; cost 0.0120"
     )
 
 

@@ -122,7 +122,7 @@ def test_a_checkpoint_that_reads_no_names_gives_renamings_the_very_same_scores(t
     plain = load(write(tmp_path / "plain", "vanilla"))
     assert answered(plain, one)[0] != answered(plain, other)[0]
     assert model.predict([query("a = 1\nb = 2\n")]) == [
-        Failed(reason="variables are told apart in one function only")
+        Failed(reason="variables are resolved in a single function only")
     ]
 
 

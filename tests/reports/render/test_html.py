@@ -443,7 +443,9 @@ def test_a_diagram_of_critical_differences_where_models_are_told_apart() -> None
     found = named(charts(full(), {}))
     (diagram,) = [each for each in found.values() if each.name.startswith("cd-shared-violated")]
     assert "spe 1." in diagram.words
-    assert diagram.words.endswith("told apart.") or "Not told apart" in diagram.words
+    assert (
+        diagram.words.endswith("All differ significantly.") or "Not significantly different" in diagram.words
+    )
     assert diagram.svg.count('class="lead"') == 3
     same = run("r", {name: (name, 0.3) for name in "abc"})
     equal = replace(same.summary, statistics=compare([same]))

@@ -1,7 +1,7 @@
 """Whether a statement can complete normally (Java Language Specification, 14.22).
 
 The scope of pattern variables depends on it, and the order of statements: javac rejects unreachable ones. The
-answer is `None` if the text does not tell: if a condition may be a constant, or a switch may name every case.
+answer is `None` if the text does not show it: a condition may be a constant, or a switch may name every case.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _VARYING: Final = frozenset(
 
 
 def completes(node: Node, reading: ParsedJava) -> bool | None:
-    """Whether control can leave a statement at its end; `None` if the text does not tell."""
+    """Whether control can leave a statement at its end; `None` if the text does not show it."""
     match node.kind:
         case "return_statement" | "throw_statement" | "break_statement" | "continue_statement":
             return False

@@ -1,4 +1,4 @@
-"""Static types of expressions, and what follows from them, as far as the text of one method tells.
+"""Static types of expressions, and what follows from them, as far as the text of one method shows them.
 
 A type is its text without blanks, such as `int`, `String`, `int[]` or `List<String>`; `NULL` is the type of
 `null`. An expression whose type is not certain has none (`None`). The type of a variable is that of its

@@ -60,7 +60,7 @@ def _is_object(code: JavaSource, node: Node) -> bool:
 def _in_lambda(node: Node) -> bool:
     """Whether a `return` is that of a lambda.
 
-    The text does not tell its type: `Supplier<Object> s = () -> { return c ? 1 : 2; };`.
+    The text does not show its type: `Supplier<Object> s = () -> { return c ? 1 : 2; };`.
     """
     for above in node.ancestors():
         if above.kind.endswith("_declaration"):

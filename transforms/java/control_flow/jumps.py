@@ -12,7 +12,7 @@ PATTERN: Final = "pattern in the condition"
 
 
 def leaves(code: JavaSource, node: Node) -> bool:
-    """Whether control never comes to the end of a statement, as far as the text tells for certain."""
+    """Whether control never comes to the end of a statement, as far as the text shows for certain."""
     return completes(node, code.reading) is False
 
 

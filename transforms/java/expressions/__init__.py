@@ -102,7 +102,7 @@ FAMILY: Final = TransformFamily.of(
     ),
     keeps(
         "functional:LAMBDA_TO_ANONYMOUS",
-        "a lambda as an anonymous class, where the text tells its type",
+        "a lambda as an anonymous class, where the text shows its type",
         _SCALED,
         undoes=("anonymous-to-lambda",),
     ),

@@ -2,7 +2,7 @@
 
 A sum evaluates all operands before it makes texts of them, a builder makes each text at once; so operands
 have to be of primitive types or strings, whose texts nothing changes. A constant sum is left alone: constants
-of one value are one object, and `==` tells it from a built one.
+of one value are one object, and `==` distinguishes it from a built one.
 """
 
 from typing import Final

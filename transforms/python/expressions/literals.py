@@ -16,7 +16,7 @@ _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod
 _ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 UNKNOWN: Final = "value of unknown type"
-SEEN: Final = "a new integer may be told from the old one"
+SEEN: Final = "a new integer may be distinguished from the old one"
 HASH: Final = "value may not be hashable"
 
 
@@ -72,7 +72,7 @@ def _identity(code: PythonSource, node: ast.Name | ast.Call) -> Site | Refused |
 
 
 def _consumed(code: PythonSource, node: ast.expr) -> bool:
-    """Whether only an exact operation of numbers meets the value, which cannot tell equal integers apart.
+    """Whether only an exact operation of numbers meets the value, which cannot distinguish equal integers.
 
     `1000 + 0` may be another object than `1000`, which `is` and a foreign `__add__` can see.
     """

@@ -50,7 +50,7 @@ def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:
         or before.co_argcount != after.co_argcount
         or before.co_posonlyargcount != after.co_posonlyargcount
         or before.co_kwonlyargcount != after.co_kwonlyargcount
-        # A renaming moves no line, and tracebacks tell the first one.
+        # A renaming moves no line, and tracebacks show the first one.
         or before.co_firstlineno != after.co_firstlineno
         or len(before.co_consts) != len(after.co_consts)
     ):
@@ -105,7 +105,7 @@ def _same_constant(before: object, after: object, image: NameMapping) -> bool:
         return len(before) == len(after) and all(map(_same_constant, before, after, [image] * len(before)))
     if isinstance(before, frozenset) and isinstance(after, frozenset):
         return sorted(map(repr, before)) == sorted(map(repr, after))  # equal sets iterate in any order
-    # Floats and complex numbers: `repr` tells 0.0 from -0.0, and `nan` equals itself.
+    # Floats and complex numbers: `repr` distinguishes 0.0 from -0.0, and `nan` equals itself.
     return repr(before) == repr(after)
 
 

@@ -138,7 +138,7 @@ class Survey:
 
     def _call(self, call: ast.Call, node: Candidate, callee: ast.Name, context: _Context) -> None:
         self._mention(node.name, self._start(callee), context)
-        # An instance tells the name of its class.
+        # An instance shows the name of its class.
         if isinstance(node, ast.ClassDef):
             self._refuse(node.name, VALUE)
         elif not fits(node.args, call):
@@ -153,7 +153,7 @@ class Survey:
             self._refuse(node.name, VALUE)
 
     def _definition(self, node: Candidate, context: _Context) -> None:
-        # Another definition of the same name inside a function is another variable; it is not told apart
+        # Another definition of the same name inside a function is another variable; it is not distinguished
         # here.
         if self._nodes.get(node.name) is node:
             match = DEFINITION.match(self._source, self._start(node))
@@ -223,7 +223,7 @@ def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
         # A base or metaclass may look at the name of the new class.
         namespace = not node.bases and not node.keywords and all(map(_holds_literals, node.body))
         return None if namespace else NOT_NAMESPACE
-    # The `repr` of a coroutine or generator tells the qualified name of its function.
+    # The `repr` of a coroutine or generator shows the qualified name of its function.
     if isinstance(node, ast.AsyncFunctionDef) or is_generator(node):
         return SPECIAL_KIND
     return INSIDE if _shows_itself(node, rebound) else None
@@ -231,7 +231,7 @@ def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
 
 def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
     """Whether a function defines something that may go to a place where its qualified name is seen."""
-    # The `__qualname__` of an inner function, `f.<locals>.g`, tells the name of the outer one.
+    # The `__qualname__` of an inner function, `f.<locals>.g`, contains the name of the outer one.
     nodes = list(_own_nodes(function.body))
     harmless: set[int] = set()
     for node in nodes:

@@ -200,7 +200,7 @@ def _forms(text: str) -> list[str]:
         found += [f"{value:_}"] if value >= _GROUPED else []
     else:
         return []
-    # The `repr` tells `0.0` from `-0.0` and `1` from `1.0`.
+    # The `repr` distinguishes `0.0` from `-0.0` and `1` from `1.0`.
     return [
         form for form in dict.fromkeys(found) if form != text and repr(ast.literal_eval(form)) == repr(value)
     ]

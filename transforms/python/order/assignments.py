@@ -1,7 +1,7 @@
 """`tuple-assignments`: two assignments as one of a tuple, and one of a tuple as several; `reorder-globals`.
 
 `a = x` and `b = y` become `a, b = x, y` if evaluating `y` only gives a value and does not read `a`: then no
-code can tell whether `y` is evaluated before `a` is bound or after. `reorder-globals` puts the names of a
+code can see whether `y` is evaluated before `a` is bound or after. `reorder-globals` puts the names of a
 `global` or `nonlocal` statement into another order.
 """
 

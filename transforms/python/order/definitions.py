@@ -353,7 +353,7 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
             case ast.Attribute(attr="__dict__", value=value):
                 if not _own_instance(code, module, value, classes=classes):
                     return True
-            # Subclasses are listed in the order of their definition; line numbers tell the order of the text.
+            # Subclasses are listed in the order of their definition; line numbers show the order of the text.
             case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
                 return True
     return False

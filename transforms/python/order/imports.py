@@ -79,7 +79,7 @@ def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[s
         return Refused(SHARED)
     effects = [_effects(node, node.names, dropped) for node in run]
     parts = stacked(code, run, above)
-    # The reason tells what would have to change: with two known modules it is the names that they bind.
+    # The reason says what would have to change: with two known modules it is the names that they bind.
     known = [effect for effect in effects if not effect.flags & BARRIER]
     site = rearranged(code, parts, conflicts(effects), f"{len(run)} imports")
     return site or Refused(ONE_ORDER if len(known) > 1 else UNKNOWN)

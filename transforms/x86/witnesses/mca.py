@@ -188,7 +188,7 @@ def find(*, cpu: str = HASWELL, iterations: int = ITERATIONS, program: str | Non
         raise CannotAudit(f"cannot run {path}: {error}") from error
     version = _VERSION.search(told.stdout)
     if version is None:
-        raise CannotAudit(f"{path} does not tell its version; is it LLVM's?")
+        raise CannotAudit(f"{path} does not report its version; is it LLVM's?")
     tool = Mca(program=path, version=version[1], cpu=cpu, iterations=iterations)
     # An unknown processor is only a warning: the tool would go on with its default.
     probe = tool._run("nop\n")

@@ -97,7 +97,7 @@ def test_a_missing_tool_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_another_program_is_not_taken_for_it() -> None:
-    with pytest.raises(CannotAudit, match="does not tell its version"):
+    with pytest.raises(CannotAudit, match="does not report its version"):
         find(program=sys.executable)
 
 
