@@ -66,6 +66,14 @@ class Transform(Protocol):
 
 
 @runtime_checkable
+class Surrounded(Protocol):
+    """Optional: a transform of functions that uses what the text around a function shows."""
+
+    def within(self, text: str) -> Transform:
+        """The same transform for the functions of this text. A text that cannot be read shows nothing."""
+
+
+@runtime_checkable
 class Finite(Protocol):
     """Optional: a transform that can count and list all variants of a text, as exhaustive attacks need."""
 

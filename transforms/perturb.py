@@ -14,7 +14,7 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
-from codeaudit.transforms.interface import Refused, Transform
+from codeaudit.transforms.interface import Refused, Surrounded, Transform
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import FunctionContext, Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from codeaudit.transforms.registration import load_target
@@ -76,6 +76,7 @@ def perturb_one(
         return
     # The identity is meant to repeat the text of the sample; every other variant must be a new text.
     seen = {sample.source} if transform.kind != "identity" else set()
+    transform = within(sample, transform)
     try:
         context = _context(sample, transform)
     except SourceError as error:
@@ -129,7 +130,7 @@ def reapply(
         context = _context(sample, transform)
         if context.obstacle is not None:
             return _refused(sample, transform, variant, context.obstacle)
-        rewritten = transform.apply(context.source, moves)
+        rewritten = within(sample, transform).apply(context.source, moves)
     except SourceError as error:
         return _refused(sample, transform, variant, _unread(error))
     # No subset is left to try here: the caller chose the moves.
@@ -148,6 +149,13 @@ def reapply(
         evidence=rewritten.evidence,
     )
     return made if unconfirmed else promised(made)
+
+
+def within(sample: Sample, transform: Transform) -> Transform:
+    """The transform with what the file of a sample shows, or else the text of the sample."""
+    if isinstance(transform, Surrounded):
+        return transform.within(sample.context or sample.source)
+    return transform
 
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:

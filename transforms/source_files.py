@@ -407,7 +407,7 @@ class _FilePass:
         # The id holds neither path nor line: a function that moves keeps its variant.
         drawn = text if named is None else named
         identity = hashlib.sha256(f"{name}\0{drawn}".encode()).hexdigest()[:16]
-        sample = Sample(id=identity, language=name, source=text, label=None, origin=origin)
+        sample = Sample(id=identity, language=name, source=text, label=None, origin=origin, context=self.text)
         seed, sites = self.series.seed, self.series.sites
         try:
             (outcome,) = perturb_one(sample, transform, variants=1, seed=seed, sites=sites)

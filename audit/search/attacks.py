@@ -21,7 +21,7 @@ from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Predictio
 from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, labels_of, query_of
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Finite, Refused, Transform
-from codeaudit.transforms.perturb import reapply
+from codeaudit.transforms.perturb import reapply, within
 from codeaudit.transforms.records import Move, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
@@ -88,7 +88,7 @@ class Space:
     def proposal(self, transform: Transform) -> tuple[Move, ...]:
         """Return the moves that the transform proposes at all its sites; empty if it refuses."""
         try:
-            moves = transform.propose(self.sample.source, self.rng)
+            moves = within(self.sample, transform).propose(self.sample.source, self.rng)
         except SourceError:
             return ()
         return () if isinstance(moves, Refused) else moves
@@ -331,7 +331,8 @@ def genetic(space: Space) -> Search:
 
 def exhaustive(space: Space) -> Search:
     """Try every variant of the countable transforms, if there are at most `budget` of them."""
-    countable = [(one, one) for one in space.transforms if isinstance(one, Finite)]
+    known = [within(space.sample, one) for one in space.transforms]
+    countable = [(one, one) for one in known if isinstance(one, Finite)]
     if not countable:
         return UNCOUNTED
     try:

@@ -34,6 +34,7 @@ from codeaudit.transforms.python.analysis.facts import (
     stored_names,
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
+from codeaudit.transforms.python.analysis.looks import MAPPING, ShownLooks
 from codeaudit.transforms.python.analysis.modules import is_harmless
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
@@ -136,9 +137,9 @@ class PythonProgramBuilder:
     Use one builder per text: call `alone` or `module` once, then read `rows` and `places`.
     """
 
-    def __init__(self, source: str, *, names_only: bool, rebound: frozenset[str]) -> None:
+    def __init__(self, source: str, *, names_only: bool, rebound: frozenset[str], shown: ShownLooks) -> None:
         """`names_only` builds the relation of the papers (names only, read after write); `rebound` are names
-        of builtins that the text declares global.
+        of builtins that the text declares global; `shown` is what the text around shows of its classes.
         """
         self.rows: list[DraftLine] = []
         """The lines in the order of the text."""
@@ -148,6 +149,7 @@ class PythonProgramBuilder:
         self._starts = line_starts(self._text)
         self._paper = names_only
         self._rebound = rebound
+        self._shown = shown
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
 
@@ -163,7 +165,11 @@ class PythonProgramBuilder:
         """Walk a text of several statements, which keep their order; returns their block."""
         rebound = self._rebound | bound_names(tree.body) & BUILTINS
         scope = _BlockContext(
-            facts=VariableFacts(rebound=rebound), depth=0, parent=-1, pinned=True, rebound=rebound
+            facts=VariableFacts(rebound=rebound, shown=self._shown),
+            depth=0,
+            parent=-1,
+            pinned=True,
+            rebound=rebound,
         )
         return self._block(tree.body, scope, above=0)[0]
 
@@ -172,6 +178,7 @@ class PythonProgramBuilder:
     ) -> StatementBlock:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
+        facts.shown = self._shown
         settle_types(node, facts)
         # Every parameter is bound when the body begins.
         known = facts.parameters - facts.fragile
@@ -320,7 +327,7 @@ class PythonProgramBuilder:
     def _match(self, node: ast.Match, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         collector.visit(node.subject)
-        collector.flags |= OBSERVES | RAISES
+        collector.look_anyhow()
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         parts: list[int | StatementBlock] = [line]
@@ -329,7 +336,10 @@ class PythonProgramBuilder:
             within = self._collector(place)
             for name in stored_names(case.pattern):
                 within.write(name)
-            within.flags |= OBSERVES | RAISES
+            # A pattern asks for classes, attributes and items, and compares.
+            within.look_anyhow()
+            if any(isinstance(part, ast.MatchMapping) for part in ast.walk(case.pattern)):
+                within.look(MAPPING)
             # A pattern reads the constants and classes that it names: `case Colour.RED`.
             for value in ast.walk(case.pattern):
                 if isinstance(value, ast.MatchValue):
@@ -361,7 +371,8 @@ class PythonProgramBuilder:
         line = self._line(node, scope.parent, scope.depth, effect)
         scope.bind(frozenset({node.name}))
         # The names of a class body are no variables of the function around it.
-        facts = VariableFacts(rebound=scope.rebound | bound_names(node.body) & BUILTINS)
+        rebound = scope.rebound | bound_names(node.body) & BUILTINS
+        facts = VariableFacts(rebound=rebound, shown=self._shown)
         place = _BlockContext(facts, depth=scope.depth + 1, parent=line, pinned=True, rebound=scope.rebound)
         return (line, self._block(node.body, place, above=_header_end(node), documented=True)[0]), effect
 

@@ -3,12 +3,12 @@
 Builtins, methods of builtin types, and a few functions of standard modules are known; the tables are in
 `knowledge`. A call of anything else may do anything.
 
-Assumptions about foreign objects, each with an example. They are part of the promise of every transform that
-rests on this module. Iteration, unpacking, conversion to a number, and calls are not among them: these may do
+What is assumed, with an example for each entry. The list is part of the promise of every transform that rests
+on this module. Iteration, unpacking, conversion to a number, imports and calls are not on it: these may do
 anything, unless the types are certain.
 
-1. Looking does not act. It may depend on any state and may raise, but changes nothing that another statement
-   of the function sees. To look is
+1. Looking at a foreign object does not act, unless the text shows that it does. It may depend on any state
+   and may raise, but changes nothing that another statement of the function sees. To look is
    - to read an attribute or an item: `x.size`, `x[0]`, `case Point(x=0)`, `super().name`;
    - to compare, or to ask an object with a `__contains__`: `x == y`, `x < y`;
    - to calculate: `x + y`, `-x`, `abs(x)`, `round(x)`, `operator.add(x, y)`;
@@ -16,18 +16,27 @@ anything, unless the types are certain.
    - to test for truth, and `len`: `if x`, `not x`, `len(x)`;
    - to make text: `f"{x}"`, `str(x)`, `"%s" % x`, `os.path.join(x)`;
    - to ask for the class: `isinstance(x, C)`, `issubclass(C, D)`. `x.__class__` does not raise.
-2. A private attribute of `self` (`self._x`) is plain: storing it changes nothing else and does not raise, and
-   reading one that the function stores gives what was stored. Other attributes may be properties with
-   setters.
-3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`, modules
-   that it imports, and the class that `super()` needs. This is not assumed in a function that tests what
-   exists (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
-4. Nobody observes the order in which values are dropped, in which two standard modules are first imported, or
-   in which attributes first came into an object's `__dict__`; loops end.
-5. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, warnings of `re.compile`, and the
-   texts and line numbers in tracebacks.
+
+   The text shows that it does where one of its classes has a property or a method of the data model that is
+   not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. `shown` finds
+   them in the whole file of the function, or in the text that was given. A class of another file is not seen:
+   in `from models import Row`, `row.size` looks.
+2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
+   `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function stores
+   gives what was stored. Other attributes may be properties with setters.
+3. What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
+   and of `self` (`self.size`, unless the text shows a property of this name that may raise), modules that it
+   imports, and the class that `super()` needs. This is not assumed in a function that tests what exists
+   (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
+4. Nobody observes the order in which values are dropped (`x = None` may run the `__del__` of the old value),
+   in which two standard modules are first imported (`import json`, `import csv`), or in which attributes
+   first came into an object's `__dict__` (`list(vars(self))`); loops end (`while not x: pass`).
+5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
+   `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
    `n: int | None` to a number, only looks.
+7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. A function is left
+   alone where the text binds such a name anew: `def len(x)`, `from tools import *`.
 """
 
 import ast
@@ -71,10 +80,29 @@ from codeaudit.transforms.python.analysis.knowledge import (
     ArgumentUse,
     MethodEffect,
 )
+from codeaudit.transforms.python.analysis.looks import (
+    CALCULATING,
+    COMPARING,
+    HASHING,
+    TEXT,
+    TRUTH,
+    TYPES,
+)
 from codeaudit.transforms.python.parsing import FunctionNode
 
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
 """Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
+_ITEM_METHODS: Final = {
+    "any": TRUTH, "all": TRUTH, "sum": CALCULATING, "sorted": COMPARING, "min": COMPARING, "max": COMPARING,
+}  # fmt: skip
+"""The methods of its items that a builtin runs; the others hash them."""
+_METHODS_OF_BUILTINS: Final = {
+    "len": TRUTH, "bool": TRUTH, "repr": TEXT, "str": TEXT, "ascii": TEXT, "format": TEXT, "hash": HASHING,
+    "issubclass": TYPES,
+}  # fmt: skip
+"""The methods of its argument that a builtin runs; the others calculate."""
+_CLASS_OF: Final = frozenset({"__class__", "__getattribute__"})
+"""The methods that give the class of an object to `isinstance`."""
 _KEY_FUNCTIONS: Final = frozenset({"len", "str", "repr", "abs", "id", "hash", "ord"})
 """Builtins that only look at their argument, so that `sorted(…, key=len)` runs no unknown code."""
 _GROUPS: Final = frozenset({"ExceptionGroup", "BaseExceptionGroup"})
@@ -169,7 +197,9 @@ class PythonEffects(ExpressionEffects):
             self.iterate(node.args[0])
             # `list` and `tuple` only collect the items. The others test them for truth (`any`), compare
             # (`sorted`), hash (`set`) or add them (`sum`), which calls methods of foreign objects.
-            if name not in ("list", "tuple") or self.flags & OBSERVES:
+            if name not in ("list", "tuple"):
+                self.look(_ITEM_METHODS.get(name, HASHING))
+            elif self.flags & OBSERVES:
                 self.flags |= LOOKS
             return CONSUMING[name]
         if node.keywords or starred:
@@ -183,7 +213,7 @@ class PythonEffects(ExpressionEffects):
         if (name, count) in PURE:
             return PURE[name, count]
         if name in STATE_TESTS:
-            self._test_state(node, name, kinds)
+            self._test_state(node, kinds)
             return STATE_TESTS[name]
         if name in CONVERSIONS:
             self._convert(node.args, kinds)
@@ -191,10 +221,11 @@ class PythonEffects(ExpressionEffects):
         if name == "round":
             self._convert(node.args[1:], kinds[1:])
         if name in ("min", "max") and count > 1:
-            self.flags |= 0 if set(kinds) in ({"int"}, {"float"}, {"str"}) else LOOKS
+            if set(kinds) not in ({"int"}, {"float"}, {"str"}):
+                self.look(COMPARING)
             return kinds[0] if len(set(kinds)) == 1 else None
         if name in READ_ONLY:
-            self.flags |= LOOKS
+            self.look(_METHODS_OF_BUILTINS.get(name, CALCULATING))
             return None if name in _ASKED_FOR_TEXT else READ_ONLY[name]
         self.flags |= ANYTHING
         return None
@@ -224,13 +255,13 @@ class PythonEffects(ExpressionEffects):
             match argument:
                 case ast.GeneratorExp(elt=pair) | ast.ListComp(elt=pair) if _is_pair(pair):
                     self.visit(argument)
-                    self.flags |= LOOKS
+                    self.look(HASHING)
                 case ast.List(elts=items) | ast.Tuple(elts=items) if all(map(_is_pair, items)):
                     self.visit(argument)
-                    self.flags |= LOOKS
+                    self.look(HASHING)
                 case _ if (item := self.item(argument)) and _is_pair(item):
                     self.iterate(argument)
-                    self.flags |= LOOKS
+                    self.look(HASHING)
                 case _:
                     kind = self.visit(argument)
                     if kind == "dict":
@@ -239,11 +270,13 @@ class PythonEffects(ExpressionEffects):
                         # `keys` and `__getitem__` of a mapping, or the `__iter__` of every item.
                         self.flags |= ANYTHING
         self.flags |= RAISES if len(arguments) > 1 else 0
-        self.flags |= LOOKS if arguments and node.keywords else 0  # a foreign key may have the same hash
+        if arguments and node.keywords:
+            self.look(HASHING)  # a foreign key may have the same hash
         for keyword in node.keywords:
             kind = self.visit(keyword.value)
             if keyword.arg is None:
-                self.flags |= LOOKS if kind == "dict" else ANYTHING  # a key may be no text
+                self.look(HASHING)  # a key may be no text
+                self.flags |= 0 if kind == "dict" else ANYTHING
 
     def _exception(self, node: ast.Call, name: str) -> None:
         """Collect a call of a builtin exception. Most only store their arguments."""
@@ -256,7 +289,9 @@ class PythonEffects(ExpressionEffects):
         if issubclass(made, UnicodeDecodeError | UnicodeEncodeError | UnicodeTranslateError):
             self.flags |= RAISES if plain else ANYTHING
         elif issubclass(made, OSError) and (starred or len(kinds) > 1):
-            self.flags |= RAISES if plain else LOOKS  # the class depends on the error number
+            self.flags |= RAISES
+            if not plain:
+                self.look(HASHING)  # the class depends on the error number
         elif name in _UNPACKING_EXCEPTIONS and (starred or len(kinds) == 2):
             # The second argument is copied: the exceptions of a group, the place of a SyntaxError.
             self.flags |= LOOKS
@@ -267,14 +302,23 @@ class PythonEffects(ExpressionEffects):
         elif name in _GROUPS:
             self.flags |= RAISES
 
-    def _test_state(self, node: ast.Call, name: str, kinds: Sequence[str | None]) -> None:
+    def _test_state(self, node: ast.Call, kinds: Sequence[str | None]) -> None:
         """`isinstance`, `hasattr` or `getattr`, with its arguments collected already."""
         # `isinstance(x, Sized)` runs `__instancecheck__`, which may look at any state, and
         # `isinstance(x, "int")` raises. `hasattr` and `getattr` pass on what a property raises.
-        if name == "isinstance" and len(kinds) == 2 and self._is_builtin_type(node.args[1]):
-            self.flags |= 0 if kinds[0] in PLAIN else OBSERVES
-        else:
-            self.flags |= LOOKS
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, asked]) if self._is_builtin_type(asked):
+                shown = self.facts.shown
+                if kinds[0] not in PLAIN and not (shown.acting | shown.raising).isdisjoint(_CLASS_OF):
+                    self.look(_CLASS_OF)
+                else:
+                    self.flags |= 0 if kinds[0] in PLAIN else OBSERVES
+            case ast.Call(func=ast.Name(id="isinstance")):
+                self.look(TYPES | _CLASS_OF)
+            case ast.Call(args=[_, ast.Constant(value=str(attribute)), *_]):
+                self.look_at(attribute)
+            case _:
+                self.look_anyhow()
 
     def _is_builtin_type(self, node: ast.expr) -> bool:
         match node:
@@ -341,6 +385,8 @@ class PythonEffects(ExpressionEffects):
                 self.shadow = outer
             elif not self._is_builtin_function(value):
                 return False
+            else:
+                self.look_anyhow()
         return True
 
     def _is_builtin_function(self, node: ast.expr) -> bool:
@@ -359,7 +405,10 @@ class PythonEffects(ExpressionEffects):
         if use is not None:
             self.visit(func)
             self._use(node, use)
-            self.flags |= LOOKS
+            if use == "keeps":
+                self.flags |= LOOKS
+            else:
+                self.look_anyhow()
             pair = func.attr in PATH_PAIRS and use == "looks"
             return "tuple" if pair else None
         receiver = self.visit(func.value)
@@ -423,7 +472,12 @@ class PythonEffects(ExpressionEffects):
             self.flags |= 0 if fits and all(kind == "str" for kind in kinds) else LOOKS
             return STR_METHODS[attr]
         # `"{}".format(x)` formats foreign objects, and `"a".index(x)` raises if `x` is missing.
-        self.flags |= LOOKS if attr in RAISING_STR_METHODS else ANYTHING
+        if attr not in RAISING_STR_METHODS:
+            self.flags |= ANYTHING
+        elif all(kind in PLAIN for kind in kinds) and not node.keywords:
+            self.flags |= LOOKS
+        else:
+            self.look_anyhow()
         # Like `%`, it may give the very object that `x.__format__` returns.
         formats = attr in ("format", "format_map")
         if formats and not (node.args and not node.keywords and set(kinds) <= PLAIN):
@@ -453,11 +507,14 @@ class PythonEffects(ExpressionEffects):
                 exact = plain and (
                     not kinds or self.visit(container) == "list" or self.has_plain_keys(container)
                 )
-                self.flags |= RAISES | (0 if exact else OBSERVES)
+                self.flags |= RAISES
+                if not exact:
+                    self.look(HASHING)
             case "hashes":
-                self.flags |= 0 if kinds[0] in PLAIN and self.has_plain_keys(container) else LOOKS
+                if not (kinds[0] in PLAIN and self.has_plain_keys(container)):
+                    self.look(HASHING)
             case "compares" | "iterates":
-                self.flags |= LOOKS
+                self.look(COMPARING | HASHING)
         if use.changes:
             self.change(container)
         elif not self.is_owned(container):

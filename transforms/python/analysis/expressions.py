@@ -9,7 +9,7 @@ calls.
 import ast
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import (
@@ -31,6 +31,16 @@ from codeaudit.transforms.python.analysis.knowledge import (
     NUMBERS,
     PLAIN,
     SEQUENCES,
+)
+from codeaudit.transforms.python.analysis.looks import (
+    CALCULATING,
+    COMPARING,
+    HASHING,
+    ITEMS,
+    MAPPING,
+    READING,
+    TEXT,
+    TRUTH,
 )
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 
@@ -134,6 +144,14 @@ class ExpressionEffects(ABC):
         """
         self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
 
+    def look(self, methods: Set[str]) -> None:
+        """A foreign object is looked at, which may run these methods. They act only if the text shows it."""
+        self.flags |= LOOKS if self.facts.shown.acting.isdisjoint(methods) else ANYTHING
+
+    def look_anyhow(self) -> None:
+        """A foreign object is looked at in any way."""
+        self.flags |= ANYTHING if self.facts.shown.acting - MAPPING else LOOKS
+
     def store(self, place: str) -> None:
         """A place that other code may see is changed, and nothing else happens."""
         self.flags |= STORES
@@ -164,7 +182,7 @@ class ExpressionEffects(ABC):
         """An expression is tested for truth."""
         kind = self.visit(node)
         if kind not in KNOWN:
-            self.flags |= LOOKS
+            self.look(TRUTH)
         elif kind in CONTAINERS:
             self.contents(node)
 
@@ -270,7 +288,9 @@ class ExpressionEffects(ABC):
     def _boolop(self, node: ast.BoolOp) -> str | None:
         kinds = {self.visit(value) for value in node.values[:-1]}
         # All operands but the last are tested for truth, which for a container looks at its contents.
-        if not kinds <= KNOWN or kinds & CONTAINERS:
+        if not kinds <= KNOWN:
+            self.look(TRUTH)
+        if kinds & CONTAINERS:
             self.flags |= LOOKS
         kinds.add(self.visit(node.values[-1]))
         return kinds.pop() if len(kinds) == 1 else None
@@ -282,7 +302,7 @@ class ExpressionEffects(ABC):
         kind = self.visit(node.operand)
         # `~1.5` raises; `-x` of a foreign object calls its `__neg__`.
         if kind not in NUMBERS or (isinstance(node.op, ast.Invert) and kind != "int"):
-            self.flags |= LOOKS
+            self.look(CALCULATING)
             return None
         return "int" if kind == "bool" else kind
 
@@ -297,7 +317,7 @@ class ExpressionEffects(ABC):
             return left
         # `"%s" % x` formats `x`, and raises if the number of values is wrong.
         if left in ("str", "bytes") and isinstance(op, ast.Mod):
-            self.flags |= LOOKS
+            self.look(TEXT | ITEMS)
             if not _makes_text(node.left):
                 for value in node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]:
                     self.convert(value, self.visit(value))
@@ -308,7 +328,7 @@ class ExpressionEffects(ABC):
                 if other in _REPEATED:
                     self.convert(value, kind)
         if left not in NUMBERS or right not in NUMBERS:
-            self.flags |= LOOKS
+            self.look(CALCULATING)
             return None
         return self._arithmetic(node, left, right)
 
@@ -337,9 +357,14 @@ class ExpressionEffects(ABC):
         kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
         boolean = True
         for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
-            self.flags |= _comparison(op, left, right, value)
-            if isinstance(op, ast.In | ast.NotIn) and left in PLAIN and right in ("dict", "set"):
-                self.flags |= 0 if self.has_plain_keys(value) else LOOKS
+            if not _is_exact(op, left, right, value):
+                self.look(COMPARING | HASHING)
+            elif (
+                isinstance(op, ast.In | ast.NotIn)
+                and right in ("dict", "set")
+                and (not self.has_plain_keys(value))
+            ):
+                self.look(HASHING)
             if isinstance(op, ast.In | ast.NotIn):
                 self._search(value, right)
             boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
@@ -347,7 +372,7 @@ class ExpressionEffects(ABC):
             )
         # `a < b < c` tests `a < b` for truth, and that may be an array.
         if len(node.ops) > 1 and not boolean:
-            self.flags |= LOOKS
+            self.look(TRUTH)
         return "bool" if boolean else None
 
     def _search(self, node: ast.expr, kind: str | None) -> None:
@@ -368,7 +393,7 @@ class ExpressionEffects(ABC):
             kind = self.visit(element)
             # A set hashes and compares its elements: `{[]}` raises.
             if isinstance(node, ast.Set) and kind not in PLAIN:
-                self.flags |= LOOKS
+                self.look(HASHING)
         return type(node).__name__.lower()
 
     _list = _tuple = _set = _sequence
@@ -377,9 +402,10 @@ class ExpressionEffects(ABC):
         for key, value in zip(node.keys, node.values, strict=True):
             kind = self.visit(value)
             if key is None:
-                self.flags |= LOOKS if kind == "dict" else ANYTHING
+                self.look(HASHING)
+                self.flags |= 0 if kind == "dict" else ANYTHING
             elif self.visit(key) not in PLAIN:
-                self.flags |= LOOKS
+                self.look(HASHING)
         return "dict"
 
     def _lambda(self, node: ast.Lambda) -> str | None:
@@ -410,7 +436,7 @@ class ExpressionEffects(ABC):
             kinds = [self.visit(node.elt)]
         self.shadow = outer
         if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
-            self.flags |= LOOKS
+            self.look(HASHING)
         return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
 
     def _item_target(self, target: ast.expr, value: ast.expr | None) -> None:
@@ -446,7 +472,7 @@ class ExpressionEffects(ABC):
             if isinstance(part, ast.FormattedValue):
                 kind = self.visit(part.value)
                 if kind not in PLAIN:
-                    self.flags |= LOOKS
+                    self.look(TEXT)
                 elif part.format_spec is not None or kind == "int":
                     self.flags |= RAISES  # a huge int has no decimal text
                 if part.format_spec is not None:
@@ -458,15 +484,17 @@ class ExpressionEffects(ABC):
         kind = self.visit(node.value)
         if not isinstance(node.slice, ast.Slice):
             key = self.visit(node.slice)
-            self.flags |= RAISES if key in PLAIN else LOOKS  # IndexError, KeyError; a foreign key is hashed
+            self.flags |= RAISES  # IndexError, KeyError
+            if key not in PLAIN:
+                self.look(HASHING)
             if kind in SEQUENCES or kind == "list":
                 self.convert(node.slice, key)
             if kind in CONTAINERS:
                 self.contents(node.value)
                 if kind != "list" and not self.has_plain_keys(node.value):
-                    self.flags |= LOOKS
+                    self.look(HASHING)
             elif kind not in SEQUENCES:
-                self.flags |= LOOKS
+                self.look(ITEMS | HASHING)
             return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
         parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
         bounds = [self.visit(part) for part in parts]
@@ -479,24 +507,38 @@ class ExpressionEffects(ABC):
             if kind == "list":
                 self.contents(node.value)
             return kind
-        self.flags |= LOOKS
+        self.look(ITEMS | HASHING)
         return None
 
     def _attribute(self, node: ast.Attribute) -> str | None:
         self.visit(node.value)
-        if self.is_receiver(node.value):
-            # Only a store to this very place changes it. A public attribute may be a property, whose getter
-            # looks at any state.
-            if node.attr in self.facts.stored_attributes and is_private(node.attr):
-                self.stored_reads.add(f".{node.attr}")
-                self.expect(LOOKS_UP)
-            else:
-                self.expect()
-        elif self.is_module(node.value) and _is_module_name(node.value):
+        if self.is_module(node.value) and _is_module_name(node.value):
             self.expect(LOOKS_UP)
         else:
-            self.flags |= LOOKS
+            self.look_at(node.attr, of_receiver=self.is_receiver(node.value))
         return None
+
+    def look_at(self, attribute: str, *, of_receiver: bool = False) -> None:
+        """An attribute of a foreign object is read."""
+        shown = self.facts.shown
+        methods = READING | {attribute}
+        if not of_receiver or not shown.acting.isdisjoint(methods) or not shown.raising.isdisjoint(methods):
+            self.look(methods)
+        # Only a store to this very place changes a plain attribute. A public one may be a property, whose
+        # getter looks at any state.
+        elif self.is_plain(attribute) and attribute in self.facts.stored_attributes:
+            self.stored_reads.add(f".{attribute}")
+            self.expect(LOOKS_UP)
+        else:
+            self.expect()
+
+    def is_plain(self, attribute: str) -> bool:
+        """Whether an attribute of the receiver is plain (assumption 2).
+
+        It is private, and nothing in the text shows that storing it runs code.
+        """
+        shown = self.facts.shown
+        return is_private(attribute) and attribute not in shown.computed and not shown.stores
 
     def is_receiver(self, node: ast.expr) -> bool:
         """Whether an expression is the `self` or `cls` of the function."""
@@ -531,7 +573,7 @@ class ExpressionEffects(ABC):
     def assign_attribute(self, target: ast.Attribute) -> None:
         """An attribute is bound; plain only for a private attribute of the receiver (assumption 2)."""
         self.visit(target.value)
-        if self.is_receiver(target.value) and is_private(target.attr):
+        if self.is_receiver(target.value) and self.is_plain(target.attr):
             self.store(f".{target.attr}")
         else:
             self.flags |= ANYTHING
@@ -551,7 +593,7 @@ class ExpressionEffects(ABC):
             self.flags |= RAISES  # IndexError
             self.convert(target.slice, key)
         elif key not in PLAIN or not self.has_plain_keys(target.value):
-            self.flags |= LOOKS
+            self.look(HASHING)
 
     def change(self, container: ast.expr) -> None:
         """The contents of a builtin container change."""
@@ -602,29 +644,28 @@ def _is_module_name(node: ast.expr) -> bool:
     return (isinstance(node, ast.Name) and node.id in MODULE_NAMES) or ast.unparse(node) in MODULES
 
 
-def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> int:
-    """The flags of one comparison of operands with these types; `value` is the right operand."""
+def _is_exact(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> bool:
+    """Whether comparing operands of these types only computes; `value` is the right operand.
+
+    What a dict or set does with a key is not considered.
+    """
     match op:
         case ast.Is() | ast.IsNot():
-            return 0
+            return True
         case ast.Eq() | ast.NotEq():
             # `[x] == [y]` compares the elements, which may be foreign.
-            return 0 if left in PLAIN and right in PLAIN else LOOKS
+            return left in PLAIN and right in PLAIN
         case ast.In() | ast.NotIn():
             if right == "str" and left == "str":
-                return 0
+                return True
             literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
                 isinstance(element, ast.Constant) for element in value.elts
             )
-            # A foreign list compares `x` with every element, by its `__eq__`; `_compare` adds what a dict or
-            # set does.
-            if left in PLAIN and (literal or right in ("dict", "set", "range")):
-                return 0
-            return LOOKS
+            # A foreign list compares `x` with every element, by its `__eq__`.
+            return left in PLAIN and (literal or right in ("dict", "set", "range"))
         case _:
             # `1 < "a"` raises, `{1} < x` may call a method of `x`.
-            exact = (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
-            return 0 if exact else LOOKS
+            return (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
 
 
 _CONVERSION: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[hlL]?[a-zA-Z]")

@@ -18,6 +18,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     VIEWS,
     MethodEffect,
 )
+from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, ShownLooks
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 
@@ -57,6 +58,8 @@ class VariableFacts:
     """Whether the function tests what exists (`try`, `hasattr`), so that a look-up may fail."""
     rebound: frozenset[str] = frozenset()
     """Builtin names that mean something else, because the text around the function binds them."""
+    shown: ShownLooks = field(default=NOTHING_SHOWN)
+    """What the text around shows of its classes."""
     prefix: str = ""
     """Put before names in effects, so that equal names of different functions stay different."""
 

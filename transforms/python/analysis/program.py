@@ -28,6 +28,7 @@ from codeaudit.transforms.python.analysis.builder import (
     StatementContext,
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 Dependence: TypeAlias = Literal["full", "paper"]
@@ -115,18 +116,21 @@ class PythonProgram:
 
 
 @lru_cache(maxsize=4)
-def analyse(source: str, *, dependence: Dependence = "full") -> PythonProgram:
+def analyse(source: str, *, dependence: Dependence = "full", around: str = "") -> PythonProgram:
     """The program of one function, or of a short module, whose own statements then keep their order.
 
-    The last four results are cached, because a transform proposes and applies many times to one text.
+    `around` is the text of the file that the function belongs to, if it is known. The last four results are
+    cached, because a transform proposes and applies many times to one text.
 
     Raises:
         SourceError: the text is not Python, or is nested too deeply to be read.
     """
-    return analyse_tree(source, parse(source), dependence)
+    return analyse_tree(source, parse(source), dependence, around)
 
 
-def analyse_tree(source: str, tree: ast.Module, dependence: Dependence = "full") -> PythonProgram:
+def analyse_tree(
+    source: str, tree: ast.Module, dependence: Dependence = "full", around: str = ""
+) -> PythonProgram:
     """As `analyse`, for a text that is already parsed; `tree` must be the syntax tree of `source`.
 
     Raises:
@@ -135,8 +139,9 @@ def analyse_tree(source: str, tree: ast.Module, dependence: Dependence = "full")
     # `global len` in any function makes `len` a variable of the module for all of them. Looking for the
     # word first saves walking most trees.
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
-    builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound)
     try:
+        shown = shown_looks(source, tree) | looks_around(around)
+        builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound, shown=shown)
         if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
             root = builder.alone(tree.body[0])
         else:

@@ -87,6 +87,12 @@ class PythonReorder(Reorder):
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
     dependence: Dependence = "full"
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
+
+    def within(self, text: str) -> "PythonReorder":
+        """The same transform for the functions of this text."""
+        return replace(self, around=text)
 
     def ordering(self, source: str) -> PythonOrdering:
         """The blocks of the function.
@@ -94,7 +100,11 @@ class PythonReorder(Reorder):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        return PythonOrdering(analyse(source, dependence=self.dependence))
+        program = analyse(source, dependence=self.dependence)
+        # What the file shows can only bind statements more, and finding it takes time.
+        if self.around and any(map(is_movable, program.blocks)):
+            program = analyse(source, dependence=self.dependence, around=self.around)
+        return PythonOrdering(program)
 
 
 REORDER: Final = PythonReorder()
@@ -134,6 +144,12 @@ class PythonReorderBreaking(ReorderBreaking):
     """Puts one reader directly before the statement that defined what it reads."""
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
+    around: str = field(default="", repr=False)
+    """As in `PythonReorder`."""
+
+    def within(self, text: str) -> "PythonReorderBreaking":
+        """The same control for the functions of this text."""
+        return replace(self, around=text)
 
     def ordering(self, source: str) -> PythonBreakable:
         """The blocks of the function.
@@ -141,7 +157,8 @@ class PythonReorderBreaking(ReorderBreaking):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        return PythonBreakable(analyse(source), analyse(source, dependence="paper"))
+        full = analyse(source, around=self.around)
+        return PythonBreakable(full, analyse(source, dependence="paper"))
 
 
 REORDER_BREAKING: Final = PythonReorderBreaking()

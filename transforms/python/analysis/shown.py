@@ -1,0 +1,310 @@
+"""What a text shows of its classes: which methods and attributes act when somebody looks at an object.
+
+No types are known, so a name counts wherever it occurs: if one class has a property `size` that acts, then
+`x.size` acts, whatever `x` is. A method only looks if the analysis shows it of its body; a body that calls
+unknown code acts. So does whatever a decorator makes that is no property.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.dependence.blocks import StatementBlock
+from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
+from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
+from codeaudit.transforms.python.analysis.looks import METHODS, READING, STORING, ShownLooks
+from codeaudit.transforms.python.function_context import rebound_names
+from codeaudit.transforms.python.parsing import FunctionNode, parse
+
+_HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|\bproperty\b|\bdefaultdict\b", re.MULTILINE)
+"""What stands in every text that shows anything."""
+_WRAPPER: Final = "class _:\n"
+_PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod", "abstractmethod"})
+"""They make nothing that runs the function when it is read as an attribute."""
+_ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
+_PLAIN_VALUES: Final = (
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.JoinedStr, ast.Lambda, ast.Compare,
+)  # fmt: skip
+"""Expressions whose values are no descriptors with code of their own."""
+ANY_ATTRIBUTE: Final = "__getattribute__"
+
+
+@dataclass(slots=True)
+class _Definition:
+    """One method or attribute that runs code when somebody looks."""
+
+    bodies: list[FunctionNode] = field(default_factory=list)
+    runs: set[str] = field(default_factory=set)
+    """Names of functions, methods and attributes of the text that it may run, too."""
+    unknown: bool = False
+    """Whether it may run anything."""
+
+
+def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
+    """What a text shows; `tree` must be its syntax tree."""
+    if _HINT.search(source, len(_WRAPPER) if source.startswith(_WRAPPER) else 0) is None:
+        return ShownLooks()
+    return _Text(source, tree).looks()
+
+
+@lru_cache(maxsize=4)
+def looks_around(text: str) -> ShownLooks:
+    """What the text of a file shows; nothing if it does not parse."""
+    try:
+        return shown_looks(text, parse(text))
+    except (SourceError, RecursionError, MemoryError):
+        return ShownLooks()
+
+
+class _Text:
+    """The definitions of a text."""
+
+    def __init__(self, source: str, tree: ast.Module) -> None:
+        self._source = source
+        self._rebound = rebound_names(source)
+        self._functions: dict[str, list[FunctionNode]] = {}
+        self._found: dict[str, _Definition] = {}
+        self._computed: set[str] = set()
+        self._handled: set[int] = set()
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            if isinstance(node, FunctionNode):
+                self._functions.setdefault(node.name, []).append(node)
+        for node in nodes:
+            if isinstance(node, FunctionNode):
+                self._function(node)
+            elif isinstance(node, ast.ClassDef):
+                for statement in _own_statements(node.body):
+                    self._member(statement)
+            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                self._store(node)
+        for node in nodes:
+            self._mention(node)
+
+    # ── definitions ──────────────────────────────────────────────────────────────────────────────────
+
+    def _define(self, name: str) -> _Definition:
+        return self._found.setdefault(name, _Definition())
+
+    def _function(self, node: FunctionNode) -> None:
+        foreign = [one for one in node.decorator_list if not self._is_plain(one)]
+        method = node.name in METHODS
+        if not foreign:
+            if method:
+                self._define(node.name).bodies.append(node)
+            return
+        if not method:
+            self._computed.add(node.name)
+        match foreign:
+            case [ast.Name(id="property")] if "property" not in self._rebound:
+                self._define(node.name).bodies.append(node)
+            # `@size.setter`: the body runs at a store.
+            case [ast.Attribute(value=ast.Name(id=name), attr="setter" | "deleter")] if name == node.name:
+                pass
+            case _:
+                self._define(node.name).unknown = True
+
+    def _is_plain(self, node: ast.expr) -> bool:
+        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+        return name in _PLAIN_DECORATORS and name not in self._rebound and name not in self._functions
+
+    def _member(self, node: ast.stmt) -> None:
+        """A statement of a class body."""
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                self._bound([name for target in targets for name in stored_names(target)], value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                if value is not None:
+                    self._bound([name], value)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                pass
+            case _:
+                for name in _bound_here(node):
+                    self._computed.add(name)
+                    self._define(name).unknown = True
+
+    def _store(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+        """`C.size = property(f)`, `C.__eq__ = f`."""
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [one.attr for one in targets if isinstance(one, ast.Attribute)]
+        if isinstance(node, ast.AugAssign) or node.value is None:
+            return
+        if not self._is_property(node.value):
+            # `x.__class__ = C` makes `x` an object of another class.
+            names = [name for name in names if name in METHODS - {"__class__"}]
+        if names:
+            self._bound(names, node.value)
+
+    def _bound(self, names: Sequence[str], value: ast.expr) -> None:
+        """A value is bound to names of a class."""
+        self._handled.add(id(value))
+        for name in names:
+            if name not in METHODS:
+                if not isinstance(value, _PLAIN_VALUES):
+                    self._computed.add(name)
+                    self._value(self._define(name), value)
+                continue
+            match value:
+                case (
+                    ast.Constant()
+                    | ast.Call(func=ast.Name(id="classmethod"), args=[ast.Name(id="GenericAlias")])
+                ):
+                    pass
+                case ast.Lambda():
+                    self._define(name).bodies.append(_function(value))
+                case ast.Name(id=other) if other in self._functions:
+                    self._define(name).runs.add(other)
+                case ast.Attribute(attr=other) if other in METHODS:
+                    self._define(name).runs.add(other)
+                case _:
+                    self._define(name).unknown = True
+
+    def _value(self, definition: _Definition, value: ast.expr) -> None:
+        """What may run when a name with this value is read: what the value mentions."""
+        if self._is_property(value) and isinstance(value, ast.Call):
+            getters = [*value.args[:1], *(word.value for word in value.keywords if word.arg == "fget")]
+            known = all(isinstance(one, ast.Lambda | ast.Constant) or self._knows(one) for one in getters)
+            starred = any(isinstance(one, ast.Starred) for one in value.args)
+            definition.unknown |= not known or starred or any(word.arg is None for word in value.keywords)
+            parts: Iterable[ast.AST] = (part for one in getters for part in ast.walk(one))
+        else:
+            parts = ast.walk(value)
+        for part in parts:
+            match part:
+                case ast.Lambda():
+                    definition.bodies.append(_function(part))
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                    definition.runs.add(name)
+
+    def _knows(self, node: ast.expr) -> bool:
+        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+        return name in self._functions
+
+    def _is_property(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Call(func=ast.Name(id="property")):
+                return "property" not in self._rebound
+            case _:
+                return False
+
+    def _mention(self, node: ast.AST) -> None:
+        """A property or a method that is made, and attached to a class somewhere else."""
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
+                self._handled.update(id(one) for one in args)
+            case ast.Call() if self._is_property(node) and id(node) not in self._handled:
+                self._value(self._define(ANY_ATTRIBUTE), node)
+            case ast.Constant(value=str(name)) if name in METHODS and "__" in name:
+                if id(node) not in self._handled:
+                    self._define(name).unknown = True
+            case ast.Name(id="defaultdict") | ast.Attribute(attr="defaultdict"):
+                self._define("__missing__").unknown = True
+
+    # ── what they do ─────────────────────────────────────────────────────────────────────────────────
+
+    def looks(self) -> ShownLooks:
+        """A least fixed point, because a body may look at other objects of the text."""
+        computed = frozenset(self._computed)
+        stores = not STORING.isdisjoint(self._found)
+        flags = dict.fromkeys(self._found, 0)
+        settled: dict[int, int] = {}
+        while True:
+            acting = frozenset(name for name, found in flags.items() if found & ACTS)
+            raising = frozenset(name for name, found in flags.items() if found & RAISES)
+            shown = ShownLooks(acting, raising, computed, stores)
+            builder = PythonProgramBuilder(self._source, names_only=False, rebound=self._rebound, shown=shown)
+            # What can act and raise can do no more.
+            seen = {number: found for number, found in settled.items() if found == ACTS | RAISES}
+            again = {
+                name: self._flags(definition, flags, builder, seen)
+                for name, definition in self._found.items()
+            }
+            if again == flags:
+                break
+            flags, settled = again, seen
+        kept = METHODS - STORING | computed
+        return ShownLooks(acting & kept, raising & (READING | computed | {"__class__"}), computed, stores)
+
+    def _flags(
+        self,
+        definition: _Definition,
+        known: Mapping[str, int],
+        builder: PythonProgramBuilder,
+        seen: dict[int, int],
+    ) -> int:
+        """`ACTS` and `RAISES`, as far as they hold; `seen` has them for the bodies that were read already."""
+        if definition.unknown:
+            return ACTS | RAISES
+        flags = 0
+        called = list(definition.bodies)
+        for name in definition.runs:
+            flags |= known.get(name, 0)
+            called += self._functions.get(name, ())
+        for node in called:
+            if id(node) not in seen:
+                seen[id(node)] = _body_flags(builder, node)
+            flags |= seen[id(node)]
+        return flags
+
+
+def _body_flags(builder: PythonProgramBuilder, node: FunctionNode) -> int:
+    """Whether a call of a function may act (`ACTS`) or raise (`RAISES`)."""
+    first = len(builder.rows)
+    try:
+        root = builder.alone(node)
+    except (RecursionError, MemoryError):
+        return ACTS | RAISES
+    (_, block) = root.statements[0].parts
+    assert isinstance(block, StatementBlock)
+    total = 0
+    for statement, effect in zip(block.statements, block.effects, strict=True):
+        total |= effect.flags if statement.parts else 0  # a docstring does nothing
+    acts = total & (ACTS | STORES | BARRIER) or isinstance(node, ast.AsyncFunctionDef)
+    raises = any(
+        row.effects.flags & RAISES or (isinstance(row.node, ast.Raise) and not _is_missing(row.node))
+        for row in builder.rows[first:]
+    )
+    return (ACTS if acts else 0) | (RAISES if raises else 0)
+
+
+def _is_missing(node: ast.Raise) -> bool:
+    """Whether a statement says that an attribute does not exist; it is assumed that it does."""
+    match node.exc:
+        case ast.Name(id="AttributeError") | ast.Call(func=ast.Name(id="AttributeError")):
+            return True
+        case _:
+            return False
+
+
+def _function(node: ast.Lambda) -> ast.FunctionDef:
+    """The function that a lambda is."""
+    result = ast.copy_location(ast.Return(value=node.body), node.body)
+    made = ast.FunctionDef(name="_", args=node.args, body=[result], decorator_list=[])
+    return ast.copy_location(made, node)
+
+
+def _own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that bind names of a class: those of its body, and those nested in them."""
+    for node in body:
+        yield node
+        if not isinstance(node, FunctionNode | ast.ClassDef):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.stmt):
+                    yield from _own_statements([child])
+                elif isinstance(child, ast.ExceptHandler | ast.match_case):
+                    yield from _own_statements(child.body)
+
+
+def _bound_here(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a class body binds itself. A class is no attribute with code."""
+    if not isinstance(node, ast.ClassDef):
+        yield from bound_by(node)
+        for part in ast.iter_child_nodes(node):
+            if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case):
+                yield from stored_names(part)
