@@ -5,18 +5,16 @@ answers by execution; `trial` runs inside its sandbox, the program in one proces
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
-from codeaudit.transforms.oracle.carry import is_name
+from codeaudit.transforms.oracle.carry import ValueText, is_name
 from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.sandbox import RESTARTED, Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import BROKEN, CPU, IDLE
-from codeaudit.transforms.oracle.single import REASONS
+from codeaudit.transforms.oracle.single import MOST_BITS, MOST_PARTS, REASONS
 
-TOGETHER: Final = 64
-"""Most jobs in one request."""
 _TARGET: Final = "codeaudit.transforms.oracle.single"
 _PAIRS: Final = "codeaudit.transforms.oracle.trial"
 
@@ -53,6 +51,9 @@ Result: TypeAlias = Returned | Raised | Unknown
 @dataclass(frozen=True, slots=True)
 class Passed:
     """Program and tests ran to their end."""
+
+    calls: int = field(default=0, compare=False)
+    """Calls of the program by the tests, counted in the process of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,14 @@ class Caller(Sandbox):
         Raises:
             CannotAudit: the sandbox cannot be started.
         """
-        jobs = [{"source": source, "cpu_seconds": cpu_seconds} for source in sources]
-        return [_result(answer) for answer in _answers(self, jobs)]
+        return [self._result(source, cpu_seconds) for source in sources]
+
+    def _result(self, source: str, cpu_seconds: float) -> Result:
+        try:
+            ((answer,),) = self.ask([{"source": source, "cpu_seconds": cpu_seconds, "count": 1}])
+        except Lost as lost:
+            answer = ("lost", str(lost))
+        return _result(answer)
 
 
 class Trials(Sandbox):
@@ -143,29 +150,13 @@ class Trials(Sandbox):
                 self.close()  # a process that was ended early may have left a part of its text in the pipe
             return TrialFailed(told, certain=_is_certain(told))
         match _read(told):
-            case {"passed": True}:
-                return Passed()
+            case {"passed": True, "calls": int(calls)}:
+                return Passed(calls)
             case {"kind": str(name)}:
                 return TrialFailed(name)
             case {"unjudged": str(reason)}:
                 return TrialUnjudged(reason)
         return TrialFailed(BROKEN)
-
-
-def _answers(sandbox: Sandbox, jobs: Sequence[Mapping[str, Any]]) -> list[Answer]:
-    """The one answer to each job. After a lost request, each of its jobs is sent alone."""
-    found: list[Answer] = []
-    for start in range(0, len(jobs), TOGETHER):
-        together = jobs[start : start + TOGETHER]
-        try:
-            found += [answer for (answer,) in sandbox.ask([{**job, "count": 1} for job in together])]
-        except Lost:
-            # One job may have ended the server for all, so only the one that does it alone is lost.
-            if len(together) == 1:
-                found.append(("lost", RESTARTED))
-            else:
-                found += [answer for job in together for answer in _answers(sandbox, [job])]
-    return found
 
 
 def _is_certain(reason: str) -> bool:
@@ -186,9 +177,12 @@ def _result(answer: Answer) -> Result:
     if kind == "lost":
         return Unknown(told, certain=_is_certain(told))
     match _read(told):
-        # A program can write its result itself. `repr` writes no control characters.
-        case {"text": str(text)} if text.isprintable():
-            return Returned(text)
+        # A program can write its message itself, so nothing in it is taken for granted.
+        case {"value": value, "nodes": nodes}:
+            try:
+                return Returned(ValueText(nodes, parts=MOST_PARTS, bits=MOST_BITS).item(value))
+            except (ValueError, RecursionError):
+                return Unknown(BROKEN)
         case {"kind": str(name)} if is_name(name):
             return Raised(name)
         case {"unfit": str(reason)} if reason in REASONS:

@@ -4,6 +4,8 @@
 types (and a few containers of `collections`), so no method of the sender's classes reaches the receiver.
 Objects that can change keep their identity: an object that is sent back is the receiver's own object again.
 
+`ValueText` writes a carried value as `repr` would, for a reader that wants no more than its text.
+
 A message holds items and nodes. An item is a JSON scalar, or an object with one key, a kind. A node is a pair
 of a kind and the list of its items. `{"node": 3}` stands for the node with number 3, and `{"own": 3}` for the
 object that the receiver sent as its node 3.
@@ -13,7 +15,11 @@ import builtins
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, Final
+
+# The functions here have builtins of their own: programs may replace those that all modules share.
+globals()["__builtins__"] = dict(vars(builtins))
 
 _SCALARS: Final = frozenset({type(None), bool, float, str})
 _SMALL_BITS: Final = 63
@@ -211,6 +217,98 @@ class ValueReader:
         if type(number) is not int or number not in values:
             raise ValueError("no such object")
         return values[number]
+
+
+_DISPLAYS: Final = {
+    "list": ("[", "]"),
+    "dict": ("{", "}"),
+    "set": ("{", "}"),
+    "tuple": ("(", ")"),
+    "frozenset": ("frozenset({", "})"),
+}
+
+
+class ValueText:
+    """Writes the value of a message as `repr` would.
+
+    The value is not rebuilt: a message can describe one whose hash takes forever to compute.
+    """
+
+    def __init__(self, nodes: Any, *, parts: int, bits: int) -> None:
+        """`parts` is the largest number of parts of the value, `bits` the size of its largest integer.
+
+        Raises:
+            ValueError: the message is not in the format of this module.
+        """
+        self._nodes = [_node(one) for one in _list(nodes)]
+        self._parts = parts
+        self._bits = bits
+
+    def item(self, told: Any, *, fixed: bool = False) -> str:
+        """The text of an item; `fixed` if it must be a value that has a hash.
+
+        Raises:
+            ValueError: the item is not in the format of this module, of another type than `repr` describes
+                completely, or too large.
+            RecursionError: it is nested too deeply.
+        """
+        if type(told) is dict and told.keys() == {"node"}:
+            number = told["node"]
+            if type(number) is not int or not 0 <= number < len(self._nodes):
+                raise ValueError("no such node")
+            self._count(1)
+            return self._display(*self._nodes[number], fixed=fixed)
+        value = ValueReader([]).item(told)
+        if type(value) not in (*_SCALARS, int, bytes, complex):
+            raise ValueError("a value of another type")
+        if type(value) is int and value.bit_length() > self._bits:
+            raise ValueError("an integer that is too large")
+        self._count(1 + (len(value) // 8 if type(value) in (str, bytes) else 0))
+        return repr(value)
+
+    def _display(self, kind: str, items: list[Any], *, fixed: bool) -> str:
+        if kind not in _DISPLAYS or (fixed and kind not in _FIXED):
+            raise ValueError("a value of another type")
+        begin, end = _DISPLAYS[kind]
+        if not items and kind in ("set", "frozenset"):
+            return f"{kind}()"
+        texts = [
+            self.item(one, fixed=fixed or kind in ("set", "frozenset") or (kind == "dict" and not place % 2))
+            for place, one in enumerate(items)
+        ]
+        if kind == "dict":
+            texts = [f"{key}: {one}" for key, one in zip(texts[::2], texts[1::2], strict=True)]
+        return f"{begin}{', '.join(texts)}{',' if kind == 'tuple' and len(texts) == 1 else ''}{end}"
+
+    def _count(self, parts: int) -> None:
+        self._parts -= parts
+        if self._parts < 0:
+            raise ValueError("too many parts")
+
+
+def message(told: Any) -> str:
+    """A message as JSON. A program can replace functions of the library that writes JSON, but not this one.
+
+    Raises:
+        TypeError: a part is not of an exact builtin type that JSON has.
+    """
+    kind = type(told)
+    if kind is str:
+        return quoted(told)
+    if kind is dict:
+        return "{" + ", ".join([f"{quoted(name)}: {message(one)}" for name, one in told.items()]) + "}"
+    if kind is list:
+        return "[" + ", ".join(map(message, told)) + "]"
+    if told is None or kind is bool:
+        return "null" if told is None else "true" if told else "false"
+    if kind is float:
+        return _NO_NUMBERS.get(repr(told), repr(told))
+    if kind is int:
+        return repr(told)
+    raise TypeError("no message")
+
+
+_NO_NUMBERS: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def exception_of(name: object, builtin: object, arguments: Sequence[Any]) -> BaseException:

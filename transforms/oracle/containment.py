@@ -44,6 +44,7 @@ _NETWORK_FROM: Final = 4
 _SCOPES_FROM: Final = 6
 
 _SET_DEATH_SIGNAL: Final = 1
+_SET_DUMPABLE: Final = 4
 _SET_SECCOMP: Final = 22
 _FILTER_MODE: Final = 2
 _PLACE_OF_PROCESS: Final = 0x5A5A5A5A
@@ -213,6 +214,8 @@ class Containment:
         self._check(self._libc.capset(header, bytes(24)), "capset")
         # Without it, a process without capabilities can install neither Landlock rules nor seccomp filters.
         self._check(self._libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no new privileges")
+        # The processes of a pair run at the same time, as one user. Neither can open the memory of the other.
+        self._check(self._libc.prctl(_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
         # Last, because the filter refuses the calls that install Landlock.
         self._close_files(layers.landlock, readable, folder)
         self._install(server_filter(self._machine))

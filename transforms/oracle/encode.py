@@ -4,19 +4,36 @@ The text distinguishes 1 from True and 1.0, 0.0 from -0.0, a list from a tuple, 
 parts are the same object. Addresses are left out. Iterators, generators and coroutines are run to their end
 (or a limit), as their user would run them; functions that a program returns are called once with small
 numbers. No other code of the program under test runs here.
+
+What is needed is bound when this module is imported, because a program may replace the attributes of modules.
 """
 
+import builtins
 import collections
 import datetime
 import decimal
-import fractions
-import functools
-import hashlib
 import itertools
 import re
-import types
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
+from hashlib import sha256
+from itertools import islice
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, Final
+
+# The functions here have builtins of their own: programs may replace those that all modules share.
+globals()["__builtins__"] = dict(vars(builtins))
 
 DEPTH: Final = 40
 """Deepest nesting that is encoded."""
@@ -35,7 +52,7 @@ _PLAIN: Final = frozenset(
 )
 _TOLD_BY_REPR: Final = frozenset(
     {
-        bytearray, decimal.Decimal, fractions.Fraction, datetime.date, datetime.datetime, datetime.time,
+        bytearray, decimal.Decimal, datetime.date, datetime.datetime, datetime.time,
         datetime.timedelta, datetime.timezone, re.Pattern, re.Match, itertools.count,
     }
 )  # fmt: skip
@@ -54,6 +71,10 @@ _ITERATORS: Final[tuple[Any, ...]] = (
 _STANDARD_ITERATORS: Final = frozenset(map(type, _ITERATORS))
 _ARGUMENTS: Final[Any] = BaseException.__dict__["args"]
 _CAUSE: Final[Any] = BaseException.__dict__["__cause__"]
+_DICT: Final[Any] = type.__dict__["__dict__"].__get__
+_MRO: Final[Any] = type.__dict__["__mro__"].__get__
+_MODULE: Final[Any] = type.__dict__["__module__"].__get__
+_QUALNAME: Final[Any] = type.__dict__["__qualname__"].__get__
 _NAMING: Final = frozenset({NameError, UnboundLocalError})
 
 
@@ -62,15 +83,19 @@ def short(text: str) -> str:
     text = _ADDRESS.sub(" at 0x", text)
     if len(text) <= TEXT:
         return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{text[:TEXT]}… {len(text)} characters, {digest}"
 
 
 class ValueEncoder:
     """Encodes the values that one call left behind; remembers which objects it has met."""
 
+    __slots__ = ("_alive", "_messages", "_met", "_nodes", "cut")
+
     def __init__(self, *, messages: bool) -> None:
         """Without `messages`, errors about unbound names have no text, because it contains the names."""
+        self.cut = False
+        """Whether a part of a value was left out: equal texts do not mean equal values then."""
         self._messages = messages
         self._met: dict[int, int] = {}
         self._alive: list[object] = []
@@ -81,7 +106,7 @@ class ValueEncoder:
         try:
             return short(self._value(value, 0))
         except RecursionError:
-            return "<nested too deeply>"
+            return self._more()
 
     def error(self, error: BaseException) -> str:
         """The text of an exception: kind, arguments, attributes, and the exception it was raised from."""
@@ -98,7 +123,7 @@ class ValueEncoder:
             return _integer(value)
         self._nodes += 1
         if self._nodes > NODES or depth > DEPTH:
-            return "<more>"
+            return self._more()
         if kind is tuple:
             return f"({self._all(value, depth)},)"
         if kind is frozenset:
@@ -112,6 +137,10 @@ class ValueEncoder:
         self._alive.append(value)  # keep it alive: the address of a freed object may be reused
         return f"{number}:{self._object(value, kind, depth + 1)}"
 
+    def _more(self) -> str:
+        self.cut = True
+        return "<more>"
+
     def _object(self, value: Any, kind: type, depth: int) -> str:
         if kind is list:
             return f"[{self._all(value, depth)}]"
@@ -119,38 +148,38 @@ class ValueEncoder:
             return self._pairs(value, depth)
         if kind is set:
             return self._sorted(value, depth)
-        if kind in _STANDARD_ITERATORS or kind is types.GeneratorType:
+        if kind in _STANDARD_ITERATORS or kind is GeneratorType:
             return f"<{kind.__name__} {self._drained(value, depth)}>"
-        if kind in (types.CoroutineType, types.AsyncGeneratorType):
+        if kind in (CoroutineType, AsyncGeneratorType):
             return f"<{kind.__name__} {self._awaited(value, depth)}>"
-        if kind in (types.FunctionType, functools.partial, types.MethodType):
+        if kind in (FunctionType, partial, MethodType):
             return f"<{kind.__name__} {self._called(value, depth)}>"
-        if kind in (types.BuiltinFunctionType, types.ModuleType):
+        if kind in (BuiltinFunctionType, ModuleType):
             return f"<{kind.__name__} {value.__name__}>"
         if issubclass(kind, type):
-            return f"<class {type.__dict__['__qualname__'].__get__(value)}>"
+            return f"<class {_QUALNAME(value)}>"
         if issubclass(kind, BaseException):
             return self._error(value, depth)
         return self._instance(value, kind, depth)
 
     def _instance(self, value: Any, kind: type, depth: int) -> str:
-        parts = [type.__dict__["__qualname__"].__get__(kind)]
+        parts = [_QUALNAME(kind)]
         for base, told in _CONTENTS:
             if issubclass(kind, base):
                 parts.append(told(self, value, depth))
                 break
-        if issubclass(kind, collections.defaultdict):
+        if issubclass(kind, defaultdict):
             parts.append(self._value(value.default_factory, depth))
         attributes = _attributes(value, kind)
         if attributes:
             parts.append(self._pairs(attributes, depth))
-        if issubclass(kind, Iterator) and kind.__module__ in ("itertools", "builtins"):
+        if _MODULE(kind) in ("itertools", "builtins") and _is_iterator(kind):
             parts.append(self._drained(value, depth))
         return f"<{' '.join(parts)}>"
 
     def _error(self, error: BaseException, depth: int) -> str:
         kind = type(error)
-        name = f"{kind.__module__}.{kind.__qualname__}"
+        name = f"{_MODULE(kind)}.{_QUALNAME(kind)}"
         if kind in _NAMING and not self._messages:  # the attributes hold the name, too
             return f"<{name}>"
         parts = [name, self._value(_ARGUMENTS.__get__(error), depth + 1)]
@@ -169,7 +198,7 @@ class ValueEncoder:
         for value in values:
             found.append(self._value(value, depth + 1))
             if self._nodes > NODES:
-                found.append("<more>")
+                found.append(self._more())
                 break
         return ", ".join(found)
 
@@ -187,7 +216,7 @@ class ValueEncoder:
     def _drained(self, values: Iterator[Any], depth: int) -> str:
         found: list[str] = []
         try:
-            for value in itertools.islice(values, ITEMS):
+            for value in islice(values, ITEMS):
                 found.append(self._value(value, depth + 1))  # noqa: PERF401 - what came before an error stays
             if len(found) == ITEMS:
                 found.append("<more>")
@@ -199,7 +228,7 @@ class ValueEncoder:
         import asyncio  # a large module, rarely needed: a process that forks often should stay small
 
         async def collected() -> list[Any]:
-            if type(value) is types.CoroutineType:
+            if type(value) is CoroutineType:
                 return [await value]
             found: list[Any] = []
             async for one in value:
@@ -208,6 +237,12 @@ class ValueEncoder:
                     break
             return found
 
+        async def ours() -> object:
+            return found_by_us
+
+        found_by_us = object()
+        if asyncio.run(ours()) is not found_by_us:
+            raise SystemError("the program has replaced what runs coroutines")
         try:
             return self._all(asyncio.run(collected()), depth)
         except BaseException as error:
@@ -218,11 +253,11 @@ class ValueEncoder:
         if depth > 3:  # a function may return a function that returns a function, …
             return "deep"
         wanted = 0
-        if type(value) is types.FunctionType:
+        if type(value) is FunctionType:
             wanted = value.__code__.co_argcount - len(value.__defaults__ or ())
             if value.__code__.co_kwonlyargcount:
                 return "with keywords"
-        if type(value) is not types.FunctionType or not 0 <= wanted <= len(CALLED):
+        if type(value) is not FunctionType or not 0 <= wanted <= len(CALLED):
             return "not called"
         try:
             return f"-> {self._value(value(*CALLED[:wanted]), depth + 1)}"
@@ -233,6 +268,10 @@ class ValueEncoder:
 def _integer(value: int) -> str:
     # `repr` of a large integer takes quadratic time, and raises ValueError above 4,300 digits.
     return repr(value) if value.bit_length() < 10_000 else hex(value)
+
+
+def _is_iterator(kind: type) -> bool:
+    return any("__next__" in _DICT(base) for base in _MRO(kind))
 
 
 _DEQUE: Final = collections.deque
@@ -257,16 +296,16 @@ def _attributes(value: Any, kind: type) -> dict[Any, Any]:
     """The attributes of an object, read without calling any code of the object."""
     # By the descriptors of each class, because `getattr`, `vars` and `dir` can be overridden by the program.
     found: dict[Any, Any] = {}
-    for base in reversed(kind.__mro__):
-        own = type.__dict__["__dict__"].__get__(base)
+    for base in reversed(_MRO(kind)):
+        own = _DICT(base)
         for name, member in own.items():
-            if type(member) is types.MemberDescriptorType and base.__module__ not in ("builtins", "_thread"):
+            if type(member) is MemberDescriptorType and _MODULE(base) not in ("builtins", "_thread"):
                 try:
                     found[name] = member.__get__(value)
                 except AttributeError:
                     continue
         holder = own.get("__dict__")
-        if type(holder) is types.GetSetDescriptorType:
+        if type(holder) is GetSetDescriptorType:
             held = holder.__get__(value)
             if type(held) is dict:
                 found.update(held)

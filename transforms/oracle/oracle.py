@@ -194,19 +194,18 @@ class Oracle(Sandbox):
             return Inconclusive(str(lost))
         if pair.tests is None or not isinstance(verdict, Agreed):
             return verdict
-        return self._tested_apart(pair, pair.tests, name) or verdict
+        return self._tested_apart(pair, pair.tests, name)
 
-    def _tested_apart(
-        self, pair: ProgramPair, tests: str, names: tuple[str, str]
-    ) -> Differed | Inconclusive | None:
-        """The verdict of the tests in another process than the program's; `None` if the variant passes."""
+    def _tested_apart(self, pair: ProgramPair, tests: str, names: tuple[str, str]) -> Verdict:
+        """The verdict of the tests in another process than the program's."""
         before, after = (f"{pair.setup}\n{text}\n" for text in (pair.original, pair.perturbed))
         if names[0] != names[1]:
             after += f"{names[0]} = {names[1]}\n"
         judged = f"{tests.rstrip()}\n\n\ncheck({names[0]})\n"
         (found,) = self._trials.outcomes([trial(after, before, judged)])
         if isinstance(found, Passed):
-            return None
+            calls = max(1, found.calls)
+            return Agreed(inputs=calls, returned=calls, skipped=0)
         (first,) = self._trials.outcomes([trial(before, before, judged)])
         if not isinstance(first, Passed):
             return Inconclusive(APART)
@@ -280,9 +279,6 @@ class Oracle(Sandbox):
         if not agreed or not fitting:
             reason = "only inputs of kinds that it does not take" if agreed else reasons.most_common(1)[0][0]
             return Inconclusive(reason)
-        calls = int(agreed[0].get("calls", "0")) if original.job["tests"] is not None else 0
-        if original.job["tests"] is not None:
-            return Agreed(inputs=max(1, calls), returned=max(1, calls), skipped=0)
         returned = sum(seen["end"] == "returned" for seen in agreed)
         return Agreed(inputs=len(agreed), returned=returned, skipped=reasons.total())
 

@@ -1,24 +1,37 @@
 """The parent's end of a contained server.
 
-It starts the server, sends it jobs, and ends it with every process that it started.
+It starts the server, sends the texts of jobs to the processes that run them, reads their answers, and ends
+the server with every process that it started.
 """
 
 import json
+import math
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.oracle.containment import SLOWEST, RunLimits, offered, require
-from codeaudit.transforms.oracle.server import LARGEST_REPLY, RESTARTS, receive, send
+from codeaudit.transforms.oracle.server import (
+    BROKEN,
+    CAUSES,
+    CHUNK,
+    ENDING,
+    GONE,
+    HEADER,
+    framed,
+    receive,
+    send,
+)
 
 _ROOT: Final = str(Path(__file__).parents[3])
 _BOOT: Final = (
@@ -30,6 +43,14 @@ _START_SECONDS: Final = 60.0
 _END_SECONDS: Final = 2.0
 _SLACK_SECONDS: Final = 20.0
 """Seconds added to the time limit of a request for starting processes and sending data."""
+_RESTARTS: Final = 3
+"""Number of times that a lost run is continued behind the input that ended it."""
+_LARGEST_START: Final = 1 << 20
+"""Bytes of the largest message about the start."""
+_KEY: Final = 16
+"""Bytes of a run's key."""
+_SHARED: Final = "setup"
+"""The part of a job that its original and its variants share. The server prepares it, once."""
 
 Answer = tuple[str, str]
 """`("seen", answer)` for an input, or `("lost", reason)`."""
@@ -44,6 +65,14 @@ def readable() -> tuple[str, ...]:
     paths = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
     paths += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo"]
     return tuple(dict.fromkeys(paths))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """The end of a run: its answers, and the reason why there are no more."""
+
+    answers: tuple[str, ...]
+    reason: str
 
 
 class Sandbox:
@@ -90,7 +119,7 @@ class Sandbox:
             CannotAudit: the server cannot be started.
             Lost: it did not answer in time or in the agreed format; it was ended with all that it ran.
         """
-        return self._ask(jobs)
+        return [self._answered(job) for job in jobs]
 
     def ask_pair(self, program: Mapping[str, Any], tests: Mapping[str, Any]) -> Answer:
         """Run a program and its tests, in a process each. The data of the one never reaches the other.
@@ -99,29 +128,68 @@ class Sandbox:
             CannotAudit: the server cannot be started.
             Lost: it did not answer in time or in the agreed format; it was ended with all that it ran.
         """
-        self._number += 1
-        job = {"count": 1, "number": self._number}
-        texts = (json.dumps({**one, "number": self._number}).encode() for one in (program, tests))
-        return self._ask([job], *texts)[0][0]
+        ended = self._run({}, 1, self._limits.cpu_seconds, program, tests)
+        return ("seen", ended.answers[0]) if ended.answers else ("lost", ended.reason)
 
-    def _ask(self, jobs: Sequence[Mapping[str, Any]], *texts: bytes) -> list[list[Answer]]:
+    def _answered(self, job: Mapping[str, Any]) -> list[Answer]:
+        """One answer for each input of a job."""
+        total: int = job["count"]
+        request = {name: one for name, one in job.items() if name == _SHARED}
+        text = {name: one for name, one in job.items() if name not in (_SHARED, "count", "cpu_seconds")}
+        cpu_seconds: float = min(self._limits.cpu_seconds, job.get("cpu_seconds", math.inf))
+        found: list[Answer] = []
+        for _ in range(_RESTARTS + 1):
+            start = len(found)
+            ended = self._run(request, total - start, cpu_seconds, {**text, "start": start})
+            found += (("seen", answer) for answer in ended.answers[: total - start])
+            if len(found) == total:
+                break
+            found.append(("lost", ended.reason))
+            if len(found) == total:
+                break
+        found += [("lost", "too many inputs before it were lost")] * (total - len(found))
+        return found
+
+    def _run(
+        self, request: Mapping[str, Any], count: int, cpu_seconds: float, *texts: Mapping[str, Any]
+    ) -> _Ended:
+        """Run the texts in a process each; the last one answers."""
         if self._process is None:
             self._start()
-        runs = sum(job["count"] + RESTARTS for job in jobs)
-        seconds = _SLACK_SECONDS + runs * SLOWEST * self._limits.idle_seconds
+        self._number += 1
+        number = {"number": self._number}
+        key = secrets.token_bytes(_KEY)
+        # A backstop for all inputs together, because the server holds each to its own limit.
+        all_seconds = 1 + math.ceil(cpu_seconds * count)
+        times = {"cpu_seconds": cpu_seconds, "all_seconds": all_seconds}
+        seconds = _SLACK_SECONDS + count * SLOWEST * self._limits.idle_seconds
         try:
-            send(self._requests, json.dumps(jobs).encode())
-            for pipe, text in zip(self._texts, texts, strict=True):
+            send(self._requests, json.dumps({**request, **times, **number}).encode())
+            for place, (pipe, text) in enumerate(zip(self._texts, texts, strict=True), start=1):
+                own = {"key": key.hex()} if place == len(texts) else {}
                 # A child that was ended does not read, and the server holds the pipe open.
-                send(pipe, text, seconds=seconds)
-            reply = json.loads(receive(self._replies, seconds=seconds, limit=LARGEST_REPLY))
-            return [[_answer(one) for one in each] for each in reply]
-        except (OSError, EOFError, ValueError, TypeError) as error:
+                send(pipe, json.dumps({**text, **number, **own}).encode(), seconds=seconds)
+            largest = ENDING.size + self._limits.answer_size + CHUNK
+            reply = receive(self._replies, seconds=seconds, limit=largest)
+        except (OSError, EOFError, ValueError) as error:
             self.close()
             raise Lost(RESTARTED) from error
         except BaseException:  # the answer of an interrupted request would be taken for that of the next one
             self.close()
             raise
+        cause, status, program_status = ENDING.unpack_from(reply)
+        data = reply[ENDING.size :]
+        if not data.startswith(framed("", key)):
+            self.close()  # a part of its text may still be in the pipe
+        frames = _frames(data, key, whole=not cause)
+        if self._paired and (cause or status == GONE):
+            frames = ()
+            if not cause:
+                # A program that closes its pipes and lives on has to be killed.
+                return _Ended((), BROKEN if program_status == -signal.SIGKILL else _ending(program_status))
+        if frames is None:
+            return _Ended((), CAUSES[cause] or BROKEN)
+        return _Ended(frames[1:], CAUSES[cause] or _ending(status))
 
     def close(self) -> None:
         """End the server and every process that it started, and remove its folder."""
@@ -141,7 +209,7 @@ class Sandbox:
     def _start(self) -> None:
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
-        texts = [os.pipe() for _ in range(2 * self._paired)]
+        texts = [os.pipe() for _ in range(1 + self._paired)]
         self._texts = tuple(writing for _, writing in texts)
         theirs = (request_end, reply_end, *(reading for reading, _ in texts))
         self._folder = str(self._scratch.enter_context(scratch_folder("oracle")))
@@ -171,7 +239,7 @@ class Sandbox:
         for pipe in theirs:
             os.close(pipe)
         try:
-            told = json.loads(receive(self._replies, seconds=_START_SECONDS, limit=LARGEST_REPLY))
+            told = json.loads(receive(self._replies, seconds=_START_SECONDS, limit=_LARGEST_START))
         except (OSError, EOFError, ValueError) as error:
             self.close()
             raise CannotAudit("programs can't be run safely here: the sandbox did not start") from error
@@ -193,8 +261,26 @@ def _environment(folder: str, hashes: int) -> dict[str, str]:
     }
 
 
-def _answer(one: Any) -> Answer:
-    kind, text = one
-    if kind not in ("seen", "lost") or not isinstance(text, str):
-        raise ValueError("no answer of the server")
-    return kind, text
+def _ending(status: int) -> str:
+    if status < 0:
+        return f"killed by signal {-status}"
+    return f"left with status {status}" if status else "left without an answer"
+
+
+def _frames(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
+    """The frames in a run's output; `None` if there is anything else in it.
+
+    A run that was stopped (not `whole`) may end in the middle of a frame.
+    """
+    found: list[str] = []
+    at = 0
+    while at < len(data):
+        body = at + _KEY + HEADER
+        end = body + int.from_bytes(data[at + _KEY : body], "big")
+        if end + _KEY > len(data):
+            return None if whole or data[at : at + _KEY] != key[: len(data) - at] else tuple(found)
+        if data[at : at + _KEY] != key or data[end : end + _KEY] != key:
+            return None
+        found.append(data[body:end].decode("utf-8", "surrogatepass"))
+        at = end + _KEY
+    return tuple(found)

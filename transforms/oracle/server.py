@@ -1,36 +1,43 @@
 """Inside the containment: one warm interpreter that forks a further limited child for every run.
 
 The server runs no foreign code. Its child does, and answers on a pipe of its own: one frame for each input,
-each between two copies of a random key that is drawn for this run. If a run's pipe holds anything but whole
-frames, the run has no answers at all. A program can therefore lie about itself (it shares a process with its
-observer), but it cannot answer for another program, and no stray write becomes an answer.
+each between two copies of a random key that the parent drew for this run. The first frame is empty: it says
+that the child has read its text. If a run's pipe holds anything but whole frames, the run has no answers.
 
-A pair is a program and its tests, in two children. Its texts do not pass through the server, so neither child
-finds the other's text in the memory that it inherits: each reads its own from a pipe of its own, and closes
-that pipe before it executes anything.
+A child inherits the server's memory, so the server holds nothing of any program. The parent sends a text
+straight to the child, through a pipe that the child closes before it executes anything. What a child answers
+passes through memory that no child inherits, and only the parent reads it. A program can therefore lie about
+itself (it shares a process with its observer). It cannot see or answer what another program is asked.
 
-Server and parent exchange messages over pipes: the length in four bytes (big endian), then the message.
+A pair is a program and its tests, in two children, with a pipe for each text.
+
+Parent and server exchange messages over pipes: the length in four bytes (big endian), then the message.
 """
 
+import builtins
 import gc
 import json
-import math
+import mmap
 import os
 import select
 import shutil
 import signal
+import struct
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol
 
 from codeaudit.transforms.oracle.containment import SLOWEST, Containment, Layers, RunLimits
 
+# The functions here have builtins of their own: programs may replace those that all modules share.
+globals()["__builtins__"] = dict(vars(builtins))
+
 HEADER: Final = 4
 """Bytes of the length."""
-_CHUNK: Final = 1 << 16
+CHUNK: Final = 1 << 16
+"""Most bytes that are read at once."""
 
 
 def send(pipe: int, message: bytes, *, seconds: float | None = None) -> None:
@@ -40,13 +47,28 @@ def send(pipe: int, message: bytes, *, seconds: float | None = None) -> None:
         OSError: the other end is closed.
         TimeoutError: the message was not read completely in time.
     """
-    end = None if seconds is None else time.monotonic() + seconds
-    rest = memoryview(len(message).to_bytes(HEADER, "big") + message)
+    whole = len(message).to_bytes(HEADER, "big") + message
+    if seconds is None:
+        write_all(pipe, whole)
+        return
+    end = time.monotonic() + seconds
+    rest = memoryview(whole)
     while rest:
-        if end is not None and not select.select([], [pipe], [], max(0.0, end - time.monotonic()))[1]:
+        if not select.select([], [pipe], [], max(0.0, end - time.monotonic()))[1]:
             raise TimeoutError
         # A pipe that is ready takes `PIPE_BUF` bytes without blocking.
-        rest = rest[os.write(pipe, rest if end is None else rest[: select.PIPE_BUF]) :]
+        rest = rest[os.write(pipe, rest[: select.PIPE_BUF]) :]
+
+
+def write_all(pipe: int, content: bytes | memoryview) -> None:
+    """Write all of it, as long as it takes.
+
+    Raises:
+        OSError: the other end is closed.
+    """
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
 
 
 def receive(pipe: int, *, seconds: float | None = None, limit: int) -> bytes:
@@ -69,7 +91,7 @@ def _exactly(pipe: int, count: int, end: float | None) -> bytes:
     while len(found) < count:
         if end is not None and not select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
             raise TimeoutError
-        part = os.read(pipe, min(count - len(found), _CHUNK))
+        part = os.read(pipe, min(count - len(found), CHUNK))
         if not part:
             raise EOFError
         found += part
@@ -80,22 +102,22 @@ CPU: Final = "out of processor time"
 IDLE: Final = "out of time"
 BROKEN: Final = "something else was written to the channel"
 """Reason for output that is not in the format of this module."""
-GONE: Final = '{"gone": true}'
-"""The answer of tests whose program ended."""
+TOO_MUCH: Final = "too much output"
+CAUSES: Final = ("", CPU, IDLE, TOO_MUCH)
+"""Why the server stopped reading before the end of a run; empty if it did not."""
+ENDING: Final = struct.Struct(">Bii")
+"""The beginning of a reply: the place of the cause in `CAUSES`, the status of the child that answers, and for
+a pair that of the program. What the child wrote follows."""
+GONE: Final = 3
+"""The status with which tests leave whose program ended."""
 _PATIENCE: Final = 0.2
 """Seconds in which a program whose tests have no more answers can end by itself."""
-RESTARTS: Final = 3
-"""Number of times that a lost run is continued behind the input that ended it."""
 LARGEST_REQUEST: Final = 64 << 20
 """Bytes of the largest request."""
-LARGEST_REPLY: Final = 256 << 20
-"""Bytes of the largest reply."""
 _TICK: Final = 20
 """Milliseconds between looks at the clocks of a silent run."""
 _SOME_WORK: Final = 0.005
 """Seconds of processor time that show that a run is not asleep."""
-_KEY: Final = 16
-"""Bytes of a run's key."""
 
 
 class Target(Protocol):
@@ -105,7 +127,7 @@ class Target(Protocol):
         """In the server, before it is closed in: read and set up everything that a job needs."""
 
     def prepare(self, job: dict[str, Any]) -> None:
-        """In the server: make a job ready. No foreign code may run."""
+        """In the server: make ready what all programs of a comparison share. No foreign code may run."""
 
     def run(self, job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
         """In a child: run a job from a given input on, and answer once for each input."""
@@ -121,15 +143,7 @@ class PairTarget(Protocol):
         """In the child of the program: execute it, and answer the calls."""
 
     def judge(self, job: Mapping[str, Any], calls: int, results: int, answer: Callable[[str], None]) -> None:
-        """In the child of the tests: execute them, and answer once, with `GONE` if the program ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The end of one child: its answers, and the reason why there are no more."""
-
-    answers: tuple[str, ...]
-    reason: str
+        """In the child of the tests: execute them, and answer once; or leave with `GONE`."""
 
 
 def main() -> None:
@@ -200,7 +214,7 @@ class Server:
         folder: str,
         requests: int,
         replies: int,
-        texts: Sequence[int] = (),
+        texts: Sequence[int],
     ) -> None:
         self._target = target
         self._texts = texts
@@ -209,103 +223,82 @@ class Server:
         self._folder = folder
         self._requests = requests
         self._replies = replies
+        self._held = mmap.mmap(-1, limits.answer_size + CHUNK, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._held.madvise(mmap.MADV_DONTFORK)  # children do not inherit it: it holds earlier answers
 
     def serve(self) -> None:
         """Answer requests until the parent closes its end."""
         while True:
             try:
-                message = receive(self._requests, limit=LARGEST_REQUEST)
+                request = json.loads(receive(self._requests, limit=LARGEST_REQUEST))
             except EOFError:
                 return
-            run = self._pair if self._texts else self._job
-            reply = [run(job) for job in json.loads(message)]
-            send(self._replies, json.dumps(reply).encode())
+            run = self._pair if len(self._texts) > 1 else self._job
+            count, cause, status, other = run(request)
+            self._clean()
+            ending = ENDING.pack(CAUSES.index(cause), status, other)
+            write_all(self._replies, (len(ending) + count).to_bytes(HEADER, "big") + ending)
+            # Written from where it lies: a copy would stay in the memory that children inherit.
+            write_all(self._replies, memoryview(self._held)[:count])
 
-    def _job(self, job: dict[str, Any]) -> list[tuple[str, str]]:
-        """`("seen", answer)` or `("lost", reason)` for each input of a job."""
-        self._target.prepare(job)
-        found: list[tuple[str, str]] = []
-        total: int = job["count"]
-        for _ in range(RESTARTS + 1):
-            ended = self._once(job, len(found), total)
-            found += (("seen", answer) for answer in ended.answers[: total - len(found)])
-            if len(found) == total:
-                break
-            found.append(("lost", ended.reason))
-            if len(found) == total:
-                break
-        found += [("lost", "too many inputs before it were lost")] * (total - len(found))
-        self._clean()
-        return found
-
-    def _once(self, job: Mapping[str, Any], start: int, total: int) -> Ended:
-        """Run a job from input `start` on in a fresh child."""
-        cpu_seconds: float = min(self._limits.cpu_seconds, job.get("cpu_seconds", math.inf))
+    def _job(self, request: dict[str, Any]) -> tuple[int, str, int, int]:
+        """Run the job whose text comes next; the number of bytes that it wrote, and how it ended."""
+        self._target.prepare(request)
         reading, writing = os.pipe()
-        key = os.urandom(_KEY)
-        child = os.fork()
-        if child == 0:
-            try:
-                for pipe in (reading, self._requests, self._replies):
-                    os.close(pipe)
-                # A backstop for all inputs together; the watch below holds each input to its own limit.
-                self._containment.close_job(1 + math.ceil(cpu_seconds * (total - start)))
-                self._target.run(job, start, _channel(writing, key))
-            finally:
-                os._exit(0)  # without the handlers and flushes that foreign code may have registered
+
+        def run(job: dict[str, Any]) -> None:
+            answer = _channel(writing, job)
+            self._target.run({**job, **request}, job["start"], answer)
+
+        # A backstop for all inputs together; the watch below holds each input to its own limit.
+        child = self._forked(request, self._texts[0], (writing,), request["all_seconds"], run)
         os.close(writing)
-        watch = _RunWatch((child,), reading, self._limits, cpu_seconds)
+        watch = _RunWatch((child,), reading, self._limits, request["cpu_seconds"])
         try:
-            data, reason = watch.read()
+            count, cause = watch.read(self._held)
         finally:
             os.close(reading)
             status = _end(child)
-        answers = _answers(data, key, whole=not reason)
-        if answers is None:
-            return Ended((), reason or BROKEN)
-        return Ended(answers, reason or _ending(status))
+        return count, cause, status, 0
 
-    def _pair(self, job: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """`("seen", answer)` or `("lost", reason)` for the pair whose texts come next."""
+    def _pair(self, request: dict[str, Any]) -> tuple[int, str, int, int]:
+        """Run the pair whose texts come next; the number of bytes that its tests wrote, and both ends."""
         programs, tests = self._texts
         calls, to_program = os.pipe()
         results, from_program = os.pipe()
-        program = self._forked(
-            job["number"],
-            programs,
-            (calls, from_program),
-            lambda text: self._target.serve(text, calls, from_program),
-        )
-        # After the first fork, so that the program inherits neither the channel nor its key.
+        seconds = request["all_seconds"]
+
+        def serve(job: dict[str, Any]) -> None:
+            self._target.serve(job, calls, from_program)
+
+        program = self._forked(request, programs, (calls, from_program), seconds, serve)
+        # After the first fork, so that the program does not inherit the channel.
         reading, writing = os.pipe()
-        key = os.urandom(_KEY)
-        answer = _channel(writing, key)
-        judge = self._forked(
-            job["number"],
-            tests,
-            (to_program, results, writing),
-            lambda text: self._target.judge(text, to_program, results, answer),
-        )
+
+        def judge(job: dict[str, Any]) -> None:
+            self._target.judge(job, to_program, results, _channel(writing, job))
+
+        judging = self._forked(request, tests, (to_program, results, writing), seconds, judge)
         for pipe in (calls, to_program, results, from_program, writing):
             os.close(pipe)
-        watch = _RunWatch((program, judge), reading, self._limits, self._limits.cpu_seconds)
+        watch = _RunWatch((program, judging), reading, self._limits, request["cpu_seconds"])
         try:
-            data, reason = watch.read()
+            count, cause = watch.read(self._held)
         finally:
             os.close(reading)
-            status = _end(judge)
-            answers = () if reason else _answers(data, key, whole=True)
-            gone = _end(program, patience=_PATIENCE if answers == (GONE,) else 0.0)
-        self._clean()
-        if not answers:
-            return [("lost", reason or _ending(status))]
-        if answers != (GONE,):
-            return [("seen", answers[0])]
-        # A program that closes its pipes and lives on has to be killed.
-        return [("lost", BROKEN if gone == -signal.SIGKILL else _ending(gone))]
+            status = _end(judging)
+            other = _end(program, patience=_PATIENCE if status == GONE else 0.0)
+        return count, cause, status, other
 
-    def _forked(self, number: int, source: int, kept: Sequence[int], run: Callable[[Any], None]) -> int:
-        """A child that reads a text of a pair from a pipe and runs it, with no other pipe open but `kept`."""
+    def _forked(
+        self,
+        request: Mapping[str, Any],
+        source: int,
+        kept: Sequence[int],
+        seconds: int,
+        run: Callable[[dict[str, Any]], None],
+    ) -> int:
+        """A child that reads its text from a pipe and runs it, with no other pipe open but `kept`."""
         child = os.fork()
         if child:
             return child
@@ -315,12 +308,12 @@ class Server:
                 os.closerange(start, pipe)
                 start = pipe + 1
             os.closerange(start, self._limits.open_files)
-            self._containment.close_job(1 + math.ceil(self._limits.cpu_seconds))
+            self._containment.close_job(seconds)
             # An earlier child that was ended too soon may have left its text in the pipe.
-            while (text := json.loads(receive(source, limit=LARGEST_REQUEST)))["number"] != number:
+            while (job := json.loads(receive(source, limit=LARGEST_REQUEST)))["number"] != request["number"]:
                 continue
             os.close(source)
-            run(text)
+            run(job)
         finally:
             os._exit(0)  # without the handlers and flushes that foreign code may have registered
 
@@ -334,16 +327,24 @@ class Server:
                 os.unlink(path)
 
 
-def _channel(pipe: int, key: bytes) -> Callable[[str], None]:
+def _channel(pipe: int, job: dict[str, Any]) -> Callable[[str], None]:
+    """The function that answers, for a child that has read its text."""
     write = os.write  # bound now, because foreign code may replace `os.write`
+    key = bytes.fromhex(job.pop("key"))
 
     def answer(text: str) -> None:
-        body = text.encode("utf-8", "surrogatepass")
-        rest = key + len(body).to_bytes(HEADER, "big") + body + key
+        rest = framed(text, key)
         while rest:
             rest = rest[write(pipe, rest) :]
 
+    answer("")
     return answer
+
+
+def framed(text: str, key: bytes) -> bytes:
+    """A frame."""
+    body = text.encode("utf-8", "surrogatepass")
+    return key + len(body).to_bytes(HEADER, "big") + body + key
 
 
 def _end(child: int, *, patience: float = 0.0) -> int:
@@ -358,31 +359,6 @@ def _end(child: int, *, patience: float = 0.0) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _ending(status: int) -> str:
-    if status < 0:
-        return f"killed by signal {-status}"
-    return f"left with status {status}" if status else "left without an answer"
-
-
-def _answers(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
-    """The answers in a run's output; `None` if there is anything else in it.
-
-    A run that was stopped (not `whole`) may end in the middle of a frame.
-    """
-    found: list[str] = []
-    at = 0
-    while at < len(data):
-        body = at + _KEY + HEADER
-        end = body + int.from_bytes(data[at + _KEY : body], "big")
-        if end + _KEY > len(data):
-            return None if whole or data[at : at + _KEY] != key[: len(data) - at] else tuple(found)
-        if data[at : at + _KEY] != key or data[end : end + _KEY] != key:
-            return None
-        found.append(data[body:end].decode("utf-8", "surrogatepass"))
-        at = end + _KEY
-    return tuple(found)
-
-
 class _RunWatch:
     """Reads the answers of a run, and looks at its clocks while it is silent."""
 
@@ -393,21 +369,22 @@ class _RunWatch:
         self._limits = limits
         self._cpu_seconds = cpu_seconds
 
-    def read(self) -> tuple[bytes, str]:
-        """All output, and the reason why reading stopped before its end (empty if it did not)."""
+    def read(self, held: mmap.mmap) -> tuple[int, str]:
+        """Read all output; its length, and the cause why reading stopped before its end."""
         poll = select.poll()
         poll.register(self._pipe, select.POLLIN)
-        data = bytearray()
+        room = memoryview(held)
+        count = 0
         idle_since = silent_since = time.monotonic()
         at_answer = at_work = 0.0
         while True:
             if poll.poll(_TICK):
-                part = os.read(self._pipe, 1 << 16)
+                part = os.readv(self._pipe, [room[count : count + CHUNK]])
                 if not part:
-                    return bytes(data), ""
-                data += part
-                if len(data) > self._limits.answer_size:
-                    return bytes(data), "too much output"
+                    return count, ""
+                count += part
+                if count > self._limits.answer_size:
+                    return count, TOO_MUCH
                 idle_since = silent_since = time.monotonic()
                 at_answer = at_work = self._used()
                 continue
@@ -416,11 +393,11 @@ class _RunWatch:
             if used - at_work > _SOME_WORK:
                 idle_since, at_work = now, used
             if used - at_answer > self._cpu_seconds:
-                return bytes(data), CPU
+                return count, CPU
             if now - idle_since > self._limits.idle_seconds:
-                return bytes(data), IDLE
+                return count, IDLE
             if now - silent_since > SLOWEST * self._limits.idle_seconds:
-                return bytes(data), IDLE
+                return count, IDLE
 
     def _used(self) -> float:
         return sum(map(time.clock_gettime, self._clocks))

@@ -1,19 +1,24 @@
 """Inside the sandbox: executes a text that ends with an expression, for `calls`. A `server.Target`.
 
-The value is reported by its `repr`, and only if it consists of plain builtin values, so that the text
-describes it completely. The text is foreign and shares the process with its observer, so it can lie about its
-own value; nothing is compared here.
+The value is carried out of the process (`carry`), and only if it consists of plain builtin values. The parent
+writes its text. The text that is executed here is foreign and shares the process with its observer, so it can
+lie about its own value; nothing is compared here.
 """
 
 import ast
+import builtins
 import io
-import json
 import random
 import sys
 import types
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+from codeaudit.transforms.oracle.carry import ValueWriter, message
+
+# The functions here have builtins of their own: programs may replace those that all modules share.
+globals()["__builtins__"] = dict(vars(builtins))
 
 MOST_PARTS: Final = 500
 """Most parts of a value; a larger value is no short answer."""
@@ -46,7 +51,7 @@ def prepare(job: dict[str, Any]) -> None:
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
     """Answer once, with one of these as JSON:
 
-    - `text`: the value;
+    - `value` and `nodes`: the value, see `carry`;
     - `kind`: the name of the type of the exception;
     - `unfit`: the reason why there is neither a value nor an exception of the program.
     """
@@ -59,11 +64,12 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     sys.stdout = sys.stderr = io.TextIOWrapper(Nowhere(), "utf-8", "backslashreplace")
     # In `sys.modules` under its name, because dataclasses and pickle look their module up there.
     module = sys.modules[_NAME] = types.ModuleType(_NAME)
+    module.__dict__["__builtins__"] = vars(builtins)
     try:
         told = _valued(job["source"], module.__dict__)
     finally:
         sys.stdin, sys.stdout, sys.stderr = kept
-    answer(json.dumps(told))
+    answer(message(told))
 
 
 class Nowhere(io.RawIOBase):
@@ -78,7 +84,7 @@ class Nowhere(io.RawIOBase):
         return len(data)
 
 
-def _valued(source: str, space: dict[str, Any]) -> dict[str, str]:
+def _valued(source: str, space: dict[str, Any]) -> dict[str, Any]:
     try:
         *body, last = ast.parse(source).body
         assert isinstance(last, ast.Expr)
@@ -96,11 +102,12 @@ def _valued(source: str, space: dict[str, Any]) -> dict[str, str]:
     except _UNFIT:
         return {"unfit": _MISSING}
     except BaseException as error:
-        return {"kind": type(error).__name__}
+        return {"kind": type.__dict__["__name__"].__get__(type(error))}
     budget = [MOST_PARTS]
     try:
         if _is_plain(value, budget):
-            return {"text": repr(value)}
+            writer = ValueWriter()
+            return {"value": writer.item(value), "nodes": writer.nodes}
     except RecursionError:  # a deep value, or a list that holds itself
         return {"unfit": TOO_LONG}
     return {"unfit": TOO_LONG if budget[0] <= 0 else NOT_PLAIN}

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn
 
 from codeaudit.transforms.oracle.carry import CannotCarry, ValueReader, ValueWriter, exception_of, is_name
-from codeaudit.transforms.oracle.server import receive, send
+from codeaudit.transforms.oracle.server import GONE, receive, send
 from codeaudit.transforms.oracle.single import Nowhere
 
 LARGEST: Final = 8 << 20
@@ -146,11 +146,12 @@ def _shown(given: Mapping[int, Any], number: int) -> str:
 def judge(job: Mapping[str, Any], calls: int, results: int, answer: Callable[[str], None]) -> None:
     """Execute `tests` with proxies of the functions `names`, and answer once, with one of these as JSON:
 
-    - `passed`: nothing was raised;
+    - `passed`: nothing was raised, with the number of `calls`;
     - `kind`: the name of the type of the exception;
     - `unjudged`: why there is no verdict;
-    - `gone`: the other process ended;
-    - `broken`: it did not keep to the format.
+    - `broken`: the other process did not keep to the format.
+
+    If the other process ended, leave with the status `GONE`.
     """
     _quiet()
 
@@ -158,22 +159,29 @@ def judge(job: Mapping[str, Any], calls: int, results: int, answer: Callable[[st
         answer(json.dumps(told))
         os._exit(0)  # at once, because the tests may catch every exception
 
+    def leave() -> NoReturn:
+        os._exit(GONE)
+
     def received() -> Any:
         try:
             return json.loads(receive(results, limit=LARGEST))
         except EOFError:
-            end({"gone": True})
+            leave()
         except (ValueError, RecursionError):
             end({"broken": True})
 
+    made = 0
+
     def exchange(request: Mapping[str, Any]) -> Any:
+        nonlocal made
+        made += 1
         text = json.dumps(request).encode()
         if len(text) > LARGEST:
             end({"unjudged": NO_PLAIN_ARGUMENT})
         try:
             send(calls, text)
         except OSError:
-            end({"gone": True})
+            leave()
         return received()
 
     match received():
@@ -187,7 +195,7 @@ def judge(job: Mapping[str, Any], calls: int, results: int, answer: Callable[[st
         _executed(job["tests"], "<tests>", {name: _proxy(name, exchange, end) for name in there})
     except BaseException as error:  # SystemExit too: tests that exit before their end have not passed
         end({"kind": type(error).__name__})
-    end({"passed": True})
+    end({"passed": True, "calls": made})
 
 
 def _proxy(

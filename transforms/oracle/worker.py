@@ -2,23 +2,35 @@
 
 A `server.Target` for `oracle.Oracle`. Every input meets a freshly executed program, seeded generators and
 empty output. The observations are texts; the parent compares them.
+
+A program shares its process with what observes it. What it replaces for itself, such as builtins and
+attributes of modules, does not change the observations: those are bound before it starts. If it replaces a
+part of the observer, that is observed, and its run says nothing. A program that goes on from there, and
+writes observations itself, deceives: it behaves differently because it is observed.
 """
 
 import builtins
 import functools
-import hashlib
-import io
-import json
-import os
-import random
 import sys
-import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from importlib import import_module
+from io import RawIOBase, StringIO, TextIOWrapper
+from os import O_RDWR, O_TMPFILE, close, dup, dup2, pread
+from os import open as open_descriptor
+from random import seed
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from codeaudit.transforms.oracle import encode
+from codeaudit.transforms.oracle.carry import message
 from codeaudit.transforms.oracle.encode import ValueEncoder, short
+from codeaudit.transforms.oracle.intact import IntactParts
+
+# The functions here have builtins of their own: programs may replace those that all modules share.
+globals()["__builtins__"] = dict(vars(builtins))
+
 
 _READ_BEFORE: Final = (
     "abc", "bisect", "calendar", "cmath", "contextlib", "copy", "dataclasses", "enum", "heapq", "numbers",
@@ -31,8 +43,10 @@ _NO_NAME: Final = "a global name is missing"
 _NO_MODULE: Final = "a module is missing"
 _NO_SPACE: Final = "out of memory or stack"
 _STOPPED: Final = "stopped by the sandbox"
-UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED})
-"""Why an error is due to the place where a program ran; empty if it is not."""
+_TOO_LARGE: Final = "a value that is too large to compare"
+REPLACED: Final = "it replaces a part of what observes it"
+UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED, _TOO_LARGE, REPLACED})
+"""Why a run says more about the place where a program ran than about the program; empty if it does not."""
 _OUTPUT: Final = 1 << 16
 """Bytes of output that are kept; of more, only the length and a hash."""
 _NAME: Final = "sample"
@@ -47,15 +61,17 @@ def f(a, b, c=3):
     if b:
         raise ValueError("y")
 """
-_UNHELD: Final = (types.FunctionType, types.ModuleType, type, types.BuiltinFunctionType)
+_UNHELD: Final = (FunctionType, ModuleType, type, BuiltinFunctionType)
+_PARTS: Final = IntactParts()
+_NAME_OF: Final[Any] = type.__dict__["__name__"].__get__
 
 
-class _Output(io.RawIOBase):
+class _Output(RawIOBase):
     """Keeps the beginning of the output, and a hash of the rest."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
-        self._rest = hashlib.sha256()
+        self._rest = sha256()
         self._length = 0
 
     def writable(self) -> bool:
@@ -86,7 +102,6 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     - `shake`: a number that moves the addresses of new objects, which must not influence a program's
       behaviour.
     """
-    encode_json = json.JSONEncoder().encode
     held = [[bytes(size) for _ in range(job["shake"] * 7)] for size in range(1, 480, 12)]
     for blocks in held:
         # The first half stays allocated: it holds the addresses that the next objects of this size would get
@@ -95,15 +110,15 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
         del blocks[len(blocks) // 2 :: 2]
     limit = sys.getrecursionlimit()
     warnings.simplefilter("ignore")  # warnings of the compiler are no behaviour of the program
-    code: types.CodeType | BaseException
+    code: CodeType | BaseException
     try:
         code = compile(job["source"], "<sample>", "exec", dont_inherit=True)
     except BaseException as error:
         code = error
     for text in job["inputs"][start:] if job["tests"] is None else [None]:
         sys.setrecursionlimit(limit)
-        random.seed(_SEED)
-        answer(encode_json(_Observation(job, code).of(text)))
+        seed(_SEED)
+        answer(message(_Observation(job, code).of(text)))
 
 
 def prepare(job: dict[str, Any]) -> None:
@@ -112,7 +127,7 @@ def prepare(job: dict[str, Any]) -> None:
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled_setup(text: str) -> types.CodeType:
+def _compiled_setup(text: str) -> CodeType:
     return compile(text, "<setup>", "exec", dont_inherit=True)
 
 
@@ -122,19 +137,19 @@ def warm() -> None:
     job |= {"setup": _compiled_setup("pass"), "messages": True, "shake": 0}
     for name in _READ_BEFORE:
         import_module(name)
-    kept = os.dup(1), os.dup(2)
+    kept = dup(1), dup(2)
     for _ in range(_ROUNDS):
         run(job, 0, lambda answer: None)
     for place, file in enumerate(kept, start=1):
-        os.dup2(file, place)
-        os.close(file)
+        dup2(file, place)
+        close(file)
     del sys.modules[_NAME]
 
 
 class _Observation:
     """One run of a program on one input."""
 
-    def __init__(self, job: Mapping[str, Any], code: types.CodeType | BaseException) -> None:
+    def __init__(self, job: Mapping[str, Any], code: CodeType | BaseException) -> None:
         self._job = job
         self._code = code
         self._encoder = ValueEncoder(messages=job["messages"])
@@ -145,31 +160,43 @@ class _Observation:
         out, err = _Output(), _Output()
         kept = sys.stdout, sys.stderr, sys.stdin
         streams = [
-            io.TextIOWrapper(raw, "utf-8", "backslashreplace", newline="", write_through=True)  # type: ignore[type-var]
+            TextIOWrapper(raw, "utf-8", "backslashreplace", newline="", write_through=True)  # type: ignore[type-var]
             for raw in (out, err)
         ]
         sys.stdout, sys.stderr = streams
-        sys.stdin = io.StringIO()
+        sys.stdin = StringIO()
         written = _Descriptors()
+        # Bound now, as all that is needed afterwards.
+        are_intact, printed, complained, in_descriptors = _PARTS.are_intact, out.text, err.text, written.text
         try:
             seen = self._run(text)
         finally:
             sys.stdout, sys.stderr, sys.stdin = kept
-        seen |= {"printed": short(out.text()), "complained": short(err.text()), "descriptors": written.text()}
+        if not are_intact():
+            return {"end": "raised", "unfit": REPLACED}
+        seen |= {
+            "printed": short(printed()),
+            "complained": short(complained()),
+            "descriptors": in_descriptors(),
+        }
         seen["events"] = short("\n".join(self._events))
+        if self._encoder.cut and not seen.get("unfit"):
+            seen["unfit"] = _TOO_LARGE
         return {name: told for name, told in seen.items() if told}
 
     def _run(self, text: str | None) -> dict[str, str]:
-        module = types.ModuleType(_NAME)
+        module = ModuleType(_NAME)
         sys.modules[_NAME] = module
         space = module.__dict__
+        space["__builtins__"] = vars(builtins)
         encoder = self._encoder
+        encode_value, encode_error = encoder.encode, encoder.error
         arguments: tuple[Any, ...] = ()
         named: dict[str, Any] = {}
         seen: dict[str, str] = {}
         try:
             seen["end"] = "raised at import"
-            if not isinstance(self._code, types.CodeType):
+            if not isinstance(self._code, CodeType):
                 raise self._code
             exec(self._job["setup"], space)
             exec(self._code, space)
@@ -184,13 +211,14 @@ class _Observation:
             seen["end"] = "raised"
             value = function(*arguments, **named)
             seen["end"] = "returned"
-            seen["value"] = encoder.encode(value)
         except BaseException as error:
-            seen["kind"] = type(error).__name__
+            seen["kind"] = _NAME_OF(type(error))
             seen["unfit"] = _unfit(error, space)
-            seen["value"] = encoder.error(error)
-        seen["arguments"] = encoder.encode((*arguments, *named.values()))
-        seen["globals"] = encoder.encode(
+            seen["value"] = encode_error(error)
+        else:
+            seen["value"] = encode_value(value)
+        seen["arguments"] = encode_value((*arguments, *named.values()))
+        seen["globals"] = encode_value(
             {
                 name: value
                 for name, value in sorted(space.items())
@@ -209,32 +237,23 @@ class _Observation:
         return made
 
     def _test(self, space: dict[str, Any], seen: dict[str, str]) -> None:
-        calls = 0
-        function = space[self._job["function"]]
-
-        def candidate(*arguments: Any, **named: Any) -> Any:
-            nonlocal calls
-            calls += 1
-            return function(*arguments, **named)
-
         exec(compile(self._job["tests"], "<tests>", "exec", dont_inherit=True), space)
-        space["check"](candidate)
+        space["check"](space[self._job["function"]])
         seen["end"] = "returned"
-        seen["calls"] = str(calls)
 
 
 class _Descriptors:
     """Catches output to the standard descriptors that bypasses Python's streams."""
 
     def __init__(self) -> None:
-        self._file = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
-        os.dup2(self._file, 1)
-        os.dup2(self._file, 2)
+        self._file = open_descriptor(".", O_TMPFILE | O_RDWR, 0o600)
+        dup2(self._file, 1)
+        dup2(self._file, 2)
 
     def text(self) -> str:
         try:
-            kept = os.pread(self._file, _OUTPUT, 0)
-            os.close(self._file)
+            kept = pread(self._file, _OUTPUT, 0)
+            close(self._file)
         except OSError:  # the program closed it
             return "closed"
         return short(kept.decode("utf-8", "backslashreplace"))
@@ -401,3 +420,6 @@ for _name, _number in {"len": _STEPS, "index": _STEPS, "int": _STEPS, "float": 2
     setattr(Probe, f"__{_name}__", _conversion(_name, _number))
 for _name in ["lt", "le", "gt", "ge", "contains"]:
     setattr(Probe, f"__{_name}__", _comparison(_name))
+
+
+_PARTS.watch(vars(encode), globals())

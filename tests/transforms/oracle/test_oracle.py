@@ -277,9 +277,23 @@ def test_one_program_leaves_nothing_for_the_next(oracle: Oracle) -> None:
     assert found == Agreed(inputs=1, returned=1, skipped=0)
 
 
-def test_a_program_that_breaks_what_observes_it_shows_nothing(oracle: Oracle) -> None:
+def test_a_program_that_replaces_builtins_is_still_observed(oracle: Oracle) -> None:
     body = "import builtins\nbuiltins.len = builtins.type = None\nreturn x"
-    assert verdict(oracle, body, body, "(1,)") == Inconclusive("left without an answer")
+    assert isinstance(verdict(oracle, body, body, "(1,)"), Agreed)
+    assert isinstance(verdict(oracle, body, body.replace("return x", "return -x"), "(1,)"), Differed)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = []\nfor _ in range(60): y = [y]\nreturn y",
+        "y = ()\nfor _ in range(10_000): y = (y,)\nreturn y",
+        "return [[] for _ in range(21_000)]",
+        "raise ValueError([[] for _ in range(21_000)])",
+    ],
+)
+def test_values_that_are_not_looked_at_to_their_end_do_not_agree(oracle: Oracle, body: str) -> None:
+    assert verdict(oracle, body, body, "(1,)") == Inconclusive("a value that is too large to compare")
 
 
 def test_inputs_do_not_share_state(oracle: Oracle) -> None:

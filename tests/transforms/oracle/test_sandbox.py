@@ -466,7 +466,7 @@ def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.M
         pytest.raises(CannotAudit, match="did not start"),
         Sandbox("codeaudit.transforms.oracle.worker") as one,
     ):
-        one.ask([])
+        one.ask([{"count": 1}])
 
 
 @pytest.mark.slow
