@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.oracle import Differed, Inconclusive, Oracle, ProgramPair
+from codeaudit.transforms.oracle.sandbox import Lost, Sandbox
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
 from tests.support.programs import INPUTS, PRELUDE, program
 
-LIMITS = RunLimits(cpu_seconds=0.3, idle_seconds=1.0)
+LIMITS = RunLimits(cpu_seconds=0.3, idle_seconds=1.0, answer_size=32 << 20)
 _SHRINKING_SEEDS = 4
 
 
@@ -50,6 +51,16 @@ class Tally:
     def judged(self) -> int:
         return self.equal + len(self.different)
 
+    def counts(self) -> dict[str, int]:
+        """The numbers by the names that the logs of campaigns use."""
+        return {
+            "pairs": self.pairs,
+            "applied": self.applied,
+            "equal": self.equal,
+            "different": len(self.different),
+            "unclear": self.inconclusive.total(),
+        }
+
     def __iadd__(self, other: "Tally") -> "Tally":
         self.pairs += other.pairs
         self.not_applied += other.not_applied
@@ -70,13 +81,41 @@ def unit(source: str, number: int = 0) -> Sample:
     )
 
 
-def oracle() -> Oracle:
+class Judge(Oracle):
+    """An oracle for small programs, which runs all variants of a program in one process first.
+
+    Where that process reports the same, the variant does the same. Every other variant is judged by the
+    oracle itself, in processes of its own.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(limits=LIMITS)
+        self._batch = Sandbox("tests.support.batch", LIMITS)
+
+    def close(self) -> None:
+        super().close()
+        self._batch.close()
+
+    def same(self, original: str, variants: Sequence[str]) -> list[bool]:
+        """Whether each variant certainly does what the original does, on every input."""
+        texts = [executed(text) for text in (original, *variants)]
+        job = {"sources": texts, "inputs": INPUTS, "setup": PRELUDE, "count": len(texts) * len(INPUTS)}
+        try:
+            (answers,) = self._batch.ask([job])
+        except Lost:
+            return [False] * len(variants)
+        each = [answers[at : at + len(INPUTS)] for at in range(0, len(answers), len(INPUTS))]
+        usable = all(kind == "seen" and '"unfit"' not in told for kind, told in each[0])
+        return [usable and one == each[0] for one in each[1:]]
+
+
+def oracle() -> Judge:
     """An oracle with limits for small programs."""
-    return Oracle(limits=LIMITS)
+    return Judge()
 
 
 def fuzz(
-    judge: Oracle,
+    judge: Judge,
     transforms: Sequence[Transform],
     numbers: Sequence[int],
     *,
@@ -87,37 +126,47 @@ def fuzz(
 ) -> dict[str, Tally]:
     """Every transform on the programs with these numbers; a program depends on (seed, number) alone."""
     tallies = {transform.name: Tally() for transform in transforms}
-    changed: list[Perturbed] = []
-
-    def pairs() -> Iterator[ProgramPair]:
-        for number in numbers:
-            source = program(stream(seed, "program", number), size=size, lifetimes=lifetimes)
-            for transform in transforms:
-                for outcome in perturb_one(unit(source, number), transform, variants=variants, seed=seed):
-                    tally = tallies[transform.name]
-                    tally.pairs += 1
-                    if isinstance(outcome, NotApplied):
-                        tally.not_applied[outcome.reason] += 1
-                        continue
+    for number in numbers:
+        source = program(stream(seed, "program", number), size=size, lifetimes=lifetimes)
+        changed: list[Perturbed] = []
+        for transform in transforms:
+            tally = tallies[transform.name]
+            for outcome in perturb_one(unit(source, number), transform, variants=variants, seed=seed):
+                tally.pairs += 1
+                if isinstance(outcome, NotApplied):
+                    tally.not_applied[outcome.reason] += 1
+                else:
                     changed.append(outcome)
-                    yield pair(source, outcome.source)
-
-    for verdict in judge.judge_all(pairs()):
-        outcome = changed.pop()
-        tally = tallies[outcome.transform]
-        match verdict:
-            case Differed():
-                tally.different.append(Difference(outcome.sample.source, outcome.source, verdict))
-            case Inconclusive(reason):
-                tally.inconclusive[reason] += 1
-            case _:
-                tally.equal += 1
+        doubtful: list[Perturbed] = []
+        for outcome, same in zip(changed, judge.same(source, [one.source for one in changed]), strict=True):
+            if same:
+                tallies[outcome.transform].equal += 1
+            else:
+                doubtful.append(outcome)
+        for outcome, verdict in zip(
+            doubtful, judge.judge_all(pair(source, one.source) for one in doubtful), strict=True
+        ):
+            tally = tallies[outcome.transform]
+            match verdict:
+                case Differed():
+                    tally.different.append(Difference(source, outcome.source, verdict))
+                case Inconclusive(reason):
+                    tally.inconclusive[reason] += 1
+                case _:
+                    tally.equal += 1
     return tallies
+
+
+def executed(text: str) -> str:
+    """The text as it runs: a program that reads its own text finds it."""
+    return f"{text}\n\ndef own_text(text={text!r}): return text\n" if "section(" in text else text
 
 
 def pair(before: str, after: str) -> ProgramPair:
     """Both programs with what they need, on the usual inputs."""
-    return ProgramPair(original=before, perturbed=after, function="f", inputs=INPUTS, setup=PRELUDE)
+    return ProgramPair(
+        original=executed(before), perturbed=executed(after), function="f", inputs=INPUTS, setup=PRELUDE
+    )
 
 
 def shrink(judge: Oracle, transform: Transform, found: Difference) -> Difference:
@@ -146,7 +195,7 @@ def _difference(judge: Oracle, transform: Transform, source: str) -> Difference 
 def smaller(source: str) -> Iterator[str]:
     """The program with one statement less, or with a block in the place of the statement around it."""
     lines = source.splitlines()
-    for node in ast.walk(ast.parse(source).body[0]):
+    for node in ast.walk(ast.parse(source)):
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             block = getattr(node, name, None)
             if not isinstance(block, list):

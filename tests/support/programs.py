@@ -2,17 +2,24 @@
 
 A program is one function `f(a, b, c=2, d=3)` and runs behind `PRELUDE`, which gives it a log, calls that
 tell the log, objects whose attributes, operators, iteration and truth tell the log, functions that raise,
-and a context manager. Variables keep a kind (most of the time), so that most programs run far.
+a context manager, modules that act when they are imported, and `section`, which reads the program's own
+text. Variables keep a kind (most of the time), so that most programs run far. `constructs` holds the pieces
+whose statements act on one another.
 """
 
 from collections.abc import Callable
 from random import Random
 
+from tests.support.constructs import CONSTRUCTS, preface
+
 INPUTS = ("(0, 1)", "(2, 0)", "(3, 5, 1, 4)", "(-1, 2, 0)")
 
 PRELUDE = '''\
+import builtins, collections, functools, itertools, math, operator, re, sys
+from importlib.machinery import ModuleSpec
 G = 0
 log = []
+registry = []
 def trace(value):
     log.append(("trace", value))
     return value
@@ -88,7 +95,129 @@ class Thing:
 class Dropped:
     def __init__(self, n): self.n = n
     def __del__(self): log.append(("dropped", self.n))
-thing = Thing()
+    def __repr__(self): return f"Thing({self.v})"
+class Source:
+    """Acts when somebody asks it for items or for a number."""
+    def __init__(self): self.pos, self._kept = 0, 1
+    def _step(self):
+        global G
+        G += 1
+        self.pos += 1
+        return self.pos
+    def __iter__(self): return iter([self._step(), 1])
+    def __int__(self): return self._step()
+    def __index__(self): return self._step()
+    def __float__(self): return float(self._step())
+    def __repr__(self): return f"Source({self.pos})"
+class Told:
+    """A descriptor that tells who uses it."""
+    def __init__(self, name): self.name = name
+    def __get__(self, one, kind=None):
+        log.append(("get", self.name))
+        return one.__dict__.get(self.name, 1) if one is not None else self
+    def __set__(self, one, value):
+        log.append(("set", self.name))
+        one.__dict__[self.name] = value
+    def __delete__(self, one):
+        log.append(("delete", self.name))
+        del one.__dict__[self.name]
+class Cached:
+    """A descriptor without `__set__`, which keeps what it computed."""
+    def __get__(self, one, kind=None):
+        log.append("late")
+        one.__dict__["late"] = 8
+        return 8
+class Slots:
+    size, other, late = Told("size"), Told("other"), Cached()
+    def __getattr__(self, name):
+        log.append(("getattr", name))
+        raise AttributeError(name)
+    def __setattr__(self, name, value):
+        log.append(("setattr", name))
+        object.__setattr__(self, name, value)
+    def __getitem__(self, key):
+        if key == 3: raise IndexError(key)
+        log.append(("item", key))
+        return key
+    def __setitem__(self, key, value): bump()
+    def __enter__(self): return bump()
+    def __exit__(self, *error): bump()
+    def __int__(self): return bump()
+    def __index__(self): return bump()
+    def __call__(self, *arguments): return bump()
+    def __repr__(self): return "Slots()"
+class Trap:
+    @property
+    def bad(self): raise ValueError("bad")
+    @bad.setter
+    def bad(self, value): raise KeyError(value)
+    def __getattr__(self, name): raise LookupError(name)
+    def __bool__(self): raise TypeError("bool")
+    def __repr__(self): return "Trap()"
+class Box:
+    """Keeps what it is given."""
+    def __init__(self): self.kept = []
+    def extend(self, items): self.kept = items
+    update = extend
+class Text(str):
+    def __add__(self, other):
+        log.append("text add")
+        return Text(str.__add__(self, str(other)).upper())
+    def __radd__(self, other):
+        log.append("text radd")
+        return Text(other + "~" + str.__str__(self))
+    def __format__(self, spec): return str.__format__(self, spec) + "?"
+    def upper(self): return Text("UP")
+    def __mul__(self, count): return "times"
+    def __eq__(self, other):
+        log.append("text eq")
+        return str.__eq__(self, other)
+    __hash__ = str.__hash__
+class Echo:
+    def __str__(self): return Text("ec")
+    def __format__(self, spec): return Text("fo")
+class Plugs:
+    """Finds modules that act when they are imported."""
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return ModuleSpec(name, Plugs) if name in ("plug", "gear") else None
+    @staticmethod
+    def create_module(spec): return None
+    @staticmethod
+    def exec_module(module):
+        global G
+        G += 1
+        registry.append(module.__name__)
+        module.value = len(registry)
+def install():
+    for name in ("plug", "gear"): sys.modules.pop(name, None)
+    sys.meta_path[:] = [*(one for one in sys.meta_path if getattr(one, "__name__", "") != "Plugs"), Plugs]
+install()
+def anything(*values, **named):
+    log.append(("anything", shown(values), shown(list(named.items()))))
+    return len(values)
+def show(*values):
+    for value in values: log.append(("show", shown(value)))
+def shown(value):
+    """A value as a text, now: closures are called and iterators exhausted."""
+    if isinstance(value, type) or type(value).__name__ in ("Thing", "Op", "Source", "Slots", "Trap", "Text"):
+        return repr(value)
+    if isinstance(value, Box): return shown(value.kept)
+    if isinstance(value, BaseException): return f"{type(value).__name__}{shown(value.args)}"
+    if callable(value): return f"called {shown(value())}"
+    if isinstance(value, dict): return f"{type(value).__name__}{shown(list(value.items()))}"
+    if isinstance(value, (list, tuple, collections.deque)) or hasattr(type(value), "__next__"):
+        return f"{type(value).__name__}[{', '.join(shown(one) for one in itertools.islice(value, 9))}]"
+    return repr(value) if type(value).__module__ == "builtins" else sorted(map(shown, vars(value)))
+def own_text(text=""): return text
+def section(name):
+    """The modules that a section of the program's own text imports."""
+    inside, found = False, set()
+    for line in map(str.strip, own_text().splitlines()):
+        if line.startswith("###"): inside = line == "###{" + name
+        elif inside: found.update(re.findall(r"(?:^|; *)(?:import|from) +(\\w+)", line))
+    return sorted(found)
+thing, trap = Thing(), Trap()
 '''
 
 HEAD = """\
@@ -112,7 +241,7 @@ def program(rng: Random, *, size: int = 5, lifetimes: bool = False) -> str:
     With `lifetimes` some objects tell when they are dropped.
     """
     while True:
-        text = _Grammar(rng, size, lifetimes).function()
+        text = Grammar(rng, size, lifetimes).function()
         try:
             compile(text, "<program>", "exec")
         except SyntaxError:  # such as a nonlocal for a name that is used before
@@ -120,7 +249,9 @@ def program(rng: Random, *, size: int = 5, lifetimes: bool = False) -> str:
         return text
 
 
-class _Grammar:
+class Grammar:
+    """Draws the pieces of one program."""
+
     def __init__(self, rng: Random, size: int, lifetimes: bool) -> None:
         self.rng = rng
         self.size = size
@@ -149,8 +280,10 @@ class _Grammar:
             )
         ]
         header = "def f(a, b, c=2, d=3):\n" + "".join(f"    {line}\n" for line in doc)
-        head = HEAD + (f"    e = g = {self.rng.randrange(3)}\n" if self.chance(0.8) else "    e = 0\n")
-        return header + head + "".join(f"    {line}\n" for line in body + ending)
+        head = HEAD + f"    e = g = h = {self.rng.randrange(3)}\n"
+        above, uses = preface(self) if self.chance(0.2) else ([], [])
+        text = header + head + "".join(f"    {line}\n" for line in [*body, *uses, *ending])
+        return "".join(f"{line}\n" for line in above) + text
 
     # ── expressions ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -288,6 +421,8 @@ class _Grammar:
     def statement(self, depth: int, loop: bool) -> list[str]:
         if loop and self.chance(0.08):
             return [self.pick("break", "continue")]
+        if self.chance(0.45):
+            return self.rng.choice(CONSTRUCTS)(self)
         if depth < 2 and self.chance(0.42):
             compound: list[Callable[[int, bool], list[str]]] = [
                 self.branch, self.branch, self.branch, self.each, self.each, self.repeat, self.attempt,
@@ -393,9 +528,13 @@ class _Grammar:
             f"for {i} in {self.pick('p', 's', 'dd', '(1, 2)', 'sorted(dd)', 'xs[:]')}:",
             f"for {i} in range(len(xs)):",
         ]
+        body = self.indented(depth, True)
         # A list that grows while it is read would never end.
-        body = [line for line in self.indented(depth, True) if not _grows(line)] or ["    pass"]
-        lines = [self.rng.choice(heads), *(body if _whole(body) else ["    bump()"])]
+        if any(map(_grows, body)):
+            heads = [
+                f"for {i} in {self.pick('range(3)', '(1, 2)', 'sorted(dd)', 'xs[:]', 'list(ys)', 'range(len(xs))')}:"
+            ]
+        lines = [self.rng.choice(heads), *body]
         return [*lines, "else:", *self.indented(depth, loop)] if self.chance(0.2) else lines
 
     def repeat(self, depth: int, loop: bool) -> list[str]:
@@ -590,15 +729,4 @@ class _Grammar:
 
 
 def _grows(line: str) -> bool:
-    return any(
-        word in line
-        for word in ("xs +=", "ys +=", ".append", ".extend", ".insert", "dd[", "setdefault", "update")
-    )
-
-
-def _whole(body: list[str]) -> bool:
-    try:
-        compile("for _ in []:\n" + "\n".join(body), "<body>", "exec")
-    except SyntaxError as error:
-        return "outside function" in str(error) or "nonlocal" in str(error)
-    return True
+    return any(word in line for word in ("xs", "ys", "dd", ".append", ".extend", ".insert", "items"))

@@ -11,6 +11,7 @@ import ast
 import tokenize
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.patches import Patch, Span
@@ -32,12 +33,17 @@ _SKIPPED: Final = {"annotation", "returns", "type_params", "pattern"}
 _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
-def editable_nodes(code: PythonSource) -> Iterator[ast.AST]:
+@lru_cache(maxsize=4)
+def editable_nodes(code: PythonSource) -> tuple[ast.AST, ...]:
     """Every node that may be edited, parents first, in the order of the text.
 
     Left out: the insides of f-strings, annotations (their text may be kept), patterns (they have a syntax of
     their own), type aliases, and the wrapper line `if 1:` that holds an indented function.
     """
+    return tuple(_editable(code))
+
+
+def _editable(code: PythonSource) -> Iterator[ast.AST]:
     stack: list[ast.AST] = [code.tree]
     held = _wrapper_line(code)
     while stack:

@@ -98,7 +98,7 @@ class PythonRule(SiteRule):
             return Refused(NOT_COMPILED)
         if self.proof == "analysis":
             return Rewritten(source=text, evidence="analysis")
-        if ast.dump(tree) != ast.dump(parse(source)):
+        if ast.dump(tree) != read(source).shape:
             return Refused(OTHER_TREE)
         return Rewritten(source=text, evidence="compiled")
 

@@ -223,12 +223,23 @@ class PythonSource:
 
         Python 3.11 does not know where the parts of an f-string stand.
         """
+        return iter(self._nodes)
+
+    @cached_property
+    def _nodes(self) -> tuple[ast.AST, ...]:
+        found: list[ast.AST] = []
         stack: list[ast.AST] = [self.tree]
         while stack:
             node = stack.pop()
-            yield node
+            found.append(node)
             if not isinstance(node, ast.JoinedStr):
                 stack.extend(reversed(list(ast.iter_child_nodes(node))))
+        return tuple(found)
+
+    @cached_property
+    def shape(self) -> str:
+        """The syntax tree as a text."""
+        return ast.dump(self.tree)
 
     @cached_property
     def _parents(self) -> dict[int, ast.AST]:

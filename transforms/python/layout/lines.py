@@ -11,6 +11,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.layout.lexemes import (
     COOKIE,
     Lexeme,
@@ -297,7 +298,8 @@ def _comments(code: PythonSource) -> Iterator[Site | Refused]:
         if one.type != tokenize.COMMENT:
             continue
         begin = line_start(code, one.start)
-        if directive(one.text):
+        # A generator may look for `###{part` in the text, so a comment that may mark a section stays, too.
+        if directive(one.text) or marks_section(one.text):
             yield Refused(FOR_A_TOOL)
         # Behind code, the comment goes with the blanks before it; alone, its whole line goes.
         elif one.line in solid_lines:

@@ -39,6 +39,10 @@ KEPT = {
     "pragma": ("a = b  # pragma: no cover\n", FOR_A_TOOL),
     "pylint": ("# pylint: disable=all\na = b\n", FOR_A_TOOL),
     "fmt": ("# fmt: off\na = b\n", FOR_A_TOOL),
+    "the begin of a part that a generator copies": ("###{standalone\na = b\n", FOR_A_TOOL),
+    "a region of an editor": ("# region helpers\na = b\n", FOR_A_TOOL),
+    "a cell": ("# %% first\na = b\n", FOR_A_TOOL),
+    "a mark of one's own behind code": ("a = b  # [START part]\n", FOR_A_TOOL),
     "an encoding": ("# -*- coding: utf-8 -*-\na = b\n", FOR_A_TOOL),
     "an interpreter": ("#!/usr/bin/python\na = b\n", FOR_A_TOOL),
     "what would bring an encoding to the second line": (
