@@ -4,23 +4,39 @@ Knows the words of javac, Maven, Gradle and pytest; of any other command the las
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 """Colours and other control sequences of a terminal (ECMA-48, section 5.4)."""
 _COMPILER: Final = re.compile(
-    r"^(?:\[ERROR\] )?(?P<path>\S[^\n:]*\.java):"
+    r"^(?:\[ERROR\] |(?::[\w.-]+)+(?=/))?(?P<path>\S[^\n:]*\.java):"
     r"(?:(?P<line>\d+): error:|\[(?P<place>\d+)(?:,\d+)?\]) ?(?P<told>.+)$",
     re.MULTILINE,
 )
-"""An error as javac and Gradle write it, and as Maven does."""
-_FAILED: Final = (
-    re.compile(r"Failed to execute goal (?P<what>\S+:\S+)?(?P<why>.*)"),
-    re.compile(r"Execution failed for task '(?P<what>[^'\n]+)'\.?(?P<why>(?:\n> .*)?)"),
+"""An error as javac and Gradle write it, and as Maven does.
+
+Old Gradle writes no line end behind a task's name.
+"""
+_MAVEN: Final = re.compile(
+    r"Failed to execute goal (?:(?P<what>[^\s:]+:\S+) )?(?P<where>.*?on project [^\n:]+: )?"
+    r"(?P<why>(?:.|\n\[ERROR\])*?)(?=-> \[Help \d+\]|\n(?!\[ERROR\])|\Z)"
 )
-"""The step at which Maven and Gradle stop."""
+"""The step at which Maven stops; the reason may have several lines."""
+_GRADLE: Final = re.compile(r"Execution failed for task '(?P<what>[^'\n]+)'\.?(?P<why>(?:\n> .*)?)")
+"""The step at which Gradle stops."""
+_SAYS_NOTHING: Final = re.compile(
+    r"Please refer to |Compilation failure:?\s*$|Some problems were encountered while processing the POMs:"
+)
+"""Lines of Maven that announce a reason, or say where to read it."""
+_NAMED_AGAIN: Final = re.compile(r"Execution \S+ of goal \S+ failed: ")
+_WERROR: Final = "warnings found and -Werror specified"
+"""What javac says last where warnings, and no errors, end it."""
+_WARNING: Final = re.compile(
+    r"^(?:\[WARNING\] |(?::[\w.-]+)+(?=/))?(?P<warning>\S[^\n:]*\.java:(?:\d+: warning:|\[\d+(?:,\d+)?\]).*)$",
+    re.MULTILINE,
+)
 _STYLE: Final = re.compile(
     r"checkstyle|spotless|googleformatter|formatter-maven|fmt-maven|pmd|cpd|spotbugs|findbugs|apache-rat|license"
     r"|impsort|sortpom|animal-sniffer|forbiddenapis|modernizer|javadoc|jacoco|codenarc",
@@ -49,9 +65,15 @@ def build_output(output: str) -> BuildOutput:
     """Read the whole output of a test command."""
     text = _ESCAPE.sub("", output).replace("\r\n", "\n")
     step, why = next(_failed_steps(text), ("", ""))
-    if _STYLE.search(step):
+    # The path of a Gradle task begins with the names of projects, which may be any words.
+    if _STYLE.search(step.rpartition(":")[2] if step.startswith(":") else step):
         return BuildOutput(reason=_line(": ".join(filter(None, (step, why)))), style_gate=step)
-    if error := _COMPILER.search(text):
+    error = _COMPILER.search(text)
+    if error is None and _WERROR in text:
+        warning = _WARNING.search(text)
+        told = f"{_WERROR}: {warning['warning']}" if warning else _WERROR
+        return BuildOutput(reason=_line(told), style_gate="javac -Werror")
+    if error is not None:
         # Behind javac's error stand the line of the code and a caret under the place.
         behind = text[error.end() :].split("\n")[1:3]
         shown = [f"{error['path']}:{error['line'] or error['place']}: error: {error['told']}"]
@@ -64,19 +86,31 @@ def build_output(output: str) -> BuildOutput:
     elif step or why:
         reason = ": ".join(filter(None, (step, why)))
     else:
-        errors = [line.removeprefix("[ERROR]") for line in lines if line.startswith("[ERROR] ")]
         pytest = [line.removeprefix("E ") for line in lines if line.startswith("E ")]
-        reason = errors[0] if errors else (pytest or lines or [""])[-1]
+        reason = next(_errors(lines), (pytest or lines or [""])[-1])
     return BuildOutput(reason=_line(reason))
 
 
 def _failed_steps(text: str) -> Iterator[tuple[str, str]]:
     """The steps that failed, with the reasons: the plug-in or task, and what it says."""
-    for pattern in _FAILED:
-        for found in pattern.finditer(text):
-            why = _HELP.sub("", found["why"]).strip().lstrip(">").strip()
-            # Maven: `(default-test) on project p: There are test failures.`
-            yield found["what"] or "", why.partition(": ")[2] or why
+    for found in _MAVEN.finditer(text):
+        told = _NAMED_AGAIN.sub("", found["why"])
+        lines = [line.removeprefix("[ERROR]").strip() for line in told.split("\n")]
+        telling = [line for line in lines if line and not _SAYS_NOTHING.match(line)]
+        # Surefire tells of failing tests before Maven's line, and then names its reports only.
+        before = [*_errors(text[: found.start()].splitlines())]
+        yield found["what"] or "", (telling or before[-1:] or lines)[0]
+    for found in _GRADLE.finditer(text):
+        yield found["what"], found["why"].strip().lstrip(">").strip()
+
+
+def _errors(lines: Iterable[str]) -> Iterator[str]:
+    """What the lines that Maven marks as errors say."""
+    for line in lines:
+        mark, _, told = line.partition("] ")
+        told = told.removeprefix("[ERROR]").strip()
+        if mark in ("[ERROR", "[FATAL") and told and not _SAYS_NOTHING.match(told):
+            yield told
 
 
 def _line(text: str) -> str:

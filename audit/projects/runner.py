@@ -75,6 +75,11 @@ class ProjectTestRun:
     hits: frozenset[int] = field(default_factory=frozenset)
     """Numbers of the units that were executed; empty unless probes were inserted."""
 
+    @property
+    def told(self) -> bool:
+        """Whether a test runner told of tests or files of tests, and not only the command's exit code."""
+        return bool(self.results.keys() - {WHOLE})
+
     def passed(self) -> frozenset[str]:
         """Names of the tests that passed."""
         return frozenset(name for name, result in self.results.items() if result.state == "passed")

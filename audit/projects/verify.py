@@ -66,7 +66,8 @@ class PowerCheck:
     caught: int | None
     """Tests that failed when every changed unit raised an error; `None` if the tests then hang."""
     stopped: bool = False
-    """Whether no test ran then: the test command itself uses the changed units, as pytest does of pluggy."""
+    """Whether nothing of tests was told then: the test command itself uses the changed units, as pytest does
+    of pluggy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,7 @@ def verify(copy: WorkingCopy) -> Verification:
         CannotAudit: no test passed before, nothing could be perturbed, or the tests do not run the copy.
         RunError: the command cannot be started.
     """
-    before = _baseline(copy)
+    before = baseline(copy)
     copy.say(f"before: {len(before.passed):,} tests pass in {before.seconds:,.1f} s ({before.told_by})")
     unread: dict[str, str] = {}
     drawn = {seed: _perturbed(copy, seed, unread) for seed in copy.request.seeds}
@@ -128,13 +129,19 @@ def verify(copy: WorkingCopy) -> Verification:
     power = _power(copy, before, list(drawn.values()))
     trials = []
     for seed, (files, counts) in drawn.items():
-        trial = _trial(copy, before, seed, files, counts)
+        trial = perturbed_tests(copy, before, seed, files, counts)
         copy.say(f"seed {seed}: {len(trial.failures):,} new failures in {trial.seconds:,.1f} s")
         trials.append(trial)
     return Verification(before=before, power=power, trials=tuple(trials), unread=unread)
 
 
-def _baseline(copy: WorkingCopy) -> BaselineTests:
+def baseline(copy: WorkingCopy) -> BaselineTests:
+    """Run the tests of the unperturbed copy twice. Sets the command's time limit where it has none.
+
+    Raises:
+        CannotAudit: no test passes twice.
+        RunError: the command cannot be started.
+    """
     first = copy.run({})
     passed = first.passed()
     if not passed:
@@ -200,18 +207,31 @@ def _counted(
         monitor.answered(1, recalled=False)
 
 
+def units_of(files: Mapping[str, ChangedFile]) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """The units that differ in these files, as (path, unit name), each with its file before."""
+    for path, one in files.items():
+        for name in changed_units(file_format(path), one.before, one.after):
+            yield (path, name), one.before
+
+
+def executed_units(copy: WorkingCopy, units: Mapping[tuple[str, str], bytes]) -> frozenset[tuple[str, str]]:
+    """Those of these units that the tests execute. `units` as from `units_of`.
+
+    Raises:
+        RunError: the command cannot be started.
+    """
+    every = list(units)
+    noted = {unit: probes(unit[0]).noting(number) for number, unit in enumerate(every)}
+    return frozenset(every[number] for number in copy.run(_with_first(units, noted)).hits)
+
+
 def _power(
     copy: WorkingCopy,
     before: BaselineTests,
     drawn: Sequence[tuple[Mapping[str, ChangedFile], CountsByTransform]],
 ) -> PowerCheck:
     """Prove that the tests run the copy, and count the changed units that they execute."""
-    changed = {
-        (path, name): one.before
-        for files, _ in drawn
-        for path, one in files.items()
-        for name in changed_units(file_format(path), one.before, one.after)
-    }
+    changed = {unit: before for files, _ in drawn for unit, before in units_of(files)}
     if not changed:
         reasons: Counter[str] = Counter()
         for _, counts in drawn:
@@ -222,14 +242,16 @@ def _power(
             "nothing could be perturbed; choose other transforms or another --source"
             + (f" (most frequent reasons: {told})" if told else "")
         )
-    noted = {unit: probes(unit[0]).noting(number) for number, unit in enumerate(changed)}
+    executed = len(executed_units(copy, changed))
     # A module that raises on import says nothing about the tests of its functions.
     functions = [unit for unit in changed if unit[1] != MODULE]
-    executed = len(copy.run(_with_first(changed, noted)).hits)
     run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
-    stopped = not run.timed_out and before.passed.isdisjoint(run.results)
-    if stopped or (before.told_by == "exit code" and run.code):
+    # Where pytest tells which files it cannot import, it runs; then their tests have failed.
+    stopped = not run.timed_out and before.passed.isdisjoint(run.results) and not run.told
+    # A build of several modules may end in a later one.
+    if before.passed.difference(run.results) or (before.told_by == "exit code" and run.code):
         _check_gate(run)
+    if stopped or (before.told_by == "exit code" and run.code):
         # Then the inserted statements were refused, and nothing is known of the changed units.
         if run.build.compiler:
             raise CannotAudit(
@@ -279,13 +301,19 @@ def _with_first(
     return {path: probes(path).with_first(data[path], wanted) for path, wanted in by_file.items()}
 
 
-def _trial(
+def perturbed_tests(
     copy: WorkingCopy,
     before: BaselineTests,
     seed: int,
     files: Mapping[str, ChangedFile],
     counts: CountsByTransform,
 ) -> VerifyTrial:
+    """Run the tests with these files perturbed, and again where tests fail that passed before.
+
+    Raises:
+        CannotAudit: a style gate of the build refuses the changed code.
+        RunError: the command cannot be started.
+    """
     run = copy.run(new_bytes(files))
     if copy.request.keep is not None:
         copy_tree(copy.folder, copy.request.keep / f"seed-{seed}")
@@ -293,7 +321,7 @@ def _trial(
     suspects = before.passed - run.passed()
     steady = suspects
     if suspects:
-        if before.passed.isdisjoint(run.results) or before.told_by == "exit code":
+        if suspects.difference(run.results) or before.told_by == "exit code":
             _check_gate(run)
         copy.say(
             f"seed {seed}: {len(suspects):,} tests fail; running them again without and with the changes"

@@ -108,7 +108,12 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """The speed of the last seconds."""
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="dim")
+        return Text(_rate(task.speed) if task.speed else "", style="dim")
+
+
+def _rate(each: float) -> str:
+    """Units per second; a slow one is not told as 0."""
+    return f"{each:,.0f}/s" if each >= 10 else f"{each:.2g}/s"
 
 
 class ProgressMonitor:
@@ -162,9 +167,9 @@ class ProgressMonitor:
         # Answers from the cache cost no time: with them the time left would be far too short.
         rate = self._asked / (now - self._began)
         if self._total is None:
-            return f"{self._label}: {done:,} {self._unit}, {rate:,.0f}/s"
+            return f"{self._label}: {done:,} {self._unit}, {_rate(rate)}"
         left = f", {max(0, self._total - done) / rate:,.0f} s left" if rate else ""
-        return f"{self._label}: {done:,} of {self._total:,} {self._unit}, {rate:,.0f}/s{left}"
+        return f"{self._label}: {done:,} of {self._total:,} {self._unit}, {_rate(rate)}{left}"
 
     def _done(self) -> str:
         seconds = time.monotonic() - self._began

@@ -297,6 +297,14 @@ def test_a_test_command_that_the_raised_errors_stop_has_noticed_them(
     assert [(one["name"], one["transform"]) for one in culprit["rewritten"]] == [("Box.volume", "rename")]
 
 
+@pytest.mark.slow
+def test_files_of_tests_that_cannot_be_imported_are_failing_tests(project: Path, scratch: Path) -> None:
+    at_import = TESTS.replace("import shapes\n", "import shapes\n\nAREA = shapes.area(2)\n")
+    (project / "tests/test_shapes.py").write_text(at_import, encoding="utf-8")
+    found = report(project, scratch, "--transform", "rename", code=0)
+    assert (found["power"]["stopped"], found["power"]["caught"]) == (False, 2)
+
+
 def test_several_seeds_have_one_table_and_unread_files_are_named(project: Path, scratch: Path) -> None:
     (project / "src" / "old.py").write_text("print 'x'\n", encoding="utf-8")
     code, out, err = verify(project, scratch, "--transform", "rename", "--seeds", "2")

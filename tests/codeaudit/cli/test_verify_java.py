@@ -134,6 +134,7 @@ def test_a_build_that_ends_before_the_tests_is_one_finding(project: Path) -> Non
 
 BUILD = """\
 source=src/main/java/p/Shapes.java
+if [ -n "$MODULES" ]; then echo "<t><testcase classname='q.T' name='first'/></t>" > TEST-q.xml; fi
 fail() { printf '%s\\n' "$@"; exit 1; }
 if grep -q "$STYLE" $source; then
     fail "[\033[1;31mERROR\033[m] Failed to execute goal \033[32morg.apache:maven-checkstyle-plugin:3.3.1:check\033[m \
@@ -188,7 +189,20 @@ def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built
     ids=["before", "with probes"],
 )
 def test_a_style_gate_is_named(built: Path, style: str, why: str) -> None:
-    command = f"env STYLE='{style}' sh test.sh"
+    _names_the_gate(built, f"env STYLE='{style}' sh test.sh", why)
+
+
+@pytest.mark.parametrize("style", ["power check", "renamed"])
+def test_a_style_gate_behind_the_tests_of_another_module_is_named(built: Path, style: str) -> None:
+    if style == "renamed":
+        # The probes leave the name, the transform does not.
+        build = BUILD.replace('if grep -q "$STYLE" $source', "if ! grep -q 'int depth' $source")
+        (built / "test.sh").write_text(build, encoding="utf-8")
+    why = "a style gate of the build refuses changed code: org.apache:maven-checkstyle"
+    _names_the_gate(built, f"env MODULES=2 STYLE='{style}' sh test.sh", why)
+
+
+def _names_the_gate(built: Path, command: str, why: str) -> None:
     done = codeaudit(
         "verify", "project", "--transform", "rename", "--test-command", command, cwd=built.parent
     )
