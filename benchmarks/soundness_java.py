@@ -1,13 +1,13 @@
 """Do real Java projects' own tests still pass when the meaning-keeping transforms have rewritten the project?
 
-    python benchmarks/soundness_java.py --work DIR [--project NAME ...] [--seeds 5] [--transform NAME,...]
+    python benchmarks/soundness_java.py --work DIR [--project NAME ...] [--transform NAME,...] [--alone]
 
 Each project is fetched as a source package of Debian, by a private configuration of apt with the mirror that
 this machine uses; nothing is installed. Its tests are compiled once against the unchanged sources, without
 the files that need what is not packaged; a run of the tests compiles the rewritten sources anew, so that a
 rewriting that does not compile fails them all. JUnit's console runs them. `codeaudit verify` then judges
-seeds 1, 2, … Needs apt, dpkg-deb, and a JDK. What is in DIR is used again. Exit code 1 where some test that
-passed fails.
+seeds 1, 2, …; with `--alone`, each transform alone is judged under seed 1. Needs apt, dpkg-deb, and a JDK.
+What is in DIR is used again. Exit code 1 where some test that passed fails.
 """
 
 import argparse
@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from verifying import verified
+from verifying import ALONE, Tested, alone_row, verified, verified_alone, write_table
+
+from codeaudit.transforms.errors import CannotAudit, RunError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,8 @@ class Project:
     tests: str = "src/test/java"
     options: tuple[str, ...] = ()
     """For the JVM of the tests."""
+    filled: tuple[tuple[str, str], ...] = ()
+    """Templates of source files, with the file that the build makes of each; see `fill`."""
     without: str = ""
     """A pattern of names of test classes that depend on time or network."""
 
@@ -47,9 +51,29 @@ PROJECTS: Mapping[str, Project] = {
     "commons-io": Project(package="commons-io", without=r".*(Tailer|FileAlteration|Thread).*"),
     "commons-lang": Project(package="libcommons-lang3-java", without=r".*\.(concurrent|time)\..*"),
     "commons-text": Project(package="commons-text"),
-    "gson": Project(package="libgoogle-gson-java", main="gson/src/main/java", tests="gson/src/test/java"),
+    "gson": Project(
+        package="libgoogle-gson-java",
+        main="gson/src/main/java",
+        tests="gson/src/test/java",
+        filled=(
+            (
+                "gson/src/main/java-templates/com/google/gson/internal/GsonBuildConfig.java",
+                "gson/src/main/java/com/google/gson/internal/GsonBuildConfig.java",
+            ),
+        ),
+    ),
+    "jackson-core": Project(
+        package="libjackson2-core-java",
+        filled=(
+            (
+                "src/main/java/com/fasterxml/jackson/core/json/PackageVersion.java.in",
+                "src/main/java/com/fasterxml/jackson/core/json/PackageVersion.java",
+            ),
+        ),
+    ),
     "joda-time": Project(package="libjoda-time-java"),
     "jsoup": Project(package="jsoup", without=r".*\.integration\..*"),
+    "snakeyaml": Project(package="libyaml-snake-java"),
 }
 
 JARS: Final = (
@@ -90,6 +114,8 @@ def main() -> int:
     parser.add_argument("--project", nargs="*", choices=sorted(PROJECTS), default=sorted(PROJECTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--transform", default="all,rename-parameters")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--alone", action="store_true", help="each transform alone, under seed 1")
     asked = parser.parse_args()
     asked.work = asked.work.resolve()
     asked.work.mkdir(parents=True, exist_ok=True)
@@ -105,14 +131,24 @@ def main() -> int:
         try:
             folder = fetched(name, asked.work, apt)
             script = prepared(PROJECTS[name], folder, asked.work / "tests" / name, jars)
-            report = judged(name, folder, script, asked)
-        except (subprocess.CalledProcessError, OSError, ValueError) as error:
+            main = PROJECTS[name].main
+            tested = Tested(name=name, folder=folder, command=f"sh {script}", sources=(main,))
+            if asked.alone:
+                report = verified_alone(tested, asked.transform, 1, asked.workers, asked.work)
+                rows.append(alone_row(tested, "", report, time.monotonic() - began))
+                failed |= any(one["failures"] for one in report["transforms"])
+                write_table(ALONE, rows)
+                continue
+            words = ["--transform", asked.transform, "--workers", str(asked.workers)]
+            report = verified(tested, [*words, "--seed", "1", "--seeds", str(asked.seeds)], asked.work)
+        except (subprocess.CalledProcessError, OSError, ValueError, CannotAudit, RunError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
             continue
-        failed = failed or not report["held"]
+        failed |= not report["held"]
         rows.append(row(name, folder, report, time.monotonic() - began))
-        write_table(rows, report)
+        write_table(HEADS, rows)
+        write_counts(report)
     return int(failed)
 
 
@@ -179,8 +215,17 @@ def fetched(name: str, work: Path, environment: Mapping[str, str]) -> Path:
         with tarfile.open(archives[0]) as tar:
             tar.extractall(partial, filter="data")
         (top,) = partial.iterdir()
+        for template, target in project.filled:
+            fill(top / template, top / target)
         top.rename(folder)
     return folder
+
+
+def fill(template: Path, target: Path) -> None:
+    """Write what the build makes of a template: its package by its folder, and "1.0.0" elsewhere."""
+    package = target.parent.as_posix().partition("/java/")[2].replace("/", ".")
+    text = template.read_text(encoding="utf-8").replace("@package@", package)
+    target.write_text(re.sub(r"@\w+@|\$\{[\w.]+\}", "1.0.0", text), encoding="utf-8")
 
 
 def prepared(project: Project, folder: Path, place: Path, jars: Sequence[Path]) -> Path:
@@ -245,11 +290,7 @@ def compiled(files: Iterable[Path], classes: Path, classpath: str) -> list[Path]
     return left
 
 
-def judged(name: str, folder: Path, script: Path, asked: argparse.Namespace) -> dict[str, Any]:
-    """What `codeaudit verify` says of a project."""
-    words = [str(folder), "--transform", asked.transform, "--seed", "1", "--seeds", str(asked.seeds)]
-    words += ["--source", PROJECTS[name].main, "--test-command", f"sh {script}"]
-    return verified(name, words, asked.work)
+HEADS = ("project", "files", "methods", "changed", "executed", "tests", "caught", "new failures", "time")
 
 
 def row(name: str, folder: Path, report: Mapping[str, Any], seconds: float) -> list[str]:
@@ -268,12 +309,8 @@ def row(name: str, folder: Path, report: Mapping[str, Any], seconds: float) -> l
     ]
 
 
-def write_table(rows: Sequence[Sequence[str]], report: Mapping[str, Any]) -> None:
-    """All lines so far as Markdown, then what each transform changed in the last project's first seed."""
-    heads = ["project", "files", "methods", "changed", "executed", "tests", "caught", "new failures", "time"]
-    print()
-    for cells in (heads, ["---", *["---:"] * 8], *rows):
-        print(f"| {' | '.join(cells)} |")
+def write_counts(report: Mapping[str, Any]) -> None:
+    """What each transform changed in the last project's first seed."""
     for told in report["trials"][0]["by_transform"]:
         why = ", ".join(f"{count:,} × {reason}" for reason, count in [*told["not_applied"].items()][:3])
         print(f"    {told['transform']}: {told['changed']:,} of {told['units']:,}; {why}")

@@ -1,11 +1,12 @@
 """Do real projects' own tests still pass when every meaning-keeping transform has rewritten the project?
 
-    python benchmarks/soundness_projects.py --work DIR [--project NAME ...] [--seeds 5]
+    python benchmarks/soundness_projects.py --work DIR [--project NAME ...] [--seeds 5] [--alone]
 
 Each project is fetched as a source distribution (with its tests), gets a virtual environment with what its
-tests need, and is then verified with `codeaudit verify`: all meaning-keeping transforms together, once a
-seed. (sortedcontainers has no tests in its distribution; cachetools stands in for it.) Downloads and
-environments in DIR are used again. Exit code 1 where some test that passed fails.
+tests need, and is then verified with `codeaudit verify`: the meaning-keeping transforms one after the other,
+once a seed. With `--alone`, each of them alone, under the first seed. (sortedcontainers has no tests in its
+distribution; cachetools stands in for it.) Downloads and environments in DIR are used again. Exit code 1
+where some test that passed fails.
 """
 
 import argparse
@@ -14,12 +15,14 @@ import sys
 import tarfile
 import time
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verifying import verified
+from verifying import ALONE, Tested, alone_row, verified, verified_alone, write_table
+
+from codeaudit.transforms.errors import CannotAudit, RunError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +42,20 @@ PROJECTS: Mapping[str, Project] = {
     "boltons": Project(version="25.0.0", sources=("boltons",)),
     "cachetools": Project(version="5.5.2", sources=("src",)),
     "click": Project(version="8.1.8", sources=("src",)),
+    "h11": Project(version="0.16.0", sources=("h11",), tests=("h11",)),
+    "humanize": Project(version="4.12.3", sources=("src",), needs=("freezegun",)),
+    "itsdangerous": Project(version="2.2.0", sources=("src",), needs=("freezegun",)),
     "jinja2": Project(version="3.1.6", sources=("src",), needs=("markupsafe", "trio")),
+    "jsonschema": Project(
+        version="4.23.0",
+        sources=("jsonschema",),
+        tests=("jsonschema",),
+        needs=("attrs", "jsonschema-specifications", "referencing", "rpds-py", "pyrsistent"),
+    ),
+    "lark": Project(version="1.2.2", sources=("lark",)),
     "markdown": Project(version="3.7", sources=("markdown",), needs=("pyyaml",), runner="unittest discover"),
+    "marshmallow": Project(version="3.26.1", sources=("src",), needs=("packaging", "pytz", "simplejson")),
+    "mistune": Project(version="3.1.3", sources=("src",)),
     "more-itertools": Project(version="10.6.0", sources=("more_itertools",)),
     "networkx": Project(
         version="3.4.2",
@@ -48,6 +63,9 @@ PROJECTS: Mapping[str, Project] = {
         tests=("networkx/algorithms/shortest_paths", "networkx/algorithms/flow", "networkx/classes"),
     ),
     "packaging": Project(version="24.2", sources=("src",), needs=("pretend",)),
+    "parso": Project(version="0.8.4", sources=("parso",), tests=("test",)),
+    "pluggy": Project(version="1.5.0", sources=("src",), tests=("testing",)),
+    "pyparsing": Project(version="3.2.3", sources=("pyparsing",), needs=("railroad-diagrams", "jinja2")),
     "requests": Project(
         version="2.32.3",
         sources=("src",),
@@ -62,7 +80,17 @@ PROJECTS: Mapping[str, Project] = {
         ),
     ),
     "sqlparse": Project(version="0.5.3", sources=("sqlparse",)),
+    "structlog": Project(
+        version="25.3.0", sources=("src",), needs=("freezegun", "pretend", "pytest-asyncio", "time-machine")
+    ),
+    "tinycss2": Project(version="1.4.0", sources=("tinycss2",), needs=("webencodings",)),
     "toolz": Project(version="1.0.0", sources=("toolz",), tests=("toolz",)),
+    "wcwidth": Project(version="0.2.13", sources=("wcwidth",)),
+    "werkzeug": Project(
+        version="3.1.3",
+        sources=("src",),
+        needs=("cffi", "ephemeral-port-reserve", "markupsafe", "pytest-timeout", "watchdog"),
+    ),
 }
 
 
@@ -76,26 +104,36 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--transform", default="all")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--alone", action="store_true", help="each transform alone, under seed 0")
     asked = parser.parse_args()
+    asked.work = asked.work.resolve()
     asked.work.mkdir(parents=True, exist_ok=True)
     rows, failed = [], False
     for name in asked.project:
         began = time.monotonic()
         try:
-            folder, python = prepare(name, PROJECTS[name], asked.work)
-            report = judged(name, folder, python, asked)
-        except (subprocess.CalledProcessError, OSError, ValueError) as error:
+            tested = prepare(name, PROJECTS[name], asked.work)
+            if asked.alone:
+                report = verified_alone(tested, asked.transform, 0, asked.workers, asked.work)
+                rows.append(alone_row(tested, PROJECTS[name].version, report, time.monotonic() - began))
+                failed |= any(one["failures"] for one in report["transforms"])
+                write_table(ALONE, rows)
+                continue
+            words = ["--transform", asked.transform]
+            words += ["--seeds", str(asked.seeds), "--workers", str(asked.workers)]
+            report = verified(tested, words, asked.work)
+        except (subprocess.CalledProcessError, OSError, ValueError, CannotAudit, RunError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
             continue
-        failed = failed or not report["held"]
+        failed |= not report["held"]
         rows.append(row(name, report, time.monotonic() - began))
-        write_table(rows)
+        write_table(HEADS, rows)
     return int(failed)
 
 
-def prepare(name: str, project: Project, work: Path) -> tuple[Path, Path]:
-    """The unpacked source distribution of a project, and a Python in which its tests can run."""
+def prepare(name: str, project: Project, work: Path) -> Tested:
+    """The unpacked source distribution of a project, with a Python in which its tests can run."""
     sdists = work / "sdists"
     folder = work / "projects" / f"{name}-{project.version}"
     if not folder.exists():
@@ -116,45 +154,34 @@ def prepare(name: str, project: Project, work: Path) -> tuple[Path, Path]:
     environment = work / "environments" / name
     python = environment / "bin/python"
     if not (environment / "ready").exists():
-        venv.create(environment, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "-q", "install", "pytest<9", *project.needs], check=True)
+        venv.create(environment, clear=True)
+        install = ["-m", "pip", "-q", "--python", str(python), "install", "pytest<9", *project.needs]
+        subprocess.run([sys.executable, *install], check=True)
         (environment / "ready").touch()
-    return folder, python
+    command = f"{python} -m {project.runner} {' '.join(project.tests)}"
+    return Tested(name=name, folder=folder, command=command, sources=project.sources)
 
 
-def judged(name: str, folder: Path, python: Path, asked: argparse.Namespace) -> dict[str, Any]:
-    """What `codeaudit verify` says of a project."""
-    project = PROJECTS[name]
-    words = [str(folder), "--transform", asked.transform]
-    words += ["--seeds", str(asked.seeds), "--workers", str(asked.workers)]
-    words += ["--test-command", f"{python} -m {project.runner} {' '.join(project.tests)}"]
-    for source in project.sources:
-        words += ["--source", source]
-    return verified(name, words, asked.work)
+HEADS = (
+    *("project", "tests passing before", "units changed", "of these executed"),
+    *("new failures, by seed", "fail where these raise", "unsteady", "time"),
+)
 
 
 def row(name: str, report: Mapping[str, Any], seconds: float) -> list[str]:
-    """A project's line of the table."""
+    """A project's line of the table of `HEADS`."""
     power = report["power"]
+    caught = "they hang" if power["caught"] is None else f"{power['caught']:,}"
     return [
-        name,
-        PROJECTS[name].version,
+        f"{name} {PROJECTS[name].version}",
         f"{report['before']['passed']:,}",
-        f"{power['units']:,}",
         f"{power['changed']:,}",
         f"{power['executed']:,}",
         " ".join(str(len(trial["failures"])) for trial in report["trials"]),
+        "all: the test command stops" if power["stopped"] else caught,
+        f"{report['before']['unsteady'] + sum(trial['flaky'] for trial in report['trials']):,}",
         f"{seconds:,.0f} s",
     ]
-
-
-def write_table(rows: Sequence[Sequence[str]]) -> None:
-    """All lines so far, as Markdown."""
-    heads = ["project", "version", "tests passing", "units", "changed", "executed", "new failures", "time"]
-    print()
-    for cells in (heads, ["---", "---", *["---:"] * 6], *rows):
-        print(f"| {' | '.join(cells)} |")
-    print(flush=True)
 
 
 if __name__ == "__main__":
