@@ -34,7 +34,8 @@ _NAMED_AGAIN: Final = re.compile(r"Execution \S+ of goal \S+ failed: ")
 _WERROR: Final = "warnings found and -Werror specified"
 """What javac says last where warnings, and no errors, end it."""
 _WARNING: Final = re.compile(
-    r"^(?:\[WARNING\] |(?::[\w.-]+)+(?=/))?(?P<warning>\S[^\n:]*\.java:(?:\d+: warning:|\[\d+(?:,\d+)?\]).*)$",
+    r"^(?:\[WARNING\] |(?::[\w.-]+)+(?=/))?"
+    r"(?P<warning>\S[^\n:]*\.java:(?:\d+: warning:|\[\d+(?:,\d+)?\]).*)$",
     re.MULTILINE,
 )
 _STYLE: Final = re.compile(

@@ -76,8 +76,8 @@ class ProjectTestRun:
     """Numbers of the units that were executed; empty unless probes were inserted."""
 
     @property
-    def told(self) -> bool:
-        """Whether a test runner told of tests or files of tests, and not only the command's exit code."""
+    def reported(self) -> bool:
+        """Whether a test runner reported tests or files of tests; false if only the exit code is known."""
         return bool(self.results.keys() - {WHOLE})
 
     def passed(self) -> frozenset[str]:

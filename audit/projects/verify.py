@@ -66,8 +66,8 @@ class PowerCheck:
     caught: int | None
     """Tests that failed when every changed unit raised an error; `None` if the tests then hang."""
     stopped: bool = False
-    """Whether nothing of tests was told then: the test command itself uses the changed units, as pytest does
-    of pluggy."""
+    """Whether no test was reported then: the test command itself uses the changed units, as pytest uses
+    those of pluggy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,12 +246,11 @@ def _power(
     # A module that raises on import says nothing about the tests of its functions.
     functions = [unit for unit in changed if unit[1] != MODULE]
     run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
-    # Where pytest tells which files it cannot import, it runs; then their tests have failed.
-    stopped = not run.timed_out and before.passed.isdisjoint(run.results) and not run.told
+    # If pytest reports files that it cannot import, their tests have failed and it has not stopped.
+    stopped = not run.timed_out and before.passed.isdisjoint(run.results) and not run.reported
     # A build of several modules may end in a later one.
     if before.passed.difference(run.results) or (before.told_by == "exit code" and run.code):
         _check_gate(run)
-    if stopped or (before.told_by == "exit code" and run.code):
         # Then the inserted statements were refused, and nothing is known of the changed units.
         if run.build.compiler:
             raise CannotAudit(

@@ -84,6 +84,7 @@ RECORDED = {
     "gradle-script": "A problem occurred evaluating root project 'p'. > Plugin with id 'nosuch' not found.",
     "gradle-task": "Task 'tset' not found in root project 'p'.",
     "gradle-dependency": "> Could not find a:b:1.0.",
+    "gradle-checkstyle": ":checkstyleMain: Checkstyle rule violations were found. See the report at: file:///",
     "gradle-werror": "warnings found and -Werror specified: /home/me/p/src/main/java/p/Cart.java:20: warning:",
     "maven-release": "compile: Fatal error compiling: error: release version 30 not supported",
 }
@@ -92,6 +93,7 @@ GATES = {
     "gradle, spotless": ":spotlessJavaCheck",
     "maven-werror": "javac -Werror",
     "gradle-werror": "javac -Werror",
+    "gradle-checkstyle": ":checkstyleMain",
 }
 """Where the style of the code is refused, by what."""
 COMPILERS = {"javac", "maven-compiler", "maven-compiler-of-tests", "gradle-compiler"}
