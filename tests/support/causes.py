@@ -13,9 +13,10 @@ from unittest.mock import patch
 
 from codeaudit.transforms.dependence.effects import OBSERVES
 from codeaudit.transforms.python import rewriting, source
-from codeaudit.transforms.python.analysis import builder, expressions, facts
+from codeaudit.transforms.python.analysis import builder, expressions, facts, program
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.expressions import LOOKS, ExpressionEffects
+from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.layout import lines
 from codeaudit.transforms.python.notes import rules
 from codeaudit.transforms.python.order import reorder
@@ -35,12 +36,17 @@ class Cause:
     @contextmanager
     def put_back(self) -> Iterator[None]:
         """The engine with this cause."""
-        source.read.cache_clear()  # a source remembers what the analysis said
+        self._forget()
         with ExitStack() as stack:
             for (holder, name), value in self.patches().items():
                 stack.enter_context(patch.object(holder, name, value))
             yield
+        self._forget()
+
+    def _forget(self) -> None:
+        """Both remember what the analysis said."""
         source.read.cache_clear()
+        program.analyse.cache_clear()
 
 
 def _calls(
@@ -189,6 +195,8 @@ CAUSES: Final = (
     Cause("8 isinstance, hasattr, getattr never raise", _calls("isinstance hasattr getattr", OBSERVES)),
     Cause("9 a lambda that max or min keeps is used up", _kept_lambdas),
     Cause("9 extend and update use a generator up", _methods("extend update")),
+    Cause("looking never acts, whatever the text shows", lambda: {(program, "shown_looks"): lambda *_: ShownLooks(), (program, "looks_around"): lambda _: ShownLooks()}),
+    Cause("the text around the function shows nothing", lambda: {(program, "looks_around"): lambda _: ShownLooks()}),
     Cause("10 comments mark no sections", _marks, ("reorder", "reorder-imports", "remove-comments")),
     Cause("11 % always gives an exact text", _foreign_texts, ("concat-to-f-string", "contract-augmented", "swap-operands", "reorder")),
     Cause("11 format always gives an exact text", _foreign_formats, ("concat-to-f-string", "contract-augmented", "swap-operands", "reorder")),

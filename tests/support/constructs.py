@@ -7,7 +7,7 @@ and `R` a variable of the statement's own, which is shown at the end.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -550,6 +550,75 @@ def properties(g: "Grammar") -> list[str]:
     ]
 
 
+ACTING_MEMBERS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "size": ("@property\ndef size(self):", ("R = M.size", "R = M.size + 1", "R = getattr(M, 'size', 0)", "R = hasattr(M, 'size')")),
+    "__getattr__": ("def __getattr__(self, name):", ("R = M.other", "R = getattr(M, 'other')", "R = [M.other, M.count]")),
+    "__getitem__": ("def __getitem__(self, key):", ("R = M[1]", "R = M['k']", "R = operator.getitem(M, 0)")),
+    "__contains__": ("def __contains__(self, one):", ("R = 1 in M", "R = a not in M", "R = operator.contains(M, 1)")),
+    "__bool__": ("def __bool__(self):", ("R = not M", "R = M and 1", "R = 1 if M else 2", "if M: R = 2\nelse: R = 3", "R = bool(M)")),
+    "__len__": ("def __len__(self):", ("R = len(M)", "R = not M", "R = M or 3")),
+    "__eq__": ("def __eq__(self, other):", ("R = M == 1", "R = 2 != M", "R = M in [1, 2]", "R = [1, M].count(3)", "R = (M,) == (2,)")),
+    "__lt__": ("def __lt__(self, other):", ("R = M < 1", "R = 2 > M", "R = min(M, 3)", "R = sorted([M, 2])", "R = max(1, M)")),
+    "__hash__": ("def __hash__(self):", ("R = {M: 1}.get(M)", "R = len({M, 1})", "R = hash(M)", "R = 2 if M in {1: 2} else 1")),
+    "__str__": ("def __str__(self):", ("R = f'{M}'", "R = '%s' % M", "R = str(M)", "R = '{}'.format(M)", "R = print(M)")),
+    "__format__": ("def __format__(self, spec):", ("R = f'{M:>4}'", "R = format(M, 'x')", "R = '{:3}'.format(M)", "R = f'{M}-'")),
+    "__add__": ("def __add__(self, other):", ("R = M + 1", "R = sum([M])", "R = operator.add(M, 2)", "R = M + a")),
+    "__radd__": ("def __radd__(self, other):", ("R = 1 + M", "R = sum([1, M])", "R = a + M")),
+    "__neg__": ("def __neg__(self):", ("R = -M", "R = operator.neg(M)")),
+    "__abs__": ("def __abs__(self):", ("R = abs(M)", "R = max([M], key=abs)")),
+    "__setattr__": ("def __setattr__(self, name, value):", ("M.new = 1", "M._new = 2", "R = setattr(M, 'n', 3)")),
+}  # fmt: skip
+"""Members of a class that look by right, by name, each with statements that run it."""
+
+
+def acting_look(g: "Grammar") -> list[str]:
+    """An object whose class, in the same text, acts or raises when somebody looks at it."""
+    name, m, n = g.name("Local"), g.name("m"), g.name("n")
+    member = g.rng.choice(tuple(ACTING_MEMBERS))
+    head, uses = ACTING_MEMBERS[member]
+    act = g.rng.choice(
+        [
+            [f"nonlocal {n}", f"{n} += 1"],
+            [f"{n}.append(2)"],
+            ["self.__dict__['count'] = 7"],
+            ["bump()"],
+            ["xs.append(1)"],
+            [f"fail({n})"],
+        ]
+    )
+    result = (
+        g.pick("True", "1")
+        if member in ("__bool__", "__len__")
+        else "'text'"
+        if member in ("__str__", "__format__")
+        else "3"
+    )
+    result = "True" if member == "__bool__" else "None" if member == "__setattr__" else result
+    body = [*head.splitlines(), *_deeper(act), f"    return {result}"]
+    start = f"{n} = [1]" if act[0].startswith(f"{n}.") else f"{n} = 1"
+    looks = (
+        "R = N",
+        "R = M.count",
+        "R = G",
+        "R = len(xs)",
+        "R = xs[-1]",
+        "R = 3",
+        "N = 5",
+        "R = M.__dict__.get('count')",
+        "bump()",
+    )
+    lines = _met(g, _chosen(g, uses, looks), M=m, N=n)
+    lines[-1] = re.sub(rf"show\(((?:.*, )?){m}\b(?:, )?", r"show(\1", lines[-1]).replace(", )", ")")
+    return [
+        start,
+        f"class {name}:",
+        *([] if member == "__setattr__" else ["    count = 0"]),
+        *_deeper(body),
+        f"{m} = {name}()",
+        *_caught(g, lines, 0.4),
+    ]
+
+
 def certain_numbers(g: "Grammar") -> list[str]:
     """Variables of certain type, in the forms that rewritings of expressions look for."""
     n, m = g.name("n"), g.name("n")
@@ -585,7 +654,7 @@ def certain_branches(g: "Grammar") -> list[str]:
     act = lambda: g.pick(f"{r} = {g.rng.randrange(9)}", "bump()", f"{r} = {n}", "xs.append(2)", f"{r} = a")  # noqa: E731
     leave = lambda: g.pick("return a, xs", f"return {r}", "raise KeyError(a)")  # noqa: E731
     start = [f"{r} = 0", f"{n} = len({g.pick('t', 'str(b)', 'str(a is None)')})"]
-    lines = g.rng.choice(
+    several = g.rng.sample(
         [
             [f"if {n} == 1:", f"    {act()}", f"elif {n} == 2:", f"    {act()}", f"elif {n} in (4, 5):", f"    {act()}"],
             [f"match {n}:", "    case 1:", f"        {act()}", "    case 4 | 5:", f"        {act()}", "    case 2:", f"        {act()}"],
@@ -607,15 +676,16 @@ def certain_branches(g: "Grammar") -> list[str]:
             [f"for i in range({n}):", f"    {act()}", "    if i == 1: continue", f"    {act()}"],
             ["for i in range(len(ys)):", "    trace(ys[i])"],
             [f"while {n} > 0:", f"    {n} -= 1", f"    {act()}"],
-        ]
+        ],
+        3,
     )  # fmt: skip
-    return [*start, *lines, f"show({r})"]
+    return [*start, *(line for lines in several for line in lines), f"show({r})"]
 
 
 def layout(g: "Grammar") -> list[str]:
     """Text that rewritings of layout look for."""
     r = g.name("u")
-    lines = g.rng.choice(
+    several = g.rng.sample(
         [
             [f"{r} = [", "    1,", f"    {g.pick('a', 'b')},", "]"],
             [f"{r} = trace(", f"    {g.pick('1', 'a')},", ")"],
@@ -626,10 +696,11 @@ def layout(g: "Grammar") -> list[str]:
             [f"{r} = ((a) + (1))", f"{g.name('v')} = {{'k': (1), 'j': [2]}}"],
             [f"{r}: int = 4", f"{g.name('v')}: list[int] = [a]"],
             [f"{r} = 0x1f + 1_000", f"{g.name('v')} = 1e3"],
-            [f"def {r}(n: int = 1):", '    """Text."""', "    return n"],
-        ]
+            [f"def {(inner := g.name('inner'))}(n: int = 1):", '    """Text."""', "    return n", f"{r} = {inner}()"],
+        ],
+        2,
     )  # fmt: skip
-    return [*lines, f"show({r})"]
+    return [f"{r} = 0", *(line for lines in several for line in lines), f"show({r})"]
 
 
 def imports(g: "Grammar") -> list[str]:
@@ -651,14 +722,20 @@ def preface(g: "Grammar") -> tuple[list[str], list[str]]:
         (["import json", "import string"], "show(json.dumps([1], indent=None, sort_keys=True))"),
         (["class Lazy:", "    def __init__(self): self.n = 1", "    @property", "    def size(self): return self.n", "    def grow(self): self.n += 1"], "show(Lazy().size)"),
         (["LIMIT = 3"], "show(LIMIT)"),
+        (["class Lines:", "    read = 0", "    @property", "    def last(self):", "        self.read += 1", "        return 4"],
+         "lines = Lines()\nfirst = lines.last\nmany = lines.read\nagain = lines.last\nshow(first, many, again)"),
+        (["class Asked:", "    times = []", "    def __eq__(self, other):", "        Asked.times.append(1)", "        return True"],
+         "asked = Asked()\nsame = asked == a\nmany = len(Asked.times)\nother = 3 != asked\nshow(same, many, other)"),
     ]  # fmt: skip
     chosen = g.rng.sample(made, g.rng.randint(2, 4))
-    return [line for lines, _ in chosen for line in [*lines, ""]], [use for _, use in chosen]
+    return [line for lines, _ in chosen for line in [*lines, ""]], [
+        line for _, use in chosen for line in use.splitlines()
+    ]
 
 
 CONSTRUCTS: Final[tuple[Callable[["Grammar"], list[str]], ...]] = (
     aliased_list, aliased_mapping, half_consumed, half_consumed, acting_self, kept_closure, acting_import, several_raise,
     subclass_of_text, huge_number, class_names, unbound_inside, own_variables, marked_section, exception_groups,
-    returning_finally, star_arguments, matched, walrus, shared_nonlocals, descriptors, private_state, properties,
-    certain_numbers, certain_texts, certain_branches, certain_branches, certain_branches, layout, imports,
+    returning_finally, star_arguments, matched, walrus, shared_nonlocals, acting_look, acting_look, descriptors, private_state, properties,
+    certain_numbers, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, layout, layout, imports,
 )  # fmt: skip

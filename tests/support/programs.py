@@ -203,6 +203,7 @@ def shown(value):
     if isinstance(value, type) or type(value).__name__ in ("Thing", "Op", "Source", "Slots", "Trap", "Text"):
         return repr(value)
     if isinstance(value, Box): return shown(value.kept)
+    if isinstance(value, NameError): return type(value).__name__  # its text holds a name
     if isinstance(value, BaseException): return f"{type(value).__name__}{shown(value.args)}"
     if callable(value): return f"called {shown(value())}"
     if isinstance(value, dict): return f"{type(value).__name__}{shown(list(value.items()))}"
