@@ -7,6 +7,7 @@ where it reads it, so that the rest of the program may trust its values.
 import json
 import math
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, Final
 
 DAMAGED: Final = (
@@ -43,6 +44,17 @@ def is_number(value: object) -> bool:
         return math.isfinite(value)
     except OverflowError:  # a whole number beyond every float
         return False
+
+
+def finite(value: object) -> float | None:
+    """A number, or the text of one, as a float; `None` if it is none, not finite or beyond every float."""
+    if isinstance(value, bool) or not isinstance(value, Real | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 KINDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {

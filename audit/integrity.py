@@ -1,5 +1,8 @@
 """Binds the files of a run together: a changed, cut or foreign file is found when the run is read.
 
+`check_files` compares hashes. `check_rows` compares the tables with each other, so that missing rows are
+found even if the hashes were computed anew.
+
 The manifest of a finished run holds the SHA-256 of each file that is read later, and a digest of itself.
 Whoever edits a file can compute these anew. A signature (HMAC-SHA256 under a secret key) cannot be made
 without the key. `codeaudit explain` extends a run later. Its file is bound by a field of its own, which is
@@ -10,11 +13,21 @@ import hashlib
 import hmac
 import json
 import shlex
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from codeaudit.audit.store import BOUND, EXPLANATIONS, MANIFEST, Manifest, RunFolder
+from codeaudit.audit.store import (
+    BOUND,
+    EXPLANATIONS,
+    MANIFEST,
+    SUITE,
+    VERDICTS,
+    Manifest,
+    RunFolder,
+    read_rows,
+)
 from codeaudit.transforms.errors import RunError, UsageError
 
 FILES: Final = "files"
@@ -23,6 +36,10 @@ DIGEST: Final = "digest"
 SIGNATURE: Final = "signature"
 EXPLAINED: Final = "explanations"
 """Field of the manifest: the SHA-256 of the newest explanations and of those before."""
+VARIANT: Final = ("seed", "sample", "transform", "variant")
+"""The columns that identify a variant."""
+FIXED: Final = ("kind", "input")
+"""Columns in which a variant and the verdicts on it are equal."""
 OUTSIDE: Final = frozenset({DIGEST, SIGNATURE, EXPLAINED})
 """Fields that the digest leaves out."""
 SHORTEST: Final = 16
@@ -72,7 +89,7 @@ def check_files(folder: Path, manifest: Manifest) -> None:
         raise _foreign(folder, MANIFEST)
     for name in sorted(BOUND):
         if not (folder / name).exists():
-            raise RunError(f"{str(folder / name)!r} is missing; {_again(folder)}")
+            raise RunError(f"{str(folder / name)!r} is missing; {restored(folder)}")
         if files[name] != _hash(folder / name):
             raise _foreign(folder, name)
     path = folder / EXPLANATIONS
@@ -81,6 +98,52 @@ def check_files(folder: Path, manifest: Manifest) -> None:
             f"{str(path)!r} is not the file that `codeaudit explain` wrote; delete it and explain "
             "the run again"
         )
+
+
+def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[tuple[str, str]]]:
+    """Check that the verdicts are those on the suite: one for each model and variant, and no other.
+
+    Returns, by model, the number of verdicts of each kind with each outcome.
+
+    Raises:
+        RunError: rows are missing, given twice or of another run, or there is no verdict at all.
+    """
+    suite, verdicts = folder / SUITE, folder / VERDICTS
+    asked: dict[tuple[object, ...], tuple[object, ...]] = {}
+    seen: set[tuple[object, ...]] = set()
+    found: dict[str, Counter[tuple[str, str]]] = {model: Counter() for model in models}
+    try:
+        for row in read_rows(suite, columns=(*VARIANT, *FIXED, "status")):
+            key = tuple(row[name] for name in VARIANT)
+            if row["status"] != "perturbed":
+                continue
+            if key in asked:
+                raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
+            asked[key] = tuple(row[name] for name in FIXED)
+        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "outcome")):
+            key = tuple(row[name] for name in VARIANT)
+            if row["model"] not in found:
+                raise RunError(
+                    f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
+                )
+            if asked.get(key) != tuple(row[name] for name in FIXED):
+                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_told(key)}")
+            if (row["model"], *key) in seen:
+                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
+            seen.add((row["model"], *key))
+            found[row["model"]][row["kind"], row["outcome"]] += 1
+    except KeyError as error:
+        raise RunError(f"a table in {str(folder)!r} lacks the column {error}") from error
+    if not asked:
+        raise RunError(f"the run at {str(folder)!r} has no verdict: no perturbation could be applied")
+    missing = len(models) * len(asked) - len(seen)
+    if missing:
+        raise RunError(f"{str(verdicts)!r} lacks {missing} of {len(models) * len(asked)} verdicts on {SUITE}")
+    return found
+
+
+def _told(key: Iterable[object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in zip(VARIANT, key, strict=True))
 
 
 def check_signature(folder: Path, manifest: Manifest, key: bytes) -> None:
@@ -129,10 +192,11 @@ def _explained(manifest: Manifest) -> list[Any]:
 
 def _foreign(folder: Path, name: str) -> RunError:
     what = "is not the file that this run wrote: edited, cut or of another run"
-    return RunError(f"{str(folder / name)!r} {what}; {_again(folder)}")
+    return RunError(f"{str(folder / name)!r} {what}; {restored(folder)}")
 
 
-def _again(folder: Path) -> str:
+def restored(folder: Path) -> str:
+    """What to do about a run folder that was changed."""
     return f"restore the folder, or run the audit again: {repeated(folder)}"
 
 

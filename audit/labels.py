@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from codeaudit.audit.checks import is_number, load_json
 from codeaudit.audit.corpora.records import LabelColumn, Note
 from codeaudit.audit.interface import (
     NO_LABELS,
@@ -286,7 +287,8 @@ def _with_costs(case: Case, found: Mapping[str, float | None]) -> Case:
 
 def _read(path: Path, count: int) -> list[float | None] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, list) and len(found) == count else None
+    whole = isinstance(found, list) and len(found) == count
+    return found if whole and all(one is None or is_number(one) for one in found) else None

@@ -16,6 +16,8 @@ ANSWER_CHANGES: Final = "the right answer changes"
 ANSWER_STAYS: Final = "the right answer stays"
 ANSWER_UNKNOWN: Final = "unknown whether the right answer changes"
 """Reasons for no verdict although both answers are there."""
+EXCUSES: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
+"""These reasons: such a verdict is missing by design and by no fault of the model."""
 
 MALFORMED: Final = "malformed answer"
 CUT_OFF: Final = "answer cut off by max_tokens"

@@ -257,6 +257,7 @@ def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> 
     found = [_next(folder, perturbed, rows) for perturbed in variants]
     try:
         verdicts = tuple(_verdict(one, row) for one, row in zip(variants, found, strict=True))
+        score, after = found[0]["score_before"], tuple(row["score_after"] for row in found)
     except (RunError, *DAMAGED) as error:
         sample = case.sample.id
         raise RunError(
@@ -266,9 +267,9 @@ def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> 
         model=model,
         sample=case.sample,
         before=verdicts[0].before,
-        score=found[0]["score_before"],
+        score=score,
         verdicts=verdicts,
-        after_scores=tuple(row["score_after"] for row in found),
+        after_scores=after,
         not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
     )
 
@@ -316,12 +317,18 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
             variant=row["variant"],
             reason=row["reason"],
         )
+    text = row["perturbed"]
+    if row.get("input") not in (None, input_hash(sample.language, shown(sample, text))):
+        raise ValueError("'input' is not the hash of the perturbed text")
+    # No transform gives the unchanged text, and the identity gives nothing else.
+    if (text == sample.source) != (row["kind"] == "identity"):
+        raise ValueError(f"'perturbed' does not fit the kind {row['kind']!r}")
     return Perturbed(
         sample=_relabelled(sample, row.get("label_after")),
         transform=row["transform"],
         kind=row["kind"],
         variant=row["variant"],
-        source=row["perturbed"],
+        source=text,
         moves=tuple(_move(*parts) for parts in load_json(row["moves"])),
         evidence=row["evidence"],
     )

@@ -26,6 +26,7 @@ from codeaudit.audit.records import (
     ANSWER_STAYS,
     ANSWER_UNKNOWN,
     CUT_OFF,
+    EXCUSES,
     MALFORMED,
     Answer,
     Audited,
@@ -268,8 +269,9 @@ def _asked(plan: Iterable[QueryBatch], setup: AuditSetup, *, again: bool) -> dic
 def _checked(task: Task, prediction: Prediction) -> Prediction:
     """The prediction in the task's normal form, or a failure where it has none."""
     match prediction:
-        case Failed():
-            return prediction
+        case Failed(reason=reason):
+            # These reasons excuse a missing verdict, and only `judge` may give them.
+            return Failed(reason=f"model: {reason}") if reason in EXCUSES else prediction
         case Predicted():
             answer = task.normalise(prediction.answer)
             if answer is None or not all(isfinite(score) for _, score in prediction.scores):
@@ -291,19 +293,20 @@ def _audited(
             verdicts.append(
                 judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
             )
-            scores.append(_score(setup.task, after, outcome.sample))
+            scores.append(score_of(setup.task, after, outcome.sample))
     return Audited(
         model=setup.model.name,
         sample=case.sample,
         before=before,
-        score=_score(setup.task, before, case.sample),
+        score=score_of(setup.task, before, case.sample),
         verdicts=tuple(verdicts),
         after_scores=tuple(scores),
         not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
     )
 
 
-def _score(task: Task, prediction: Prediction, sample: Sample) -> float | None:
+def score_of(task: Task, prediction: Prediction, sample: Sample) -> float | None:
+    """The task's score of an answer; `None` without one."""
     return task.score(prediction.answer, sample) if isinstance(prediction, Predicted) else None
 
 

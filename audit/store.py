@@ -277,12 +277,27 @@ EXPLANATION_COLUMNS: Final[Mapping[str, str]] = {
 }
 """The simple columns of `explanations.jsonl`; `moves`, `before` and `after` are JSON values."""
 
+BASELINE: Final = "baseline"
+"""The table in a baseline file, which the user names."""
+BASELINE_COLUMNS: Final[Mapping[str, str]] = {
+    "seed": "int64",
+    "model": "string",
+    "sample": "string",
+    "original": "string",  # hash of the sample's unchanged text
+    "transform": "string",
+    "kind": "string",
+    "variant": "int64",
+    "input": "string",
+    "outcome": "string",
+}
+
 _NAMED: Final = frozenset({"seed", "sample", "transform", "kind", "variant"})
 FILLED: Final[Mapping[str, frozenset[str]]] = {
     SUITE: _NAMED | {"language", "path", "line", "source", "status"},
     VERDICTS: _NAMED | {"model", "input", "outcome", "before", "after"},
     ATTACKS: frozenset({"seed", "model", "sample", "strategy", "budget", "queries", "outcome"}),
     EXPLANATIONS: frozenset(EXPLANATION_COLUMNS),
+    BASELINE: frozenset(BASELINE_COLUMNS),
 }
 """The columns that every row of a table fills. Earlier versions did not write some of the others."""
 NEEDED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
@@ -314,6 +329,7 @@ _COLUMNS: Final = {
     VERDICTS: VERDICT_COLUMNS,
     ATTACKS: ATTACK_COLUMNS,
     EXPLANATIONS: EXPLANATION_COLUMNS,
+    BASELINE: BASELINE_COLUMNS,
 }
 
 
@@ -368,17 +384,17 @@ class LinesWriter(AbstractContextManager["LinesWriter"]):
 
 
 def read_rows(
-    path: Path, *, seed: int | None = None, columns: Sequence[str] | None = None
+    path: Path, *, seed: int | None = None, columns: Sequence[str] | None = None, table: str | None = None
 ) -> Iterator[TableRow]:
     """The rows of a table, or those of one trial; of a Parquet file with the named columns only.
 
-    Its columns are those of the table of its name; a table of any other name is a suite.
+    Its columns are those of `table`, by default of the table of its name; one of any other name is a suite.
 
     Raises:
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
     numbered = _lines(path) if path.suffix == LINES else _batches(path, seed, columns)
-    name = path.name if path.name in FILLED else SUITE
+    name = table or (path.name if path.name in FILLED else SUITE)
     for number, row in numbered:
         _check_row(path, name, number, row, columns)
         if seed is None or row["seed"] == seed:
@@ -513,7 +529,7 @@ def read_about(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError as error:
         raise RunError(f"no suite {str(path)!r}") from error
     except (ArrowException, OSError, *DAMAGED) as error:
-        raise RunError(f"cannot read suite {str(path)!r}: {_one_line(error)}") from error
+        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
     if b"codeaudit" not in metadata:
         raise RunError(f"{str(path)!r} was not written by codeaudit: it has no codeaudit metadata")
     try:

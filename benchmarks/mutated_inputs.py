@@ -17,11 +17,15 @@ The exit code is 1 if a mutant fails.
 
 import argparse
 import csv
+import difflib
+import gzip
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -29,19 +33,27 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
+from unittest import mock
+
+from mutations import mutated, parses
 
 from codeaudit.audit.store import EXPLANATIONS, MANIFEST, RunFolder
+from codeaudit.cli.main import INTERRUPTED
 from codeaudit.cli.main import main as codeaudit
 
 SECONDS: Final = 60
 """A mutant that takes longer fails."""
+MEMORY: Final = 24 << 30
+"""Bytes of addresses that the campaign may use."""
+SEED: Final = -1
+"""The number of the mutant that is not changed."""
 DOCUMENTED: Final = frozenset({0, 1, 2, 3})
 NOT_OF_A_FILE: Final = ("nothing could be judged", "gate cannot tell")
 """Beginnings of errors about a result; every other error names the file or the model."""
@@ -79,7 +91,54 @@ class Totals {
     }
 }
 """
-ASSEMBLY: Final = "addq %rax, %rbx\nmovq %rcx, %rdx\nimulq %rsi, %rdi\n"
+ASSEMBLY: Final = """\
+addq %rax, %rbx
+movq %rcx, %rdx
+imulq %rsi, %rdi
+
+leaq 8(%rax,%rbx,4), %rcx
+xorl %edx, %edx
+movq %rcx, (%rsi)
+
+subl $3, %eax
+shll $2, %ecx
+"""
+CLIP: Final = """\
+package org.a;
+
+public class Clip {
+    int low(int x) {
+        if (x <= 0) {
+            return 0;
+        }
+        return x;
+    }
+
+    int high(int x) {
+        int limit = 9;
+        return x > limit ? limit : x;
+    }
+}
+"""
+CLIP_PLACE: Final = "src/main/java/org/a/Clip.java"
+CALLS: Final = [
+    {
+        "code": "def f(a, b):\n    total = a\n    total += b\n    return total\n",
+        "input": "1, 2",
+        "output": "3",
+    },
+    {"code": "def g(a):\n    found = [a]\n    return found\n", "test_list": ["assert g(4) == [4]"]},
+]
+PROBLEMS: Final = [
+    {
+        "task_id": "own/0",
+        "prompt": "def add(left, right):\n",
+        "canonical_solution": "    total = left + right\n    return total\n",
+        "test": "def check(candidate):\n    assert candidate(3, 4) == 7\n",
+        "entry_point": "add",
+    }
+]
+BLOCKS: Final = "4883c0014883c302,200\n4801d84889c84883c005,310.5\n"
 ROWS: Final = [
     {
         "source": part,
@@ -114,294 +173,6 @@ transform = ["rename"]
 """
 
 
-# ── mutations of values ──────────────────────────────────────────────────────────────────────────────────
-
-
-def values() -> list[Any]:
-    """Values that a cell may wrongly hold."""
-    deep: Any = 0
-    for _ in range(80):
-        deep = [deep]
-    return [
-        None, True, False, 0, -1, 1, 2, 2**31, 2**63, 10**400, -0.5, 1e308, 1.5, float("nan"), float("inf"), "", " ",
-        "x", "²", "1", "1e999", "\0", "\x1b[31m", "\ud800", "\u202e", "a" * 5000, "../../etc/passwd", "python", "{}",
-        "[]", "null", [], [None], [[]], ["x", 1], {}, {"a": 1}, {"failed": None}, {"answer": {}}, deep,
-    ]  # fmt: skip
-
-
-def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple[Any, Any]]:
-    """Every (container, key) inside a value of JSON."""
-    found = [] if found is None else found
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        found.append((value, key))
-        places(inner, found)
-    return found
-
-
-def change_value(rng: random.Random, value: Any) -> Any:
-    """The value with one change: a place gets another value, loses its key, or changes place."""
-    spots = places(value)
-    if not spots or rng.random() < 0.03:
-        return rng.choice(values())
-    container, key = rng.choice(spots)
-    inner = container[key]
-    match rng.randrange(9):
-        case 0:
-            del container[key]
-        case 1 if isinstance(container, dict):
-            container[str(rng.choice(["x", key, f"{key} ", f"{key}_"]))] = container.pop(key)
-        case 1 if isinstance(container, list):
-            container.insert(key, inner)
-        case 2:
-            other, place = rng.choice(spots)
-            if place in other if isinstance(other, dict) else place < len(other):
-                container[key] = json.loads(json.dumps(other[place]))
-        case 3 if isinstance(container, list):
-            rng.shuffle(container)
-        case 3 | 4 if isinstance(inner, str) and inner[:1] in '[{"0123456789n':
-            # A cell that holds JSON itself.
-            try:
-                container[key] = json.dumps(change_value(rng, json.loads(inner)))
-            except ValueError:
-                container[key] = inner[: rng.randrange(len(inner) + 1)]
-        case 5:
-            container[key] = [inner]
-        case 6 if isinstance(inner, int | float) and not isinstance(inner, bool):
-            container[key] = rng.choice([-inner, inner + 1, inner * 1000, str(inner), float(inner) + 0.5])
-        case 6 if isinstance(inner, str):
-            container[key] = rng.choice([inner.upper(), inner + "\0", inner[1:], inner * 2, 0])
-        case _:
-            container[key] = rng.choice(values())
-    return value
-
-
-def dumped(rng: random.Random, value: Any) -> str:
-    """JSON text; sometimes one key stands twice."""
-    text = json.dumps(value)
-    if isinstance(value, dict) and value and rng.random() < 0.05:
-        key = rng.choice(list(value))
-        text = f"{{{json.dumps(key)}: {json.dumps(rng.choice(values()))}, {text[1:]}"
-    return text
-
-
-def mutate_json(rng: random.Random, data: bytes) -> bytes:
-    """One value of a JSON file."""
-    return dumped(rng, change_value(rng, json.loads(data))).encode("utf-8", "surrogatepass")
-
-
-def mutate_lines(rng: random.Random, data: bytes) -> bytes:
-    """One row of a file of JSON lines."""
-    rows = [json.loads(line) for line in data.splitlines() if line.strip()]
-    change_rows(rng, rows)
-    return "".join(dumped(rng, row) + "\n" for row in rows).encode("utf-8", "surrogatepass")
-
-
-def change_rows(rng: random.Random, rows: list[Any]) -> None:
-    """Rows swapped, dropped, repeated, or one of them changed; sometimes all rows in one cell."""
-    if not rows:
-        return
-    number = rng.randrange(len(rows))
-    match rng.randrange(8):
-        case 0:
-            rng.shuffle(rows)
-        case 1:
-            del rows[number]
-        case 2:
-            rows.insert(rng.randrange(len(rows) + 1), rows[number])
-        case 3 if isinstance(rows[0], dict) and rows[0]:
-            name, value = rng.choice(list(rows[0])), rng.choice(values())
-            for row in rows:
-                if isinstance(row, dict):
-                    row[name] = value
-        case _:
-            rows[number] = change_value(rng, json.loads(json.dumps(rows[number])))
-
-
-def mutate_csv(rng: random.Random, data: bytes) -> bytes:
-    """A cell, a row or a column of a CSV file."""
-    rows = list(csv.reader(io.StringIO(data.decode())))
-    row = rng.choice(rows)
-    place = rng.randrange(len(row)) if row else 0
-    match rng.randrange(6):
-        case 0:
-            rows.remove(row)
-        case 1:
-            rows.insert(rng.randrange(len(rows)), row)
-        case 2:
-            for each in rows:
-                del each[place : place + 1]
-        case 3:
-            row.append("x")
-        case _ if row:
-            row[place] = str(rng.choice(values()))
-    out = io.StringIO()
-    csv.writer(out).writerows(rows)
-    return out.getvalue().encode("utf-8", "surrogatepass")
-
-
-def mutate_parquet(rng: random.Random, data: bytes) -> bytes:
-    """A column of another type or name, cells of the same type, the order of rows, or the metadata."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = parquet.read_table(pa.BufferReader(data))
-    metadata = dict(table.schema.metadata or {})
-    name = rng.choice(table.column_names)
-    place = table.column_names.index(name)
-    cells = table.column(name).to_pylist()
-    match rng.randrange(10):
-        case 0:
-            table = table.drop_columns([name])
-        case 1:
-            table = table.rename_columns(
-                [each if each != name else f"{name}_" for each in table.column_names]
-            )
-        case 2 | 3:
-            kinds = [
-                pa.string(),
-                pa.int64(),
-                pa.float64(),
-                pa.bool_(),
-                pa.list_(pa.string()),
-                pa.binary(),
-                pa.null(),
-            ]
-            value: Any = rng.choice([None, "x", 1, -1.5, True, ["x"], {"a": 1}, b"\xff"])
-            made = [value] * len(cells)
-            with suppress(pa.ArrowException):
-                table = table.set_column(place, name, pa.array(made, type=rng.choice([None, *kinds])))
-        case 4 if cells:
-            table = table.take(pa.array(rng.sample(range(len(cells)), len(cells))))
-        case 5:
-            table = table.slice(0, rng.randrange(len(cells) + 1)) if cells else table
-        case 6 if metadata:
-            key = rng.choice(list(metadata))
-            with suppress(ValueError):
-                metadata[key] = mutate_json(rng, metadata[key])
-        case 7:
-            table = pa.concat_tables([table, table.slice(0, 1)])
-        case _ if cells:
-            at = rng.randrange(len(cells))
-            cell = cells[at]
-            if isinstance(cell, str) and cell[:1] in '[{"0n' and rng.random() < 0.6:
-                with suppress(ValueError):
-                    cells[at] = dumped(rng, change_value(rng, json.loads(cell)))
-            elif isinstance(cell, str) or cell is None:
-                cells[at] = rng.choice(
-                    [None, *(one for one in values() if isinstance(one, str) and one != "\ud800")]
-                )
-            elif isinstance(cell, int):
-                cells[at] = rng.choice([None, -1, 0, 2**62, cell + 1])
-            else:
-                cells[at] = rng.choice([None, float("nan"), float("inf"), -1.0])
-            with suppress(pa.ArrowException):
-                table = table.set_column(
-                    place, table.schema.field(name), pa.array(cells, type=table.schema.field(name).type)
-                )
-    out = io.BytesIO()
-    parquet.write_table(table.replace_schema_metadata(metadata), out)
-    return out.getvalue()
-
-
-def mutate_tensors(rng: random.Random, data: bytes) -> bytes:
-    """The header of a safetensors file: names, shapes, types, offsets."""
-    size = int.from_bytes(data[:8], "little")
-    header = mutate_json(rng, data[8 : 8 + size])
-    return len(header).to_bytes(8, "little") + header + data[8 + size :]
-
-
-def mutate_toml(rng: random.Random, data: bytes) -> bytes:
-    """A value or a line of a TOML file."""
-    lines = data.decode().splitlines()
-    number = rng.randrange(len(lines))
-    key, equals, _ = lines[number].partition("=")
-    told = ['""', '"x"', "-1", "0", "1.5", "true", "nan", "inf", "[]", "[1, 2]", '["a", 1]', "{}", "{a = 1}", "[[]]",
-            "1979-05-27", "9999999999999999999", '"\\u0000"', '"\\u001b"', '["fake/hash", {a = []}]']  # fmt: skip
-    match rng.randrange(6):
-        case 0:
-            del lines[number]
-        case 1:
-            lines[number] = "run = 3" if rng.random() < 0.3 else f"x{lines[number]}"
-        case 2 if lines[number].startswith("["):
-            lines[number] = f"[{lines[number]}]"
-        case _ if equals:
-            lines[number] = f"{key}= {rng.choice(told)}"
-        case _:
-            lines.insert(
-                number,
-                f"{rng.choice(['device', 'cache', 'batch-size', 'labels', 'attack', 'task', 'wrap'])} = {rng.choice(told)}",
-            )
-    return "\n".join(lines).encode()
-
-
-def mutate_text(rng: random.Random, data: bytes) -> bytes:
-    """A line or a word of a source."""
-    lines = data.decode().splitlines(keepends=True)
-    number = rng.randrange(len(lines)) if lines else 0
-    words = ["\0", "\x1b[2J", "\u202e", "\ufeff", "é", "𝕏", "(", ")", '"', "'''", "\\", "\t", "\f", "\r", "#", "/*", "*/",
-             "//", "\\u000a", "\\u0022", "\\ud800", "yield", "await x", "lambda: 0", ";", "{", "}", "@", "1" * 5000,
-             "%", "$", ":=", "->"]  # fmt: skip
-    match rng.randrange(5):
-        case 0 if lines:
-            del lines[number]
-        case 1 if lines:
-            lines.insert(rng.randrange(len(lines)), lines[number])
-        case 2:
-            rng.shuffle(lines)
-        case _ if lines:
-            place = rng.randrange(len(lines[number]) + 1)
-            lines[number] = lines[number][:place] + rng.choice(words) + lines[number][place:]
-    return "".join(lines).encode("utf-8", "surrogatepass")
-
-
-def mutate_bytes(rng: random.Random, data: bytes) -> bytes:
-    """Cut, flipped, repeated or foreign bytes."""
-    if not data:
-        return b"\0"
-    place = rng.randrange(len(data))
-    match rng.randrange(6):
-        case 0:
-            return data[:place]
-        case 1:
-            return data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
-        case 2:
-            return data[:place] + data[place + rng.randrange(1, 40) :]
-        case 3:
-            return data[:place] + rng.randbytes(rng.randrange(1, 9)) + data[place:]
-        case 4:
-            return data[:place] + data[place - 20 :]
-        case _:
-            return rng.choice(
-                [b"", b"\n", b"\0" * 64, b"\xef\xbb\xbf" + data, data.replace(b"\n", b"\r\n"), b"null"]
-            )
-
-
-FORMATS: Final[Mapping[str, Callable[[random.Random, bytes], bytes]]] = {
-    "json": mutate_json,
-    "lines": mutate_lines,
-    "csv": mutate_csv,
-    "parquet": mutate_parquet,
-    "tensors": mutate_tensors,
-    "toml": mutate_toml,
-    "text": mutate_text,
-}
-
-
-def mutated(rng: random.Random, form: str, data: bytes) -> tuple[bytes, bool]:
-    """The mutant of a file, and whether it was changed as values."""
-    if structured := rng.random() < 0.75:
-        for _ in range(rng.choice([1, 1, 1, 2, 4])):
-            # A value that cannot be changed once more, such as a table without rows, stays as it is.
-            with suppress(
-                ValueError, RecursionError, OverflowError, TypeError, LookupError, NotImplementedError
-            ):
-                data = FORMATS[form](rng, data)
-    else:
-        data = mutate_bytes(rng, data)
-    return data, structured
-
-
 # ── readers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -432,6 +203,11 @@ RUN: Final = (
     "out",
 )
 ON_CORPUS: Final = (*RUN, "--corpus")
+ON_BLOCKS: Final = ("run", "--model", "fake/length", "--task", "throughput", "--variants", "1", "--workers", "1",
+                    "--out", "out", "--labels")  # fmt: skip
+TRAINING: Final = ("train", "vanilla", "--corpus", "t.jsonl", "--width", "8", "--heads", "2", "--layers", "1",
+                   "--vocabulary", "200", "--rarest-label", "1", "--batch", "4", "--bag-epochs", "1", "--epochs", "3",
+                   "--workers", "1", "--threads", "1", "--cache", "features")  # fmt: skip
 
 
 def answering(model: str, *more: str) -> tuple[str, ...]:
@@ -439,6 +215,8 @@ def answering(model: str, *more: str) -> tuple[str, ...]:
     words = ("--corpus", "a.py", "--transform", "rename", "--variants", "1", "--workers", "1", "--out", "out")
     return ("run", "--model", model, *words, *more)
 
+
+ON_HUB: Final = ("--task", "error-detection", "--device", "cpu")
 
 OF_RUN: Final = (
     ("report", "run", "--html", "a.html"),
@@ -455,21 +233,32 @@ OF_RUN: Final = (
 )
 
 READERS: Final = (
-    Reader("python", {"a.py": "text"}, [("transform", "a.py", "--diff"), (*ON_CORPUS, "a.py")]),
-    Reader("java", {"A.java": "text"}, [("transform", "A.java", "--diff"), (*ON_CORPUS, "A.java")]),
-    Reader("assembly", {"a.s": "text"}, [("run", "--model", "fake/length", "--task", "throughput", "--labels", "none",
-                                          "--corpus", "a.s", "--workers", "1", "--out", "out")]),
+    Reader("python", {"a.py": "python"}, [("transform", "a.py", "--diff"), (*ON_CORPUS, "a.py")]),
+    Reader("java", {"A.java": "java"}, [("transform", "A.java", "--diff"), (*ON_CORPUS, "A.java")]),
+    Reader("assembly", {"a.s": "assembly"}, [(*ON_BLOCKS, "none", "--corpus", "a.s")]),
+    Reader("program", {"program": "program"}, [(*ON_BLOCKS, "none", "--corpus", "./program", "--limit", "5")]),
+    Reader("table-blocks", {"blocks.csv": "csv"}, [(*ON_BLOCKS, "2/100", "--corpus", "blocks.csv")]),
+    Reader("table-zipped", {"a.jsonl.gz": "zipped"}, [(*ON_CORPUS, "a.jsonl.gz")]),
+    Reader("table-calls", {"calls.jsonl": "lines"}, [(*ON_CORPUS, "calls.jsonl", "--task", "output-prediction", "--no-controls")]),
+    Reader("table-solutions", {"own.jsonl": "lines"}, [(*ON_CORPUS, "own.jsonl", "--task", "generation", "--no-controls")]),
+    Reader("defects4j", {f"d4j/clip_1b/{CLIP_PLACE}": "java", "d4j/clip_1b/.defects4j.config": "properties",
+                         "d4j/clip_1b/defects4j.build.properties": "properties",
+                         "d4j/framework/projects/Clip/patches/2.src.patch": "patch"},
+           [(*ON_CORPUS, "defects4j:d4j", "--task", "error-detection")], ["d4j"]),
+    Reader("bugs", {"bugs.jsonl": "lines"}, [(*ON_CORPUS, "bugs:2:a.py", "--task", "error-detection", "--cache", "bugs")], ["bugs:2:a.py"]),
     Reader("table-jsonl", {"a.jsonl": "lines"}, [(*ON_CORPUS, "a.jsonl"), (*ON_CORPUS, "a.jsonl:test")]),
     Reader("table-csv", {"a.csv": "csv"}, [(*ON_CORPUS, "a.csv"), (*ON_CORPUS, "a.csv:test")]),
     Reader("table-parquet", {"a.parquet": "parquet"}, [(*ON_CORPUS, "a.parquet"), (*ON_CORPUS, "a.parquet:test")]),
     Reader("suite-parquet", {"suite.parquet": "parquet"}, [("run", "--model", "fake/hash", "--suite", "suite.parquet", "--out", "out")]),
     Reader("suite-jsonl", {"suite.jsonl": "lines"}, [("run", "--model", "fake/hash", "--suite", "suite.jsonl", "--out", "out")]),
     Reader("toml", {"a.toml": "toml"}, [("run", "--config", "a.toml"), ("gate", "run", "--config", "a.toml")]),
-    Reader("manifest", {"run/manifest.json": "json"}, OF_RUN, ["'run'"]),
-    Reader("summary", {"run/summary.json": "json"}, OF_RUN, ["'run'"]),
-    Reader("run-suite", {"run/suite.parquet": "parquet"}, OF_RUN, ["'run'"]),
-    Reader("verdicts", {"run/verdicts.parquet": "parquet"}, OF_RUN, ["'run'"]),
-    Reader("explanations", {"run/explanations.jsonl": "lines"}, [OF_RUN[0], OF_RUN[8]], ["'run'"]),
+    Reader("manifest", {"run/manifest.json": "json"}, OF_RUN, ["'run'", "'run/"]),
+    Reader("summary", {"run/summary.json": "json"}, OF_RUN, ["'run'", "'run/"]),
+    Reader("run-suite", {"run/suite.parquet": "parquet"}, OF_RUN, ["'run'", "'run/"]),
+    Reader("verdicts", {"run/verdicts.parquet": "parquet"}, OF_RUN, ["'run'", "'run/"]),
+    Reader("baseline", {"main.parquet": "parquet"}, [("gate", "run", "--baseline", "main.parquet"),
+                                                     ("gate", "--plan", "main.parquet")]),
+    Reader("explanations", {"run/explanations.jsonl": "lines"}, [OF_RUN[0], OF_RUN[8]], ["'run'", "'run/"]),
     Reader("predictions-jsonl", {"p.jsonl": "lines"}, [answering("file/p.jsonl")]),
     Reader("predictions-csv", {"p.csv": "csv"}, [answering("file/p.csv")]),
     Reader("predictions-parquet", {"p.parquet": "parquet"}, [answering("file/p.parquet")]),
@@ -482,12 +271,19 @@ READERS: Final = (
     Reader("cache", {"rows.jsonl": "lines"}, [answering("fake/hash", "--cache", "cache")], ["cache"]),
     Reader("key", {"key": "text"}, [("seal", "ckpt", "--key", "key", "--scheme", "cipher", "--out", "out")]),
     Reader("sealed", {"sealed/seal.json": "json"}, [("unseal", "sealed", "--key", "key", "--out", "out")], ["sealed"]),
+    Reader("sealed-columns", {"columns/seal.json": "json", "columns/config.json": "json", "columns/model.safetensors": "tensors"},
+           [("unseal", "columns", "--key", "key", "--out", "out"), answering("./columns")], ["columns"]),
+    Reader("training-state", {"trained/training.safetensors": "tensors"}, [(*TRAINING, "--out", "trained")], ["trained"]),
+    Reader("training-table", {"t.jsonl": "lines"}, [(*TRAINING, "--steps", "1", "--out", "made")]),
+    Reader("hub-config", {"hub/config.json": "json"}, [answering("hf/hub", *ON_HUB)], ["hf/hub"]),
+    Reader("hub-tokenizer", {"hub/tokenizer.json": "json", "hub/tokenizer_config.json": "json"}, [answering("hf/hub", *ON_HUB)], ["hf/hub"]),
+    Reader("hub-weights", {"hub/model.safetensors": "tensors"}, [answering("hf/hub", *ON_HUB)], ["hf/hub"]),
 )  # fmt: skip
 """In the order in which they run."""
 
 
-def write_world(folder: Path) -> None:
-    """Write a valid input for every reader into the folder, which becomes the working directory."""
+def write_world(folder: Path, readers: Sequence["Reader"]) -> None:
+    """Write a valid input for each reader into the folder, which becomes the working directory."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -500,6 +296,7 @@ def write_world(folder: Path) -> None:
     for out in ("run", "other"):
         quiet([*ON_CORPUS, "a.py", "--out", out, "--variants", "2", "--seed", "0", "--model", "fake/length"])
     quiet(["explain", "run", "--limit", "1"])
+    quiet(["report", "other", "--baseline", "main.parquet"])
     shutil.copy("run/suite.parquet", "suite.parquet")
     quiet(["transform", "a.py", "--suite", "suite.jsonl", "--transform", "rename", "--variants", "1"])
     answers = [
@@ -524,6 +321,98 @@ def write_world(folder: Path) -> None:
 
     shutil.copytree(checkpoints.FOLDER / "vanilla-checkpoint", "ckpt")
     quiet(["seal", "ckpt", "--key", "key", "--scheme", "cipher", "--out", "sealed"])
+    quiet(["seal", "ckpt", "--key", "key", "--scheme", "columns", "--out", "columns"])
+    _write_corpora()
+    # These take seconds, so they are left out where nobody reads them.
+    named = " ".join(reader.name for reader in readers)
+    if "training" in named:
+        _write_training()
+    if "bugs" in named:
+        quiet([*ON_CORPUS, "bugs:2:a.py", "--task", "error-detection", "--cache", "bugs", "--out", "buggy"])
+        shutil.copy(_bug_records(), "bugs.jsonl")
+    if "hub" in named:
+        _write_hub_model(Path("hub"))
+    lost = [path for reader in readers for path in reader.files if not Path(path).is_file()]
+    if lost:
+        raise SystemExit(f"the seeds could not be made: {', '.join(lost)}")
+
+
+def _write_corpora() -> None:
+    """The other corpora: tables of calls, problems and machine code, a program, and Defects4J."""
+    for name, rows in (("calls", CALLS), ("own", PROBLEMS)):
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    Path("a.jsonl.gz").write_bytes(gzip.compress(Path("a.jsonl").read_bytes()))
+    Path("blocks.csv").write_text(BLOCKS, encoding="utf-8")
+    shutil.copy("/bin/true", "program")
+    buggy = CLIP.replace("x <= 0", "x < 0")
+    for vid, text in (("1b", buggy), ("1f", CLIP), ("2f", CLIP)):
+        place = Path("d4j", f"clip_{vid}")
+        (place / CLIP_PLACE).parent.mkdir(parents=True)
+        (place / CLIP_PLACE).write_text(text, encoding="utf-8")
+        (place / ".defects4j.config").write_text(f"#Defects4J\npid=Clip\nvid={vid}\n", encoding="utf-8")
+        told = "#Defects4J\nd4j.classes.modified=org.a.Clip\nd4j.dir.src.classes=src/main/java\n"
+        (place / "defects4j.build.properties").write_text(told, encoding="utf-8")
+    patch = Path("d4j/framework/projects/Clip/patches/2.src.patch")
+    patch.parent.mkdir(parents=True)
+    lines = difflib.unified_diff(
+        CLIP.splitlines(True),
+        CLIP.replace("? limit : x", "? x : x").splitlines(True),
+        f"a/{CLIP_PLACE}",
+        f"b/{CLIP_PLACE}",
+    )
+    patch.write_text("".join(lines), encoding="utf-8")
+
+
+def _bug_records() -> Path:
+    """The file in which the corpus of seeded bugs keeps what it executed."""
+    (path,) = Path("bugs").rglob("*.jsonl")
+    return path
+
+
+def _write_training() -> None:
+    """A table to learn from, and a training that was stopped."""
+    names = ("total", "count", "words", "value", "first", "left", "right", "size")
+    rows = [
+        {
+            "source": f"def get_{one}_{other}(values):\n    {one} = len(values)\n    {other} = {one} + {number}\n    return {other}\n",
+            "name": f"get_{one}_{other}", "language": "python", "file": f"{one}{other}.py", "line": 1, "group": f"{one}{other}",
+        }
+        for number, (one, other) in enumerate(itertools.permutations(names, 2))
+    ]  # fmt: skip
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    @contextmanager
+    def stopping() -> Iterator[Any]:
+        steps = itertools.count()
+        yield lambda: next(steps) > 30
+
+    with mock.patch("codeaudit.cli.train.asked_to_stop", stopping):
+        quiet([*TRAINING, "--out", "trained"])
+
+
+def _write_hub_model(folder: Path) -> None:
+    """A small classifier of Hugging Face."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=list(special.values()), initial_alphabet=alphabet, show_progress=False
+    )
+    made.train_from_iterator([PYTHON], trainer)
+    words = transformers.PreTrainedTokenizerFast(tokenizer_object=made, **special)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    config = transformers.BertConfig(
+        vocab_size=len(words), max_position_embeddings=400, id2label={0: "clean", 1: "buggy"}, **sizes
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    words.save_pretrained(folder)
 
 
 CALLABLE: Final = '''\
@@ -541,7 +430,13 @@ BODY: Final = {
     "id": "1",
     "object": "chat.completion",
     "model": "m",
-    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "total"}}],
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": "[find_total] [ft]"},
+        }
+    ],
     "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
 }
 
@@ -586,7 +481,7 @@ def rebind(folder: Path) -> None:
     manifest = dict(json.loads((folder / MANIFEST).read_bytes()))
     explained = hashlib.sha256((folder / EXPLANATIONS).read_bytes()).hexdigest()
     new = bound(run, manifest, manifest[FILES])
-    (folder / MANIFEST).write_text(json.dumps({**new, EXPLAINED: [explained]}), encoding="utf-8")
+    run.write_manifest({**new, EXPLAINED: [explained]})
 
 
 class Serving(BaseHTTPRequestHandler):
@@ -653,33 +548,12 @@ def quiet(words: Sequence[str]) -> int:
         return codeaudit(words)
 
 
-def parses(form: str, data: bytes) -> bool:
-    """Whether the standard parser of the format reads the data."""
-    import tomllib
-
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        match form:
-            case "json":
-                json.loads(data)
-            case "lines":
-                for line in data.splitlines():
-                    json.loads(line)
-            case "csv":
-                list(csv.reader(io.StringIO(data.decode())))
-            case "parquet":
-                parquet.read_table(pa.BufferReader(data))
-            case "tensors":
-                json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-            case "toml":
-                tomllib.loads(data.decode())
-            case "text":
-                compile(data, "a.py", "exec") if b"def " in data else data.decode()
-    except Exception:
-        return False
-    return True
+def _copied(source: str, target: str) -> None:
+    """Link a file; commands replace files and do not write into them. Databases and logs are copied."""
+    if Path(source).suffix in (".sqlite", ".jsonl"):
+        shutil.copy2(source, target)
+    else:
+        os.link(source, target)
 
 
 def tried(reader: Reader, mutant: int, world: Path, work: Path, url: str) -> tuple[Result, str]:
@@ -687,15 +561,20 @@ def tried(reader: Reader, mutant: int, world: Path, work: Path, url: str) -> tup
     rng = random.Random(f"{reader.name} {mutant}")
     os.chdir(world)
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(world, work)
+    shutil.copytree(world, work, copy_function=_copied)
     os.chdir(work)
     path, form = rng.choice(list(reader.files.items()))
-    data, structured = mutated(rng, form, Path(path).read_bytes())
+    data, structured = Path(path).read_bytes(), False
+    if mutant != SEED:
+        data, structured = mutated(rng, form, data)
+    Path(path).unlink()
     Path(path).write_bytes(data)
     # Half of the changed runs get new hashes: the readers behind the check of hashes must hold, too.
-    if path.startswith("run/") and rng.random() < 0.7:
+    if path.startswith("run/") and mutant != SEED and rng.random() < 0.7:
         with suppress(Exception):
             rebind(Path("run"))
+    if reader.name == "bugs":
+        shutil.copy("bugs.jsonl", _bug_records())
     if reader.name == "cache":
         put_into_cache(Path("cache"), data.splitlines())
     words = [url if word == "URL" else word for word in rng.choice(list(reader.commands))]
@@ -710,8 +589,12 @@ def tried(reader: Reader, mutant: int, world: Path, work: Path, url: str) -> tup
     except BaseException:
         wrong = "traceback"
         err.write(traceback.format_exc())
+    if code == INTERRUPTED:
+        raise SystemExit(f"interrupted in {reader.name} {mutant}")
     said = next(iter(err.getvalue().splitlines()[-1:]), "")
     named = (path, Path(path).name, *reader.names)
+    if mutant == SEED and code not in (0, 1):
+        wrong = "the seed is not valid"
     if not wrong:
         wrong = judged(code, said, err.getvalue(), named)
     parsed = parses(form, data)
@@ -770,7 +653,7 @@ def campaign(
         os.environ.pop("CODEAUDIT_DEBUG", None)
         Thread(target=server.serve_forever, daemon=True).start()
         try:
-            write_world(Path(place, "world"))
+            write_world(Path(place, "world"), readers)
             url = f"http://127.0.0.1:{server.server_port}/v1"
             # Across the readers first, so that an interrupted campaign has seen all of them.
             for mutant in mutants:
@@ -799,6 +682,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     readers = [one for one in READERS if asked.reader is None or one.name in asked.reader]
     log = None if asked.log is None else asked.log.absolute()
     ends = time.monotonic() + asked.seconds
+    # A mutant that asks for more memory fails, instead of the machine.
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
     results = []
     for result, text in campaign(readers, range(asked.first, asked.first + asked.mutants), done(log)):
         results.append(result)

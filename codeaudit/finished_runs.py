@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.checks import load_json
-from codeaudit.audit.integrity import check_files, repeated
+from codeaudit.audit.integrity import VARIANT, check_files, check_rows, repeated, restored
 from codeaudit.audit.records import Audited, Held, Violated
+from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import read_audited
+from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
     EXPLANATIONS,
+    MANIFEST,
     SCHEMA,
     SUITE,
     SUMMARY,
@@ -43,7 +46,6 @@ FINISHED: Final = "finished"
 MOST_LINES: Final = 60
 """Longest function, in lines, whose dependence graph is drawn."""
 SAMPLE: Final = ("seed", "sample", "language", "path", "line", "source", "label")
-VARIANT: Final = ("seed", "sample", "transform", "variant")
 
 
 @dataclass(frozen=True)
@@ -179,9 +181,62 @@ class Run:
 
         `transforms` restricts the verdicts as in `trials`.
         """
-        for seed, records in trials(self.path, transforms):
+        for seed, records in self.trials(transforms):
             for one in records:
                 yield seed, one
+
+    def trials(self, transforms: frozenset[str] | None) -> Iterator[tuple[int, Iterable[Audited]]]:
+        """The records by the seed of their trial, with the chosen transforms only.
+
+        The identity stays. All controls stay, unless one of them is chosen.
+
+        Raises
+        ------
+        RunError
+            A table is missing or damaged, or a verdict does not follow from its answers.
+        """
+        # In the order of the trials.
+        for seed in dict.fromkeys(row["seed"] for row in read_rows(self.path / SUITE, columns=("seed",))):
+            audited = read_audited(self.path, seed=seed)
+            # The rules of runs of the first schema may have been others.
+            whole = self._followed(audited) if self.is_bound else audited
+            yield seed, whole if transforms is None else (_only(one, transforms) for one in whole)
+
+    def check_verdicts(self) -> None:
+        """Check that every verdict and score follows from the answers beside it, as `trials` does.
+
+        Raises
+        ------
+        RunError
+            One does not.
+        """
+        for _ in self.audited():
+            pass
+
+    def _followed(self, records: Iterable[Audited]) -> Iterator[Audited]:
+        """The records unchanged; each verdict is judged again from its answers.
+
+        Somebody who edits a table can compute the hashes anew, but then has to change the answers, too.
+        """
+        try:
+            task = TASKS.get(str(self.manifest["task"]))
+            noise = {str(one["name"]): float(one.get("noise", 0.0)) for one in self.manifest["models"]}
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{str(self.path / MANIFEST)!r} lacks a field: {error}") from error
+        for one in records:
+            for verdict, score in zip(one.verdicts, one.after_scores, strict=True):
+                perturbed = verdict.perturbed
+                again = judge(
+                    perturbed, one.before, verdict.after, one.sample, task=task, noise=noise[one.model]
+                )
+                same = again == verdict and score == score_of(task, verdict.after, perturbed.sample)
+                if not same or one.score != score_of(task, one.before, one.sample):
+                    raise RunError(
+                        f"{str(self.path / VERDICTS)!r}: a verdict on sample {one.sample.id!r} under "
+                        f"{perturbed.transform!r} does not follow from its answers: it was edited, or an "
+                        f"earlier version judged it; run the audit again: {repeated(self.path)}"
+                    )
+            yield one
 
     def _repr_html_(self) -> str:
         """The tables of the summary, for notebooks."""
@@ -230,7 +285,35 @@ def read_run(path: Path) -> Run:
     # Runs of the first schema hold no hashes. They can be read; a gate does not believe them.
     if found.is_bound:
         check_files(path, found.manifest)
+        _check_tables(found)
     return found
+
+
+def _check_tables(run: Run) -> None:
+    """Check that suite, verdicts and summary of a run are of the same models and have the same numbers.
+
+    Raises:
+        RunError: they have not, or nothing was audited.
+    """
+    names = [(str(one["name"]), one.get("fingerprint")) for one in run.manifest.get("models", ())]
+    if not names:
+        raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
+    if len({name for name, _ in names}) < len(names):
+        raise RunError(f"{str(run.path / MANIFEST)!r} is damaged: it names a model twice")
+    rows = check_rows(run.path, [name for name, _ in names])
+    if [(model.model, model.fingerprint) for model in run.summary.models] != names:
+        other = f"{str(run.path / MANIFEST)!r} and {SUMMARY} are of different models"
+        raise RunError(f"{other}; {restored(run.path)}")
+    for model in run.summary.models:
+        found = rows[model.model]
+        rates = {"preserving": model.violations, "control": model.sensitivity, "identity": model.noise_floor}
+        told = {kind: (rate.count, rate.total - rate.count) for kind, rate in rates.items()}
+        unjudged = sum(number for (_, outcome), number in found.items() if outcome == "unjudged")
+        counted = {kind: (found[kind, "violated"], found[kind, "held"]) for kind in rates}
+        if told != counted or unjudged != model.unjudged:
+            raise RunError(
+                f"{str(run.path / SUMMARY)!r} and {VERDICTS} have different counts; {restored(run.path)}"
+            )
 
 
 def read_summary(path: Path) -> Summary:
@@ -284,17 +367,6 @@ def _decoded(text: str | None) -> object:
 
 
 # ── restricted to some transforms ────────────────────────────────────────────────────────────────────────
-
-
-def trials(path: Path, transforms: frozenset[str] | None) -> Iterator[tuple[int, Iterable[Audited]]]:
-    """The records of a run by the seed of their trial, with the chosen transforms only.
-
-    The identity stays. All controls stay, unless one of them is chosen.
-    """
-    # In the order of the trials.
-    for seed in dict.fromkeys(row["seed"] for row in read_rows(path / SUITE, columns=("seed",))):
-        audited = read_audited(path, seed=seed)
-        yield seed, audited if transforms is None else (_only(one, transforms) for one in audited)
 
 
 def _only(audited: Audited, transforms: frozenset[str]) -> Audited:

@@ -1,17 +1,20 @@
 """Judges a finished run against limits and against a baseline: `codeaudit.gate`, `codeaudit gate`."""
 
+import os
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
 
-from codeaudit.audit.integrity import check_signature, read_key, repeated
+from codeaudit.audit.checks import load_json
+from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, read_about, read_rows
+from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, read_about, read_rows
 from codeaudit.audit.suite import standard_transforms
-from codeaudit.finished_runs import VARIANT, Run, read_run, trials
+from codeaudit.baselines import read_baseline_file, write_baseline
+from codeaudit.finished_runs import Run, read_run
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import AskedVariant, Judged, Limits
@@ -30,10 +33,6 @@ from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import expand, kind_of
-
-FIXED: Final = ("kind", "input")
-"""Columns in which a variant and the verdicts on it are equal."""
-OUTCOMES: Final = frozenset({"held", "violated", "unjudged"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +70,8 @@ def gate(
     run
         A run or its folder.
     baseline
-        An earlier run or its folder: the gate fails if violations rose.
+        An earlier run, its folder, or the file that `codeaudit report RUN --baseline FILE` wrote: the gate
+        fails if violations rose.
     transforms
         Names or families, in a list or with commas between. By default all that keep the meaning.
     max_violation_rate, min_sensitivity
@@ -98,11 +98,11 @@ def gate(
     Raises
     ------
     UsageError
-        Neither a baseline nor a limit is given, the baseline is a file, a value is out of range, or a
-        transform is not in the run, or there is no such key.
+        Neither a baseline nor a limit is given, the baseline is a bare `summary.json`, a value is out of
+        range, a transform is not in the run, or there is no such key.
     RunError
-        A run does not exist, is not finished, its files do not belong together, or it was not signed with
-        the key.
+        A run does not exist, is not finished, its files do not belong together, the baseline file was
+        edited or cut, or one of them was not signed with the key.
 
     Examples
     --------
@@ -202,9 +202,6 @@ def read_judged(run: Run, key: bytes | None = None) -> Judged:
     if key is not None:
         check_signature(run.path, run.manifest, key)
     header = _header(run)
-    if not header.models:
-        raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
-    _check_tables(run.path, [model.name for model in header.models])
     return _judged(run, summarise([], task=TASKS.get(header.task), header=header))
 
 
@@ -221,49 +218,6 @@ def _header(run: Run) -> RunHeader:
         raise RunError(
             f"{str(run.path / MANIFEST)!r} lacks a field or holds no such value: {error}"
         ) from error
-
-
-def _check_tables(path: Path, models: Sequence[str]) -> None:
-    """Check that the verdicts are those on this suite: one for each model and variant, and no other.
-
-    Raises:
-        RunError: rows are missing, given twice or of another run, or there is no verdict at all.
-    """
-    suite, verdicts = path / SUITE, path / VERDICTS
-    asked: dict[tuple[object, ...], tuple[object, ...]] = {}
-    seen: set[tuple[object, ...]] = set()
-    try:
-        for row in read_rows(suite, columns=(*VARIANT, *FIXED, "status")):
-            key = tuple(row[name] for name in VARIANT)
-            if row["status"] != "perturbed":
-                continue
-            if key in asked:
-                raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
-            asked[key] = tuple(row[name] for name in FIXED)
-        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "outcome")):
-            key = tuple(row[name] for name in VARIANT)
-            if row["model"] not in models:
-                raise RunError(
-                    f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
-                )
-            if asked.get(key) != tuple(row[name] for name in FIXED):
-                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_told(key)}")
-            if row["outcome"] not in OUTCOMES:
-                raise RunError(f"{str(verdicts)!r} has the outcome {row['outcome']!r}: {_told(key)}")
-            if (row["model"], *key) in seen:
-                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
-            seen.add((row["model"], *key))
-    except KeyError as error:
-        raise RunError(f"a table in {str(path)!r} lacks the column {error}") from error
-    if not asked:
-        raise RunError(f"the run at {str(path)!r} has no verdict: no perturbation could be applied")
-    missing = len(models) * len(asked) - len(seen)
-    if missing:
-        raise RunError(f"{str(verdicts)!r} lacks {missing} of {len(models) * len(asked)} verdicts on {SUITE}")
-
-
-def _told(key: Iterable[object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in zip(VARIANT, key, strict=True))
 
 
 def _judged(run: Run, summary: Summary) -> Judged:
@@ -303,20 +257,54 @@ def _judged(run: Run, summary: Summary) -> Judged:
 
 
 def read_baseline(path: Path, key: bytes | None) -> Judged:
-    """The verdicts of a baseline, as the gate takes them.
+    """The verdicts of a baseline, as the gate takes them: of a run folder or of a baseline file.
 
     Raises:
-        UsageError: it is a file, such as a `summary.json`, which has no verdicts.
-        RunError: there is no such run, or it cannot be judged, as in `read_judged`.
+        UsageError: it is a `summary.json`, which has no verdicts.
+        RunError: there is no such run or file, or it cannot be judged, as in `read_judged`.
     """
     if path.is_file():
-        raise UsageError(
-            f"{str(path)!r} has no verdicts to compare with; keep the whole run folder and give that: "
-            f"--baseline {shlex.quote(str(path.parent))}"
-        )
-    if not path.exists():
-        raise RunError(f"no baseline at {str(path)!r}: no such folder")
-    return read_judged(read_run(path), key)
+        if _is_summary(path):
+            raise UsageError(
+                f"{str(path)!r} has no verdicts to compare with; keep the whole run folder and give that: "
+                f"--baseline {shlex.quote(str(path.parent))}, or give a baseline file: codeaudit report "
+                f"{shlex.quote(str(path.parent))} --baseline FILE"
+            )
+        return read_baseline_file(path, key)
+    if not os.path.exists(path):
+        raise RunError(f"no baseline at {str(path)!r}: no such folder or file")
+    return _checked(read_run(path), key)
+
+
+def _is_summary(path: Path) -> bool:
+    """Whether a file is the summary of a run, under any name."""
+    try:
+        with path.open("rb") as file:
+            if file.read(1) != b"{":
+                return path.name == SUMMARY
+        found = load_json(path.read_bytes())
+    except (OSError, ValueError):
+        return path.name == SUMMARY
+    return isinstance(found, dict) and found.keys() >= {"schema", "task", "models"} and DIGEST not in found
+
+
+def _checked(run: Run, key: bytes | None) -> Judged:
+    """The verdicts of a run whose summary is not computed anew, which would check them."""
+    found = read_judged(run, key)
+    run.check_verdicts()
+    return found
+
+
+def keep_baseline(run: Run, path: Path, sign_key: Path | None) -> None:
+    """Write the baseline file of a run.
+
+    Raises:
+        UsageError: there is no such key.
+        RunError: the run cannot be judged, was not signed with the key, or the file cannot be written.
+    """
+    key = None if sign_key is None else read_key(sign_key)
+    names = ("codeaudit", "started", "digest")
+    write_baseline(path, _checked(run, key), {name: run.manifest.get(name) for name in names}, key)
 
 
 def read_compared(path: Path) -> ComparedRun:
@@ -326,6 +314,7 @@ def read_compared(path: Path) -> ComparedRun:
         RunError: there is no such run, it is not finished, or its files are damaged.
     """
     run = read_run(path)
+    run.check_verdicts()
     found = _judged(run, run.summary)
     return ComparedRun(name=found.name, summary=found.summary, flips=found.flips)
 
@@ -337,6 +326,15 @@ def named_transforms(names: Iterable[str], run: Run) -> frozenset[str]:
         UsageError: a name is unknown or not in the run, or no name is of a meaning-keeping transform.
     """
     known = {row["transform"] for row in read_rows(run.path / SUITE, columns=("transform",))}
+    return chosen_transforms(names, known)
+
+
+def chosen_transforms(names: Iterable[str], known: AbstractSet[str]) -> frozenset[str]:
+    """The known transforms among the named transforms and families.
+
+    Raises:
+        UsageError: a name is unknown, or no name is of a meaning-keeping transform.
+    """
     chosen: set[str] = set()
     for name in names:
         # `expand` gives all members of a family; the run has those of its language.
@@ -357,25 +355,29 @@ def recomputed(run: Run, transforms: frozenset[str] | None = None) -> Summary:
         RunError: a table of the run is missing or damaged.
     """
     header = _header(run)
-    return summarise(trials(run.path, transforms), task=TASKS.get(header.task), header=header)
+    return summarise(run.trials(transforms), task=TASKS.get(header.task), header=header)
 
 
-def planned(path: Path | None, limits: Limits, transforms: Sequence[str] | None) -> GatePlan:
-    """What a gate against a baseline can see: with the models, transforms and samples of a run; or, without
-    one, with one model and the standard transforms of Python.
+def planned(
+    path: Path | None, limits: Limits, transforms: Sequence[str] | None, *, sign_key: Path | None = None
+) -> GatePlan:
+    """What a gate against a baseline can see: with the models, transforms and samples of a run or a baseline
+    file; or, without one, with one model and the standard transforms of Python.
 
     Raises:
-        UsageError: a transform is unknown or not in the run.
-        RunError: the run cannot be judged.
+        UsageError: a transform is unknown or not in the run, or there is no such key.
+        RunError: the run cannot be judged, or was not signed with the key.
     """
+    key = None if sign_key is None else read_key(sign_key)
     _check_alpha(limits)
     if path is None:
         known = expand(transforms or standard_transforms([PYTHON.name], controls=False))
         names = {name for name in known if kind_of(name) == "preserving"}
         return plan(alpha=limits.alpha, margin=limits.margin, tests=_tests(1, len(names)))
-    run = read_run(path)
-    now = read_judged(run)
-    chosen = None if transforms is None else named_transforms(transforms, run)
+    now = read_baseline(path, key) if path.is_file() else _checked(read_run(path), key)
+    # Of the pairs, because a baseline file has no suite.
+    audited = {flip.transform for flip in now.flips}
+    chosen = None if transforms is None else chosen_transforms(transforms, audited)
     kept = [
         flip for flip in now.flips if flip.kind == "preserving" and (not chosen or flip.transform in chosen)
     ]

@@ -128,8 +128,8 @@ class RunOptions:
         return {**found, "model": list(specs)}
 
     @classmethod
-    def of_manifest(cls, options: Mapping[str, Any]) -> "RunOptions":
-        """The options in a manifest; those that an earlier version did not have keep their defaults.
+    def of_manifest(cls, options: Mapping[str, Any], place: Path) -> "RunOptions":
+        """The options in the manifest at `place`. Those that an earlier version lacks keep their defaults.
 
         Raises:
             RunError: an option has a value of another type.
@@ -137,7 +137,9 @@ class RunOptions:
         values = {name: options[name] for name in cls.__slots__ if name in options}
         for name, value in values.items():
             if not _fits(value, getattr(cls(), name)):
-                raise RunError(f"the manifest's option {name!r} is {as_json(value)}; run the audit again")
+                raise RunError(
+                    f"{str(place)!r}: the option {name!r} is {as_json(value)}; run the audit again"
+                )
         for name in ("model", "model_argument"):
             values[name] = tuple(values.get(name, ()))
         for name in ("suite", "out", "cache", "sign_key"):

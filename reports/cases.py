@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, assert_never
 
 from codeaudit.audit.records import (
-    ANSWER_CHANGES,
-    ANSWER_STAYS,
-    ANSWER_UNKNOWN,
+    EXCUSES,
     Answer,
     Audited,
     Failed,
@@ -28,9 +26,6 @@ State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]
 
 Locate: TypeAlias = Callable[[str], str | None]
 """Maps a sample's path to a path relative to the repository; `None` if the file is outside it."""
-
-NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
-"""Reasons for a missing verdict although the model answered twice. They are not a gap in the audit."""
 
 # A generated program as an answer would fill an annotation; the report stays readable without it.
 LONGEST: Final = 200
@@ -161,7 +156,7 @@ def _judged(verdict: Verdict) -> Variant:
         case Unjudged():
             # No fault of the model if the edit changes the right answer, or if nobody knows it.
             state, reason = "unjudged", verdict.reason
-            fault = reason not in NO_FAULT
+            fault = reason not in EXCUSES
         case _:
             assert_never(verdict)
     return Variant(

@@ -18,8 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
-from codeaudit.reports.cases import NO_FAULT, Place
+from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
@@ -205,7 +206,7 @@ def _missing(now: Judged, model: str, kind: Kind) -> Counter[str]:
     reasons = Counter[str]()
     for (name, of_kind, _), found in now.unjudged.items():
         if name == model and of_kind == kind:
-            reasons.update({reason: number for reason, number in found.items() if reason not in NO_FAULT})
+            reasons.update({reason: number for reason, number in found.items() if reason not in EXCUSES})
     return reasons
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.cache import default_folder
+from codeaudit.audit.checks import is_text, load_json
 from codeaudit.audit.corpora.records import SPLITS, Corpus, CorpusResources, Note, Split, raw_sample, split_of
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
@@ -140,13 +141,15 @@ class BugRecords:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[str, Seeded | str] = {}
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        lines = path.read_bytes().splitlines() if path.is_file() else []
         for line in lines:
             try:
-                row = json.loads(line)
-                self._known[row["key"]] = row["reason"] or Seeded(row["source"], row["maker"])
+                row = load_json(line)
+                key, reason, source, maker = (row[name] for name in ("key", "reason", "source", "maker"))
             except (ValueError, KeyError, TypeError):
                 continue  # an incomplete line, left by a killed process
+            if all(map(is_text, (key, reason, source, maker))) and bool(reason) != bool(source):
+                self._known[key] = reason or Seeded(source, maker)
 
     def get(self, sample: Sample) -> Seeded | str | None:
         """The function with a bug, or the reason why there is none; `None` if it was not tried."""

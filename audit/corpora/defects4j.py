@@ -38,7 +38,7 @@ PROPERTIES: Final = "defects4j.build.properties"
 PATCHES: Final = "framework/projects/{project}/patches/{bug}.src.patch"
 CLEAN: Final = 0.0
 BUGGY: Final = 1.0
-_VERSION: Final = re.compile(r"(\d+)([bf])")
+_VERSION: Final = re.compile(r"(\d{1,9})([bf])", re.ASCII)
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -273,7 +273,7 @@ def _groups(pairs: Sequence[tuple[Defects4JBug, MethodInCopy, MethodInCopy]]) ->
     return {bug: f"{first(bug).project}-{first(bug).number}" for bug in leader}
 
 
-_HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@", re.ASCII)
 
 
 class Misfit(Exception):  # noqa: N818 - an outcome, which the caller counts

@@ -8,15 +8,18 @@ import csv
 import gzip
 import io
 import json
+import math
 import re
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
+from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
@@ -43,6 +46,8 @@ CRUX_EVAL: Final = ("code", "input", "output")
 """Columns of CRUXEval: a function `f`, the arguments of a call, and the text of its result."""
 MBPP_TESTS: Final = "test_list"
 """A column of MBPP: a list of asserts that call the function."""
+_DIGITS: Final = 18
+"""A number of so many digits fits into 64 bits."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 COLUMNS: Final = frozenset(
     {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT, *CRUX_EVAL, MBPP_TESTS}
@@ -155,7 +160,7 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
             present = [name for name in file.schema_arrow.names if name in columns]
             batches = file.iter_batches(batch_size=1024, columns=present)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
-    except ArrowException as error:
+    except (ArrowException, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot read table {str(path)!r}: {error}") from error
 
 
@@ -179,31 +184,48 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
     # JSON can spell half of a surrogate pair, "\ud800", which no file and no tokenizer can hold.
     if not source.isascii() and source.encode("utf-8", "replace").decode() != source:
         return "row that is not Unicode"
-    file, line = _text(row.get("file")), row.get("line")
-    label = _label(row) if column is None else _number(row, column)
+    try:
+        label = _label(row) if column is None else _number(row, column)
+    except OverflowError:
+        return "label that is no finite number"
+    file = _text(row.get("file"))
+    line = _whole(row.get("line")) if file else None
     return raw_sample(
         source,
         language=_language(row, file),
         label=label,
         path=file or path,
-        line=int(line) if file and isinstance(line, int | str) and str(line).isdigit() else number,
+        line=number if line is None else line,
         group=_group(row),
         tests=_text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None,
         calls=_calls(row),
     )
 
 
+def _whole(value: object) -> int | None:
+    """A line's number, also as text; `None` if the tables of a run cannot hold it."""
+    # `isdecimal` alone takes the digits of every script; `isdigit` alone takes "²", which `int` does not.
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _DIGITS:
+        return int(value)
+    return value if isinstance(value, int) and is_whole(value) and value >= 0 else None
+
+
 def _group(row: Row) -> str:
     """The group of a row; empty without one."""
-    found = (row.get(column) for column in GROUPS)
-    return next((str(group) for group in found if group not in (None, "")), "")
+    found = (_name(row.get(column)) for column in GROUPS)
+    return next(filter(None, found), "")
+
+
+def _name(value: object) -> str:
+    """The name in a cell: a text or a number. A list or an object is none."""
+    return str(value) if isinstance(value, str) or is_whole(value) or is_number(value) else ""
 
 
 def _split(row: Row) -> str:
     # Not by the row: methods of one repository on both sides of a split would leak names into the test.
     if "split" not in row and (group := _group(row)):
         return split_of(group)
-    return str(row.get("split"))
+    return _name(row.get("split"))
 
 
 def _source(row: Row) -> str | None:
@@ -230,22 +252,49 @@ def _calls(row: Row) -> tuple[tuple[str, str], ...]:
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:
-    """The label in the named column: a number if it can be read as one, else the text."""
+    """The label in the named column: a number if it can be read as one, else the text.
+
+    Raises:
+        OverflowError: it is a number that is not finite.
+    """
     value = row.get(column.name)
-    try:
-        return float(str(value)) / column.divisor
-    except ValueError:
-        return _text(value)
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return _text(value)
+    number = _numeric(value)
+    return None if number is None else _numeric(number / column.divisor)
 
 
 def _label(row: Row) -> str | float | None:
+    """The label in the first column that has one.
+
+    Raises:
+        OverflowError: it is a number that is not finite.
+    """
     for column in LABELS:
         value = row.get(column)
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, int | float):
-            return float(value)
+        if (number := _numeric(value)) is not None:
+            return number
     return _text(row.get("entry_point"))
+
+
+def _numeric(value: object) -> float | None:
+    """A number of a cell; `None` if it holds none.
+
+    Raises:
+        OverflowError: the number is infinite, or beyond every float. NaN is the missing value of tables.
+    """
+    # `True` stays the number 1: labels of two classes are often written so.
+    if not isinstance(value, int | float | Decimal) or value != value:
+        return None
+    number = float(value)
+    if math.isinf(number):
+        raise OverflowError
+    return number
 
 
 def _language(row: Row, file: str | None) -> str:

@@ -1,9 +1,9 @@
 """Reads answers of foreign code into predictions, for programs, callables and files of answers."""
 
 from collections.abc import Mapping
-from math import isfinite
 from numbers import Real
 
+from codeaudit.audit.checks import finite
 from codeaudit.audit.records import Failed, Predicted, Prediction
 
 MALFORMED = Failed(reason="malformed answer")
@@ -28,7 +28,8 @@ def read_answer(raw: object) -> Prediction:
         case str():
             return Predicted(answer=raw)
         case Real():  # also the numbers of numpy
-            return Predicted(answer=float(raw)) if isfinite(raw) else MALFORMED
+            number = finite(raw)
+            return MALFORMED if number is None else Predicted(answer=number)
         case list() | tuple() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(raw))
         case set() | frozenset() if all(isinstance(part, str) for part in raw):
@@ -40,8 +41,11 @@ def read_answer(raw: object) -> Prediction:
 def _from_mapping(raw: Mapping[object, object]) -> Prediction:
     if error := raw.get("error"):
         # Without surrogates, which Parquet cannot store; in one short line, because reasons are counted.
-        told = str(error).encode("utf-8", "replace").decode().splitlines()
-        return Failed(reason=f"model: {told[0][:80]}")
+        try:
+            told = str(error).encode("utf-8", "replace").decode().splitlines()
+        except (ValueError, RecursionError):  # a number of thousands of digits, or a deeply nested list
+            told = []
+        return Failed(reason=f"model: {told[0][:80]}" if told else "model: an error")
     plain = raw.get("answer")
     # A mapping in a mapping could nest without end.
     predicted = MALFORMED if isinstance(plain, Mapping) else read_answer(plain)
@@ -51,8 +55,11 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
     if scores is None:
         return MALFORMED
     alone = raw.get("score")
-    if not scores and isinstance(alone, int | float) and isinstance(predicted.answer, str):
-        scores = ((predicted.answer, float(alone)),)
+    if not scores and isinstance(alone, Real) and isinstance(predicted.answer, str):
+        score = _score(alone)
+        if score is None:
+            return MALFORMED
+        scores = ((predicted.answer, score),)
     return Predicted(answer=predicted.answer, scores=scores)
 
 
@@ -62,5 +69,10 @@ def _scores(raw: object) -> tuple[tuple[str, float], ...] | None:
     if not isinstance(raw, Mapping):
         return None
     # All or none: without one label, the others would be ranked as if they were all.
-    pairs = [(str(label), score) for label, score in raw.items() if isinstance(score, int | float)]
-    return tuple(sorted((label, float(score)) for label, score in pairs)) if len(pairs) == len(raw) else None
+    pairs = [(str(label), score) for label, one in raw.items() if (score := _score(one)) is not None]
+    return tuple(sorted(pairs)) if len(pairs) == len(raw) else None
+
+
+def _score(raw: object) -> float | None:
+    """A score, if it is a finite number. NaN would be no score of a verdict's table either."""
+    return finite(raw) if isinstance(raw, Real) else None

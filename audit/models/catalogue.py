@@ -4,7 +4,6 @@ A SPEC is `PROVIDER/REST`, `canonical/SPEC`, the name of a bundled checkpoint, o
 Listing and checking import no framework.
 """
 
-import json
 import logging
 import os
 from collections.abc import Iterable, Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from codeaudit.audit import checkpoints
+from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.provider import OPTIONS, Option, Provider, Settings
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -218,7 +218,7 @@ def _unknown(spec: str) -> UsageError | ModelError:
 
 def _card(folder: Path) -> Mapping[str, object]:
     try:
-        card = json.loads((folder / "model-card.json").read_text(encoding="utf-8"))
+        card = load_json((folder / "model-card.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return card if isinstance(card, dict) else {}

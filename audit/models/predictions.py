@@ -222,7 +222,7 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
             # In batches, because a table of sources may be larger than the memory.
             batches = file.iter_batches(batch_size=1024)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
-    except ArrowException as error:
+    except (ArrowException, UnicodeDecodeError) as error:
         raise ModelError(f"cannot read the answers of {str(path)!r}: {error}") from error
 
 

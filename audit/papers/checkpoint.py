@@ -21,6 +21,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from codeaudit.audit import checkpoints
+from codeaudit.audit.checks import DAMAGED, load_json
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.training.trainer import Learner, Trained
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -31,6 +32,8 @@ TOKENIZER: Final = "tokenizer.json"
 CARD: Final = "model-card.json"
 SCHEMA: Final = 1
 
+_TABLES: Final = 20_000_000
+"""Numbers that a network may have beside its weights, such as tables of positions."""
 PRECISIONS: Final[Mapping[str, torch.dtype]] = {
     "float32": torch.float32,
     "float64": torch.float64,
@@ -175,10 +178,11 @@ class PaperModel(ABC, Generic[C, N]):
         tokenizer = _tokenizer(folder / TOKENIZER, config)
         weights = _weights(folder / WEIGHTS)
         try:
+            _check_sizes(config, weights)
             network = config.build()
             network.load_state_dict(weights)  # refuses missing, unknown and misshapen tensors
             return cls(config, network, Files(place, folder, tokenizer), device=device)
-        except (RuntimeError, UsageError, ValueError, TypeError, KeyError) as error:
+        except (RuntimeError, UsageError, MemoryError, *DAMAGED) as error:
             told = " ".join(str(error).split())[:200]
             raise broken(folder / WEIGHTS, f"does not fit {CONFIG}: {told}") from error
 
@@ -246,7 +250,7 @@ def read_json(path: Path) -> Mapping[str, Any]:
         ModelError: it is missing or has another schema.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = load_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise missing(path, error) from error
     except ValueError as error:
@@ -271,7 +275,7 @@ def read_config(path: Path, kind: type[Read]) -> Read:
         config = kind.of(found)
     except KeyError as error:
         raise broken(path, f"no entry {error.args[0]!r}") from error
-    except (TypeError, ValueError) as error:
+    except DAMAGED as error:
         raise broken(path, str(error)) from error
     for noun, value, values in (*config.known(), Known("precision", config.precision, PRECISIONS)):
         known = tuple(values)
@@ -308,6 +312,25 @@ def _weights(path: Path) -> dict[str, torch.Tensor]:
     if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise broken(path, "weights that are not finite")
     return weights
+
+
+def _check_sizes(config: Config, weights: Mapping[str, torch.Tensor]) -> None:
+    """Check that the network of a config needs about as much memory as the weights have.
+
+    Raises:
+        ValueError: it needs far more. A damaged size must not fill the memory.
+        UsageError, TypeError: as `Config.build`.
+    """
+    sizes: Any = getattr(config, "sizes", None) or getattr(config, "shape", None)
+    # Every layer has tensors. Checked first, because even modules without memory take time to make.
+    if getattr(sizes, "layers", 0) > len(weights):
+        raise ValueError(f"{CONFIG} says {sizes.layers} layers, the file has {len(weights)} tensors")
+    with torch.device("meta"):
+        made = config.build()
+    wanted = sum(one.numel() for one in (*made.parameters(), *made.buffers()))
+    found = sum(one.numel() for one in weights.values())
+    if wanted > 2 * found + _TABLES:
+        raise ValueError(f"{CONFIG} says {wanted:,} numbers, the file has {found:,}")
 
 
 def usable_precision(name: str) -> str:

@@ -397,11 +397,11 @@ def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:
 
 
 _FRAMES: Final = (
-    re.compile(r'File "([^"\n]+\.py)", line (\d+)'),
-    re.compile(r"^([^\s:][^:\n]*\.(?:py|java)):(\d+): ", re.MULTILINE),
+    re.compile(r'File "([^"\n]+\.py)", line (\d{1,9})'),
+    re.compile(r"^([^\s:][^:\n]*\.(?:py|java)):(\d{1,9}): ", re.MULTILINE),
 )
 """A frame as Python writes it, and as pytest and javac write it: file, line."""
-_JVM: Final = re.compile(r"\bat (?:[\w.@-]*/)*([\w$.]+)\.[\w$<>]+\((\w+\.java):(\d+)\)")
+_JVM: Final = re.compile(r"\bat (?:[\w.@-]*/)*([\w$.]+)\.[\w$<>]+\((\w+\.java):(\d{1,9})\)")
 """A frame as the JVM writes it: class, file without its folder, line."""
 _CAUSE: Final = re.compile(r"^\s*Caused by: ", re.MULTILINE)
 

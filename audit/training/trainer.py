@@ -22,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as packed
 from torch import Tensor, nn
 
+from codeaudit.audit.checks import DAMAGED, is_number, is_whole, load_json
 from codeaudit.transforms.errors import ModelError, UsageError
 
 S = TypeVar("S")
@@ -159,21 +160,51 @@ def load_state(
         with safe_open(path, framework="pt") as file:
             about = file.metadata()
             found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-        known = json.loads(about["recipe"])
-        values = json.loads(about["progress"])
-        progress = TrainingProgress(**{one.name: values[one.name] for one in fields(TrainingProgress)})
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"cannot resume from {str(path)!r}: {error}; delete it to start from the beginning"
-        ) from error
+        known = load_json(about["recipe"])
+        progress = _progress(load_json(about["progress"]))
+    except (SafetensorError, OSError, *DAMAGED) as error:
+        raise _unusable(path, error) from error
     # Compared as JSON has them, where a tuple is a list.
     if known != json.loads(json.dumps(identity)):
         raise ModelError(
             f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
         )
-    _restore(optimiser, found)
-    torch.set_rng_state(found["random"])
+    try:
+        _restore(optimiser, found)
+        torch.set_rng_state(found["random"])
+    except (RuntimeError, *DAMAGED) as error:
+        raise _unusable(path, error) from error
     return progress, under("given/", found)
+
+
+def _unusable(path: Path, error: BaseException) -> ModelError:
+    told = " ".join(str(error).split())[:200] or type(error).__name__
+    return ModelError(f"cannot resume from {str(path)!r}: {told}; delete it to start from the beginning")
+
+
+def _progress(values: Mapping[str, Any]) -> TrainingProgress:
+    """The progress in a file.
+
+    Raises:
+        ValueError, KeyError, TypeError: a value is missing or of another type.
+    """
+    found = TrainingProgress(**{one.name: values[one.name] for one in fields(TrainingProgress)})
+    whole = (found.step, found.samples, found.best_epoch + 1)
+    # `best` is infinite at the start of a training that wants small values.
+    numbers = isinstance(found.best, int | float) and is_number(found.loss_sum) and is_number(found.seconds)
+    epochs = isinstance(found.epochs, list) and all(map(_is_epoch, found.epochs))
+    sane = all(is_whole(one) and one >= 0 for one in whole) and numbers and epochs
+    if not sane or found.best_epoch >= len(found.epochs):
+        raise ValueError("its progress is damaged")
+    return found
+
+
+def _is_epoch(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() >= {"epoch", "loss"}
+        and all(isinstance(one, int | float) for one in value.values())
+    )
 
 
 def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -186,9 +217,21 @@ def _restore(optimiser: torch.optim.Optimizer, found: dict[str, Tensor]) -> None
     for name, value in under("optimiser/", found).items():
         number, _, kind = name.partition("/")
         state.setdefault(int(number), {})[kind] = value
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    # Until the first step there is no state; later there is one for each weight. Checked here, because the
+    # optimiser would only fail in its next step.
+    for place, values in state.items():
+        if values.keys() != _MOMENTS or any(
+            one.shape not in ((), weights[place].shape) or not one.isfinite().all() for one in values.values()
+        ):
+            raise ValueError(f"the optimiser's state of weight {place} is damaged")
+    if state and state.keys() != set(range(len(weights))):
+        raise ValueError("the optimiser's state is not of all weights")
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
 
 
+_MOMENTS: Final = frozenset({"step", "exp_avg", "exp_avg_sq"})
+"""What AdamW keeps of a weight; all trainings use it."""
 BUCKET: Final = 50
 """Batches among which examples are sorted by length."""
 SAVE_SECONDS: Final = 60.0
@@ -313,8 +356,15 @@ class _Trainer(Generic[N]):
         found = load_state(path, identity=learner.identity, optimiser=self._optimiser)
         if found is not None:
             self._progress, tensors = found
-            self._network.load_state_dict(under("now/", tensors))
             self._best = under("best/", tensors)
+            try:
+                if self._best:
+                    self._network.load_state_dict(self._best)
+                elif self._progress.epochs or self._over():
+                    raise ValueError("it has no best weights")
+                self._network.load_state_dict(under("now/", tensors))
+            except (RuntimeError, *DAMAGED) as error:
+                raise _unusable(path, error) from error
 
     def run(self, monitor: Monitor, stop: Callable[[], bool]) -> None:
         began, before = time.monotonic(), self._progress.seconds

@@ -115,7 +115,11 @@ def explain_violations(
         ModelError: a model cannot be loaded or cannot answer.
     """
     # Only where the models run may differ; everything that decides their answers is that of the run.
-    options = replace(RunOptions.of_manifest(_field(run, "options")), device=device, batch_size=batch_size)
+    options = replace(
+        RunOptions.of_manifest(_field(run, "options"), run.path / MANIFEST),
+        device=device,
+        batch_size=batch_size,
+    )
     results: list[Explained | Gone] = []
     try:
         results.extend(_shrunk(options, run, found, progress))
@@ -263,6 +267,7 @@ def explain(
       codeaudit explain RUN --limit 0 --show 0
     """
     found = read_run(run)
+    found.check_verdicts()
     chosen = violations(found, models=model, sample=sample, transforms=listed(transform or ""), limit=limit)
     if not chosen:
         where = f"on sample {sample}" if sample else "in the run"

@@ -67,7 +67,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 @click.command("gate")
 @click.argument("run", metavar="RUN", required=False, type=click.Path(path_type=Path))
-@path_option("--baseline", "RUN", "An earlier run: fail if violations rose.")
+@path_option("--baseline", "RUN|FILE", "An earlier run or its baseline file: fail if violations rose.")
 @transform_option("Judge only these transforms or families.  [default: all that keep the meaning]")
 @option(
     "--max-violation-rate",
@@ -122,7 +122,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @option(
     "--plan/--no-plan",
     default=False,
-    help="Judge nothing; say how many samples a rise needs to be seen. RUN is optional.",
+    help="Judge nothing; say how many samples a rise needs to be seen. RUN may be a baseline or left out.",
 )
 @sign_option("Check that RUN and the baseline were signed with the secret in this file.")
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
@@ -165,7 +165,7 @@ def gate(
     limits = Limits(**limited)  # type: ignore[arg-type]
     names = None if transform is None else listed(transform)
     if plan:
-        made = planned(run, limits, names)
+        made = planned(run or baseline, limits, names, sign_key=sign_key)
         show_text(made.to_json()) if form == "json" else show_sheets(plan_sheets(made), form)
         return 0
     if run is None:

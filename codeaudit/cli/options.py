@@ -373,7 +373,7 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
 def as_option(value: object, multiple: bool) -> object:
     """A value of a file for click: a list of texts for a repeatable option, else one text."""
     # `[run.model-argument]` as a table is -M key=value for each key.
-    if isinstance(value, Mapping):
+    if multiple and isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]
     if multiple:
         return [str(each) for each in value] if isinstance(value, list) else [str(value)]

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from codeaudit.cli.options import format_option, option
+from codeaudit.cli.options import format_option, option, path_option, sign_option
 from codeaudit.cli.output import note, show, show_text
 from codeaudit.finished_runs import Run, read_run, write_file
 from codeaudit.reports.registry import FORMATS
@@ -49,9 +49,13 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
 @option(
     "--junit", type=FILE, metavar="FILE", help="A test case for each sample, with the diff of each violation."
 )
+@path_option("--baseline", "FILE", "The judged pairs, a small file for codeaudit gate --baseline.")
+@sign_option("Check that RUN was signed with the secret in this file, and sign the baseline file.")
 @_options_of_plug_ins
 @format_option(*FORMATS)
-def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
+def report(
+    run: Path, folder: Path | None, baseline: Path | None, sign_key: Path | None, form: str, **files: Any
+) -> int:
     """Render a finished run: as files, or on stdout if none is named. FILE may be `-` for stdout.
 
     \b
@@ -59,8 +63,11 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
       codeaudit report RUN --html audit.html
       codeaudit report RUN --latex tables.tex --csv numbers/
       codeaudit report RUN --format markdown | gh pr comment --body-file -
+      codeaudit report RUN --baseline main.parquet
     """
     found = read_run(run)
+    if sign_key is not None and baseline is None:
+        raise UsageError("--sign-key signs a baseline file; name it with --baseline FILE")
     known = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}
     named = {name: path for name, path in known.items() if path is not None}
     # `--html x --latex x` would leave one of them, and `-` twice would mix them on stdout.
@@ -71,7 +78,12 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
     if folder is not None:
         for name, text in csv_files.tables(found.summary).items():
             _write(folder / name, text)
-    if not named and folder is None:
+    if baseline is not None:
+        from codeaudit.gating import keep_baseline
+
+        keep_baseline(found, baseline, sign_key)
+        note(f"{baseline}: {baseline.stat().st_size:,} bytes")
+    if not named and folder is None and baseline is None:
         show(found.summary, form)
     return 0
 

@@ -9,6 +9,7 @@ import pytest
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.interface import Model
 from codeaudit.audit.records import (
+    EXCUSES,
     Audited,
     Case,
     Failed,
@@ -278,3 +279,11 @@ def test_an_answer_that_cannot_be_used_is_remembered_and_one_that_was_not_had_is
         asked = len(model.asked)
         assert run([case("a", "b")], model, memory=memory) == first
         assert (len(model.asked) > asked) == again
+
+
+@pytest.mark.parametrize("excuse", sorted(EXCUSES))
+def test_a_model_cannot_excuse_a_missing_answer(excuse: str) -> None:
+    silent = Recorder(lambda query: Failed(reason=excuse) if "aab" in query.source else echo(query))
+    (one,) = run([case("aaaa", "aab")], silent)
+    reasons = [verdict.reason for verdict in one.verdicts if isinstance(verdict, Unjudged)]
+    assert reasons == [f"model: {excuse}"]

@@ -42,6 +42,8 @@ from codeaudit.transforms.errors import CannotAudit, ModelError
 LONGEST_HEADER: Final = 100_000_000
 """Bytes; the format's own limit."""
 
+_DAMAGED: Final = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a value of another shape raises."""
 READ: Final = 4 << 20
 """Bytes of a file that are read at a time."""
 
@@ -106,7 +108,7 @@ class TensorFile:
             entries = _entries(json.loads(prefix[8:]))
         except OSError as error:
             raise ModelError(f"cannot read {str(path)!r}: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        except _DAMAGED as error:
             raise ModelError(f"{str(path)!r} is no safetensors file: {error}") from error
         # The tensors must fill the file without gaps, so that no byte stays unsealed.
         place = 0
@@ -290,7 +292,7 @@ class Seal:
                 head=b"" if old else _written(found).encode(),
                 old_tags={str(name): str(tag) for name, tag in found["tags"].items()} if old else None,
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, *_DAMAGED) as error:
             raise ModelError(f"{str(path)!r} cannot be used: {error}; nothing was written") from error
 
     def opened(self, key: Key) -> tuple[Salted, SealedContents]:
@@ -333,7 +335,7 @@ def weight_files(folder: Path) -> list[str]:
     try:
         found = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
         names = sorted({str(name) for name in found.values()})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, *_DAMAGED) as error:
         raise ModelError(f"{str(folder / INDEX)!r} cannot be used: {error}") from error
     for name in names:
         # The index is a file of somebody else: `../../x` must not be read or written.

@@ -35,6 +35,7 @@ _CODE: Final = 4
 """The flag of a section that is executable."""
 _CONTENT: Final = 1
 """The type of a section whose content is in the file."""
+_HIGHEST: Final = 2**63 - 1
 _IDLE: Final = "NOP ENDBR64 INT3 UD2 PAUSE"
 
 
@@ -106,8 +107,11 @@ def sections(path: Path) -> list[tuple[int, bytes]]:
             told = _SECTION.unpack_from(content, offset + number * size)
             _, kind, flags, address, begin, length = told[:6]
             if kind == _CONTENT and flags & _CODE:
+                # A table of a run holds addresses as 64 bits with a sign.
+                if address + length > _HIGHEST:
+                    raise CorpusError(f"{str(path)!r} is damaged: a section at {address:#x}")
                 found.append((address, content[begin : begin + length]))
-    except struct.error as error:
+    except (struct.error, OverflowError) as error:
         raise CorpusError(f"{str(path)!r} is no x86-64 ELF file, or is cut short") from error
     return found
 

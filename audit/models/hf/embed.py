@@ -1,7 +1,6 @@
 """Heads of encoders: a function gets the name whose embedding is nearest to that of its code."""
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Final
 import torch
 from torch.nn.functional import normalize
 
+from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import NameOfCode
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
@@ -182,7 +182,7 @@ def _json(path: Path, name: str, default: Any) -> Any:
     if not path.is_file():
         return default
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"cannot load {name!r}: {str(path)!r} is no JSON") from error
     if not isinstance(found, type(default)):

@@ -14,6 +14,7 @@ from transformers.utils import logging as library_logging
 
 from codeaudit.audit.prompts import filled
 from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.errors import CodeauditError, ModelError
 
 Row: TypeAlias = tuple[int, ...]
 """The tokens of one text."""
@@ -225,6 +226,24 @@ def quiet() -> Iterator[None]:
         library_logging.set_verbosity(level)
         if bars:
             library_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def of_its_files(name: str) -> Iterator[None]:
+    """A context manager for the library's work on a model: what it raises is an error of the model's files.
+
+    A config or a tokenizer may hold any value, and the library uses most of them unchecked.
+
+    Raises:
+        ModelError: the library raised something.
+    """
+    try:
+        yield
+    except CodeauditError:
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {in_one_line(error)}"
+        raise ModelError(f"cannot use {name!r}: its files do not fit each other ({told})") from error
 
 
 def in_one_line(error: BaseException, most: int = 160) -> str:

@@ -4,7 +4,6 @@ Only safetensors are read, because the other formats can run code when they are 
 """
 
 import hashlib
-import json
 import os
 import re
 import sys
@@ -20,6 +19,7 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
+from codeaudit.audit.checks import load_json
 from codeaudit.audit.models.hf.arguments import HEADS, Arguments
 from codeaudit.audit.models.hf.classify import ClassificationHead
 from codeaudit.audit.models.hf.embed import EmbeddingHead, sentence_window
@@ -30,6 +30,7 @@ from codeaudit.audit.models.hf.heads import (
     LoadedNetwork,
     WindowedTokenizer,
     in_one_line,
+    of_its_files,
     quiet,
     window_of,
 )
@@ -102,7 +103,7 @@ def check_weights(folder: Path, name: str) -> None:
     """
     if (folder / INDEX).is_file():
         try:
-            index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            index = load_json((folder / INDEX).read_text(encoding="utf-8"))
             lost = [one for one in sorted(set(index["weight_map"].values())) if not (folder / one).is_file()]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"cannot load {name!r}: {INDEX} is damaged; copy the model again") from error
@@ -236,7 +237,8 @@ def load(name: str, settings: Settings) -> HubModel:
     with quiet():
         folder = find_folder(name, revision=arguments.revision, code=arguments.trust_remote_code)
         source = _Source(name=f"hf/{name}", folder=folder, arguments=arguments)
-        return _loaded(source, device, settings.precision)
+        with of_its_files(source.name):
+            return _loaded(source, device, settings.precision)
 
 
 def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:

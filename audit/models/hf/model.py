@@ -11,7 +11,7 @@ from typing import Final
 import torch
 import transformers
 
-from codeaudit.audit.models.hf.heads import Head, LoadedNetwork, Row, TokenizedQuery, quiet
+from codeaudit.audit.models.hf.heads import Head, LoadedNetwork, Row, TokenizedQuery, of_its_files, quiet
 from codeaudit.audit.models.text_models import joined
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import ModelError
@@ -58,7 +58,7 @@ class HubModel:
         self._head = head
         self._digest = digest
         self._batches = Batcher(head.answer, room=room)
-        with quiet(), torch.inference_mode():
+        with of_its_files(self.name), quiet(), torch.inference_mode():
             self.noise = self._measured_noise()
         if engine.texts.truncate and engine.texts.window is not None:
             told = "codeaudit: %s: an input longer than its %s tokens loses its end"
@@ -114,9 +114,9 @@ class HubModel:
         """One prediction per query, in the same order.
 
         Raises:
-            ModelError: the head does not answer a query's task.
+            ModelError: the head does not answer a query's task, or the library fails on the model's files.
         """
-        with quiet(), torch.inference_mode():
+        with of_its_files(self.name), quiet(), torch.inference_mode():
             read = [self._head.ask(query) for query in queries]
             numbers = range(self.samples)
             rows = [

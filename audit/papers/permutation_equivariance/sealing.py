@@ -4,7 +4,6 @@ A checkpoint folder is one of ours or one of `transformers`.
 """
 
 import hashlib
-import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
+from codeaudit.audit.checks import load_json, shown
 from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.checkpoint import CONFIG, folder_of
 from codeaudit.audit.records import Query
@@ -60,7 +60,7 @@ def open_checkpoint(place: str) -> Opened:
     folder = folder_of(str(Path(os.path.expanduser(place))) if not folder_of(place).is_dir() else place)
     weight_files(folder)
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config = load_json((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"{place!r} is no checkpoint: its {CONFIG} cannot be read") from error
     if not isinstance(config, dict):
@@ -92,10 +92,11 @@ def _foreign(folder: Path, config: Mapping[str, Any]) -> tuple[nn.Module, Call]:
 
     from codeaudit.audit.models.hf.heads import quiet
 
-    names = config.get("architectures") or ["AutoModel"]
-    kind = getattr(transformers, str(names[0]), None)
-    if kind is None:
-        raise ModelError(f"{str(folder)!r} holds a {names[0]}, which transformers does not know")
+    named = config.get("architectures") or ["AutoModel"]
+    name = named[0] if isinstance(named, list) else named
+    kind = getattr(transformers, str(name), None)
+    if not hasattr(kind, "from_pretrained"):
+        raise ModelError(f"{str(folder)!r} holds a {shown(name)}, which transformers does not know")
     try:
         with quiet():
             module: Any = kind.from_pretrained(

@@ -31,6 +31,7 @@ from codeaudit.audit.papers.spe_attention.scores import (
     tune,
 )
 from codeaudit.audit.training.trainer import (
+    STATE_FILE,
     Integers,
     Trained,
     Validation,
@@ -40,7 +41,7 @@ from codeaudit.audit.training.trainer import (
     recipe_of,
     short_warm_up,
 )
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import ModelError, UsageError
 
 POSITION_SPREAD: Final = 0.02
 """Standard deviation of the initial positions: far below that of words, which the first stage has to hear."""
@@ -231,9 +232,16 @@ def initialise(network: LineNetwork, material: LineMaterial) -> None:
 
 
 def threshold_of(trained: Trained[LineNetwork]) -> float:
-    """The threshold that validation chose for the kept weights."""
+    """The threshold that validation chose for the kept weights.
+
+    Raises:
+        ModelError: the training was resumed from a damaged state, which lacks it.
+    """
     progress = trained.progress
-    return progress.epochs[progress.best_epoch]["threshold"]
+    found = progress.epochs[progress.best_epoch].get("threshold")
+    if found is None:
+        raise ModelError(f"{STATE_FILE} is damaged: its best epoch has no threshold; delete it to start anew")
+    return found
 
 
 def coverage(examples: Examples) -> float:

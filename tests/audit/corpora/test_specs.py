@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import math
 import os
 import sys
 from collections import Counter
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from codeaudit.audit.corpora.records import LabelColumn
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, SourceError
@@ -249,3 +251,56 @@ def numbered(spec, rest, resources):
     assert len(read("stdlib:textwrap")[0]) > 5, "a built-in corpus wins"
     assert main(["list", "corpora", "--verbose"]) == 0
     assert "numbered:REST" in capsys.readouterr().out
+
+
+HUGE: list[object] = [
+    10**400,
+    -(10**400),
+    "1" * 400,
+    2**63,
+    "²",
+    "٣",
+    -1,
+    1.5,
+    True,
+    [1],
+    {},
+    "9" * 5000,
+    float("nan"),
+]
+"""Values that no 64-bit whole number and no float may hold, or that only look like numbers."""
+
+
+@pytest.mark.parametrize(
+    "column", ["line", "label", "name", "split", "group", "file", "language", "test", "input"]
+)
+@pytest.mark.parametrize("value", HUGE, ids=lambda value: str(type(value).__name__))
+def test_any_value_in_any_column_gives_samples_that_a_run_can_hold(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    row = {"source": "def f(x):\n    return x\n", "file": "a.py", column: value}
+    if column != "name":
+        row["name"] = "f"
+    table = tmp_path / "rows.jsonl"
+    table.write_text(json.dumps(row) + "\n" + json.dumps(ROWS[0]) + "\n", encoding="utf-8")
+    samples, _ = read(str(table))
+    assert samples
+    for sample in samples:
+        assert 0 <= sample.origin.line < 2**63
+        assert not isinstance(sample.label, float) or math.isfinite(sample.label)
+
+
+@pytest.mark.parametrize("column", ["cycles", "label"])
+@pytest.mark.parametrize("value", ["1e999", "inf", "nan", "9" * 400, 10**400])
+def test_a_label_that_is_no_finite_number_is_left_out_aloud(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    rows = [{"source": "x = 1\n", column: value}, {"source": "y = 1\n", column: 3}]
+    table = tmp_path / "rows.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    skipped: Counter[str] = Counter()
+    found = list(corpus(str(table), LabelColumn(name=column, divisor=2.0)).read(skipped))
+    # NaN is the missing value of tables: such a row has no label.
+    kept = [] if str(value) != "nan" else [None]
+    assert [sample.label for sample in found] == [*kept, 1.5]
+    assert skipped == ({} if kept else {"label that is no finite number": 1})

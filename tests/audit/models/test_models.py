@@ -303,6 +303,11 @@ def test_the_wrapper_is_a_part_of_the_fingerprint() -> None:
         ({"answer": {"answer": 1}}, Failed(reason="malformed answer")),
         ({"answer": "x", "scores": {"x": "high"}}, Failed(reason="malformed answer")),
         ({"answer": "x", "scores": 3}, Failed(reason="malformed answer")),
+        (10**400, Failed(reason="malformed answer")),
+        ({"answer": "x", "score": 10**400}, Failed(reason="malformed answer")),
+        ({"answer": "x", "score": float("inf")}, Failed(reason="malformed answer")),
+        ({"answer": "x", "scores": {"x": -(10**400)}}, Failed(reason="malformed answer")),
+        ({"error": 10**5000}, Failed(reason="model: an error")),
     ],
 )
 def test_answers_from_outside_are_read_or_refused(raw: object, expected: Predicted | Failed) -> None:

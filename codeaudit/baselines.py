@@ -1,0 +1,208 @@
+"""Baseline files: the judged pairs of a run in one small file, for gates without the whole run folder.
+
+A file is a Parquet table: a row per model, sample, transform and variant that was judged under a
+meaning-keeping transform or the identity. Its metadata has the facts of the run that the gate needs, and a
+digest of facts and rows. As for a run, whoever edits the file can compute the digest anew, but not a
+signature.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from codeaudit.audit.checks import is_whole, shown
+from codeaudit.audit.integrity import DIGEST, SIGNATURE
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.store import (
+    BASELINE,
+    BASELINE_COLUMNS,
+    RunFolder,
+    TableRow,
+    TableWriter,
+    read_about,
+    read_rows,
+)
+from codeaudit.reports.gate import Judged
+from codeaudit.reports.records import Flip, ModelHeader, RunHeader
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Kind
+
+SCHEMA: Final = 1
+FORMAT: Final = "baseline"
+"""The value of the field `format`; suites and verdicts have none."""
+KEPT: Final[tuple[Kind, ...]] = ("preserving", "identity")
+"""The kinds whose pairs a gate compares, or takes the noise from."""
+REMEDY: Final = "write one with: codeaudit report RUN --baseline FILE"
+
+
+def write_baseline(path: Path, judged: Judged, run: Mapping[str, object], key: bytes | None) -> None:
+    """Write the pairs of a run to a file, signed if there is a key.
+
+    `run` identifies the run that they are from.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    rows = [
+        {
+            "seed": flip.seed,
+            "model": flip.model,
+            "sample": flip.sample,
+            "original": judged.originals.get(flip.sample, ""),
+            "transform": flip.transform,
+            "kind": flip.kind,
+            "variant": flip.variant,
+            "input": flip.input,
+            "outcome": "violated" if flip.violated else "held",
+        }
+        for flip in judged.flips
+        if flip.kind in KEPT
+    ]
+    summary = judged.summary
+    facts = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "task": summary.task,
+        "corpus": summary.corpus,
+        "seed": summary.seed,
+        "models": [
+            {
+                "name": one.model,
+                "fingerprint": one.fingerprint,
+                "parameters": one.parameters,
+                "noise": one.noise,
+            }
+            for one in summary.models
+        ],
+        "run": dict(run),
+        "rows": len(rows),
+    }
+    content = _content(facts, rows)
+    signed = {} if key is None else {SIGNATURE: _signature(content, key)}
+    about = {**facts, DIGEST: hashlib.sha256(content).hexdigest(), **signed}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    with (
+        RunFolder(path.parent).replacing(path.name) as place,
+        TableWriter(place, BASELINE_COLUMNS, about) as table,
+    ):
+        table.write(rows)
+
+
+def read_baseline_file(path: Path, key: bytes | None) -> Judged:
+    """The pairs in a baseline file, as the gate takes them.
+
+    Raises:
+        RunError: it is no baseline file, was edited or cut, or was not signed with the key.
+    """
+    try:
+        about = read_about(path)
+    except RunError as error:
+        raise RunError(f"{str(path)!r} is no baseline file ({error}); {REMEDY}") from error
+    if about.get("format") != FORMAT:
+        raise RunError(f"{str(path)!r} is no baseline file; {REMEDY}")
+    if about.get("schema") != SCHEMA:
+        raise RunError(
+            f"{str(path)!r} has schema {shown(about.get('schema'))}, this version reads {SCHEMA}; {REMEDY}"
+        )
+    rows = list(read_rows(path, table=BASELINE))
+    content = _content({name: one for name, one in about.items() if name not in (DIGEST, SIGNATURE)}, rows)
+    if about.get(DIGEST) != hashlib.sha256(content).hexdigest():
+        raise RunError(f"{str(path)!r} is not as it was written: edited or cut; {REMEDY}")
+    if key is not None:
+        _check_signature(path, about.get(SIGNATURE), content, key)
+    header = _header(path, about)
+    _check_rows(path, about, header, rows)
+    return Judged(
+        name=str(path),
+        summary=summarise([], task=TASKS.get(header.task), header=header),
+        flips=tuple(
+            Flip(
+                model=row["model"],
+                seed=row["seed"],
+                sample=row["sample"],
+                transform=row["transform"],
+                kind=row["kind"],
+                variant=row["variant"],
+                input=row["input"],
+                violated=row["outcome"] == "violated",
+            )
+            for row in rows
+        ),
+        originals={row["sample"]: row["original"] for row in rows},
+    )
+
+
+def _header(path: Path, about: Mapping[str, Any]) -> RunHeader:
+    """The facts of the run. Digests can be computed anew, so a field may still be missing or of another type.
+
+    Raises:
+        RunError: one is.
+    """
+    try:
+        models = tuple(ModelHeader(**facts) for facts in about["models"])
+        sound = all(isinstance(one.name, str) and isinstance(one.fingerprint, str) for one in models)
+        if not sound or not is_whole(about["seed"]) or about["task"] not in TASKS:
+            raise ValueError("a field has a value that it cannot have")
+        return RunHeader(task=about["task"], corpus=about["corpus"], seed=about["seed"], models=models)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{str(path)!r} is damaged: {error}; {REMEDY}") from error
+
+
+def _check_rows(path: Path, about: Mapping[str, Any], header: RunHeader, rows: Sequence[TableRow]) -> None:
+    """Check that the rows are pairs of these models, each once.
+
+    Raises:
+        RunError: they are not, or there is none.
+    """
+    names = [model.name for model in header.models]
+    keys = [tuple(row[name] for name in ("model", "seed", "sample", "transform", "variant")) for row in rows]
+    originals = {(row["sample"], row["original"]) for row in rows}
+    wrong = ""
+    if len(set(names)) < len(names):
+        wrong = "a model is named twice"
+    elif about.get("rows") != len(rows):
+        wrong = f"it has {len(rows)} rows of {shown(about.get('rows'))}"
+    elif not rows:
+        wrong = "it has no pair"
+    elif len(set(keys)) < len(keys):
+        wrong = "a pair is given twice"
+    elif len({sample for sample, _ in originals}) < len(originals):
+        wrong = "a sample has two texts"
+    elif other := next((row for row in rows if row["model"] not in names or row["kind"] not in KEPT), None):
+        wrong = f"it has a pair of the model {other['model']!r} under the kind {other['kind']!r}"
+    if wrong:
+        raise RunError(f"{str(path)!r} is damaged: {wrong}; {REMEDY}")
+
+
+def _check_signature(path: Path, found: object, content: bytes, key: bytes) -> None:
+    if not isinstance(found, str):
+        raise RunError(
+            f"{str(path)!r} has no signature; write it again: "
+            "codeaudit report RUN --baseline FILE --sign-key FILE"
+        )
+    # Compared as bytes, because `compare_digest` takes no text beyond ASCII.
+    if not hmac.compare_digest(found.encode("utf-8", "replace"), _signature(content, key).encode()):
+        raise RunError(
+            f"the signature of {str(path)!r} does not fit this key: the file was edited, or signed with "
+            "another key"
+        )
+
+
+def _content(facts: Mapping[str, object], rows: Sequence[TableRow]) -> bytes:
+    """The bytes that digest and signature are computed from."""
+    lines = [
+        json.dumps(facts, sort_keys=True),
+        *(json.dumps([row[name] for name in BASELINE_COLUMNS]) for row in rows),
+    ]
+    return "\n".join(lines).encode()
+
+
+def _signature(content: bytes, key: bytes) -> str:
+    return hmac.new(key, content, hashlib.sha256).hexdigest()
