@@ -404,8 +404,14 @@ def _write_hub_model(folder: Path) -> None:
         vocab_size=300, special_tokens=list(special.values()), initial_alphabet=alphabet, show_progress=False
     )
     made.train_from_iterator([PYTHON], trainer)
-    words = transformers.PreTrainedTokenizerFast(tokenizer_object=made, **special)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    fast: Any = transformers.PreTrainedTokenizerFast
+    words = fast(tokenizer_object=made, **special)
+    sizes: dict[str, Any] = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
     config = transformers.BertConfig(
         vocab_size=len(words), max_position_embeddings=400, id2label={0: "clean", 1: "buggy"}, **sizes
     )

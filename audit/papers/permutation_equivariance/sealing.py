@@ -94,7 +94,7 @@ def _foreign(folder: Path, config: Mapping[str, Any]) -> tuple[nn.Module, Call]:
 
     named = config.get("architectures") or ["AutoModel"]
     name = named[0] if isinstance(named, list) else named
-    kind = getattr(transformers, str(name), None)
+    kind: Any = getattr(transformers, str(name), None)
     if not hasattr(kind, "from_pretrained"):
         raise ModelError(f"{str(folder)!r} holds a {shown(name)}, which transformers does not know")
     try:
