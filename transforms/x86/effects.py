@@ -46,8 +46,10 @@ _BY_COUNT: Final = "SHL SAL SHR SAR ROL ROR RCL RCR SHLD SHRD"
 """Shifts and rotations. They change no flag if the count is 0, so with a count in a register they also
 read.
 """
-
-
+_THROUGH_CARRY: Final = "RCL RCR"
+"""Rotations through the carry flag. After a whole number of turns (`rclb $9, %al`) the operand and the carry
+are what they were, but the overflow flag is undefined.
+"""
 _BY_BIT: Final = "BT BTS BTR BTC"
 """Tests of single bits. A bit number in a register may reach beyond the addressed memory operand."""
 
@@ -140,9 +142,12 @@ def touch(operation: Operation) -> Touch:
     info = iced.InstructionInfoFactory().info(instruction)
     names = [(_name(one.register), one.access) for one in info.used_registers()]
     modified = instruction.rflags_modified
+    turns = instruction.mnemonic in numbers(iced.Mnemonic, _THROUGH_CARRY)
+    if turns:
+        modified |= iced.RflagsBits.CF | iced.RflagsBits.OF
     # A processor may leave an undefined flag as it was, so the old value may pass through.
     read = instruction.rflags_read | instruction.rflags_undefined
-    if instruction.mnemonic in numbers(iced.Mnemonic, _BY_COUNT) and _is_counted(instruction):
+    if turns or (instruction.mnemonic in numbers(iced.Mnemonic, _BY_COUNT) and _is_counted(instruction)):
         read |= modified
     return Touch(
         reads=frozenset(name for name, access in names if access in _READS),

@@ -69,6 +69,7 @@ _FIXED: Final = 0x10_0000
 _ON_STACK: Final = 0x0800_0004
 """`SA_ONSTACK` and `SA_SIGINFO`."""
 _STACK_SIZE: Final = 1 << 17
+_NOTHING: Final[Mapping[int, bytes]] = {}
 _LEGACY: Final = struct.Struct("<HHBxH16xII")
 """The head of the x87 state: control word, status word, tags, opcode; then MXCSR and its mask."""
 
@@ -215,14 +216,21 @@ class Processor:
             self._libc.munmap(page, PAGE)
         self._pages.clear()
 
-    def run(self, state: FullState, image: int) -> Outcome:
-        """Run the loaded code once; `image` chooses the content of memory."""
+    def run(self, state: FullState, image: int, held: Mapping[int, bytes] = _NOTHING) -> Outcome:
+        """Run the loaded code once.
+
+        `image` chooses the content of memory, except for the bytes that `held` gives by address. They must
+        not reach beyond their page.
+        """
         packed = state.packed()
         arena = b"".join(content(image, ARENA + at) for at in range(0, ARENA_SIZE, PAGE))
         while True:
             ctypes.memmove(ARENA, arena, ARENA_SIZE)
             for page in self._pages:
                 ctypes.memmove(page, content(image, page), PAGE)
+            for at, data in held.items():
+                if ARENA <= at < ARENA + ARENA_SIZE or at & -PAGE in self._pages:
+                    ctypes.memmove(at, data, len(data))
             ctypes.memmove(STATE, packed, STATE_SIZE)
             ctypes.memset(FAULT, 0, 64)
             self._enter()
