@@ -30,12 +30,13 @@ _READS: Final = frozenset({_ACCESS.READ, _ACCESS.COND_READ, _ACCESS.READ_WRITE, 
 _WRITES: Final = frozenset({_ACCESS.WRITE, _ACCESS.COND_WRITE, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})
 _ORDINARY: Final = """
     INTEL8086 INTEL186 INTEL386 INTEL486 X64 CMOV MULTIBYTENOP MMX SSE SSE2 SSE3 SSSE3 SSE4_1 SSE4_2 SSE4A
-    AVX AVX2 FMA FMA4 XOP F16C BMI1 BMI2 TBM ADX LZCNT POPCNT MOVBE AES PCLMULQDQ SHA GFNI VAES VPCLMULQDQ
-    CX8 CMPXCHG16B PREFETCHW AVX_VNNI AVX512F AVX512CD AVX512DQ AVX512BW AVX512VL AVX512_IFMA AVX512_VBMI
-    AVX512_VBMI2 AVX512_VNNI AVX512_BITALG AVX512_VPOPCNTDQ AVX512_BF16 AVX512_FP16
+    AVX AVX2 FMA F16C BMI1 BMI2 ADX LZCNT POPCNT MOVBE AES PCLMULQDQ SHA GFNI VAES VPCLMULQDQ CX8 CMPXCHG16B
+    PREFETCHW AVX512F AVX512CD AVX512DQ AVX512BW AVX512VL AVX512_IFMA AVX512_VBMI AVX512_VBMI2 AVX512_VNNI
+    AVX512_BITALG AVX512_VPOPCNTDQ AVX512_BF16
 """
-"""Instruction sets that only compute. Instructions of all other sets (clocks, random numbers, processor
-state, ports) keep their places.
+"""Instruction sets that only compute, and whose effects were compared with execution on a processor. The
+instructions of all other sets (clocks, random numbers, processor state, ports; XOP, FMA4, TBM, AVX512_FP16,
+AVX_VNNI, which the processors at hand lack) keep their places.
 """
 _SPECIAL: Final = """
     LFENCE MFENCE SFENCE LDMXCSR STMXCSR VLDMXCSR VSTMXCSR EMMS FEMMS MASKMOVQ HLT INT INT1 INT3 INTO WAIT
@@ -147,7 +148,9 @@ def touch(operation: Operation) -> Touch:
         modified |= iced.RflagsBits.CF | iced.RflagsBits.OF
     # A processor may leave an undefined flag as it was, so the old value may pass through.
     read = instruction.rflags_read | instruction.rflags_undefined
-    if turns or (instruction.mnemonic in numbers(iced.Mnemonic, _BY_COUNT) and _is_counted(instruction)):
+    counted = instruction.mnemonic in numbers(iced.Mnemonic, _BY_COUNT) and _is_counted(instruction)
+    # `repne scasb` compares nothing and changes no flag if the count is 0.
+    if turns or counted or instruction.has_rep_prefix or instruction.has_repne_prefix:
         read |= modified
     return Touch(
         reads=frozenset(name for name, access in names if access in _READS),

@@ -1,0 +1,36 @@
+"""The fuzzer of x86 blocks: engines agree on what it makes, and it finds what an engine without a rule breaks."""
+
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.fuzz_x86 import CONTROLS, KEEPING, chunk
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.x86.witnesses.native import NativeProcessor
+
+
+@pytest.fixture(scope="module")
+def processor() -> NativeProcessor:
+    try:
+        return NativeProcessor()
+    except CannotAudit as error:
+        pytest.skip(str(error))
+
+
+def test_nothing_differs_but_the_controls(processor: NativeProcessor) -> None:
+    with processor:
+        tallies, differ = chunk(processor, None, 7, range(80))
+    assert differ == []
+    assert all(tallies[name]["applied"] > 30 for name in KEEPING)
+    assert sum(tallies[name]["different"] for name in CONTROLS) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["turns", "alias", "implied-register", "barrier", "fixed-register"])
+def test_an_engine_without_a_rule_is_found_out(processor: NativeProcessor, name: str) -> None:
+    words = ["-m", "benchmarks.fuzz_x86", "--without", name, "--blocks", "4000"]
+    found = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert f"without {name}:" in found.stdout
+    assert "nothing differs" not in found.stdout

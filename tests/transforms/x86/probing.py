@@ -1,0 +1,118 @@
+"""Does an instruction do no more than `effects.touch` declares? Asked of this processor.
+
+An instruction runs twice, from two states that agree in everything that it declares to read or write, and in
+nothing else: other registers, other flags, other memory. Then what it declares to write must be equal in both
+ends, and everything else must be as it was. A part that is read, but not declared, would show as a difference;
+a part that is written, but not declared, as a change.
+
+Of an instruction that conflicts with all others only the flags are asked about: which flags the instructions
+around it have to keep depends on them.
+
+`probed` runs in the sandbox; this module asks it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import iced_x86 as iced
+
+from codeaudit.transforms.x86.effects import Access, Touch, touch
+from codeaudit.transforms.x86.reading import BasicBlock, Operation
+from codeaudit.transforms.x86.registers import BASES, register_names, registers
+from codeaudit.transforms.x86.witnesses import native
+from codeaudit.transforms.x86.witnesses.processor import GLOBAL, LOCAL
+
+TARGET = "tests.transforms.x86.probed"
+STATES = 8
+"""The number of states from which each specimen runs."""
+_BITS = {
+    iced.RflagsBits.CF: 0x1,
+    iced.RflagsBits.PF: 0x4,
+    iced.RflagsBits.AF: 0x10,
+    iced.RflagsBits.ZF: 0x40,
+    iced.RflagsBits.SF: 0x80,
+    iced.RflagsBits.DF: 0x400,
+    iced.RflagsBits.OF: 0x800,
+}
+_CLASSES = ("gp", "vec", "k")
+
+
+def question(operation: Operation, seed: int) -> Mapping[str, Any]:
+    """What the sandbox has to know about an instruction."""
+    told = touch(operation)
+    return {
+        "code": operation.code.hex(),
+        "kept": _numbers(told.reads | told.writes),
+        "written": _numbers(told.writes),
+        "flags_read": _hardware(told.flags_read),
+        "flags_written": _hardware(told.flags_written),
+        "memory": None if any(not one.size for one in told.memory) else [_place(one) for one in told.memory],
+        "flags_only": told.barrier,
+        "seed": seed,
+        "states": STATES,
+        **native.hints(BasicBlock("", (operation,), (0,))),
+    }
+
+
+def _numbers(bases: Iterable[str]) -> Mapping[str, list[int]]:
+    return {kind: [n for n, base in enumerate(BASES[kind]) if base in bases] for kind in _CLASSES}
+
+
+def _hardware(flags: int) -> int:
+    return sum(bit for flag, bit in _BITS.items() if flags & flag)
+
+
+def _place(access: Access) -> Mapping[str, Any]:
+    segment, base, index, scale, bits = access.place
+    origin = {iced.Register.FS: LOCAL, iced.Register.GS: GLOBAL}.get(segment, 0)  # type: ignore[call-overload]
+    return {
+        "origin": origin,
+        "parts": [_part(base, 1), _part(index, scale)],
+        "displacement": access.displacement,
+        "bits": bits,
+        "size": access.size,
+        "writes": access.writes,
+    }
+
+
+def _part(register: Any, scale: Any) -> list[int] | None:
+    known = registers().get(register_names().get(register, ""))
+    return None if known is None else [BASES["gp"].index(known.base), known.width, scale]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What was seen of one specimen."""
+
+    runs: int
+    """The states from which it ran to its end."""
+    wrong: tuple[str, ...]
+    """What it did and does not declare."""
+    fault: str = ""
+    """The last signal."""
+
+
+def probe(asker: native.NativeProcessor, operations: Sequence[Operation]) -> list[Probe]:
+    """What this processor shows of each instruction; `asker` must have been made for `TARGET`."""
+    asked = [question(operation, number) for number, operation in enumerate(operations)]
+    groups = [asked[at : at + 200] for at in range(0, len(asked), 200)]
+    found = []
+    for group in groups:
+        for kind, text in asker.ask([group]):
+            lost = {"runs": 0, "wrong": [], "fault": text}
+            told: Mapping[str, Any] = json.loads(text) if kind == "seen" else lost
+            found.append(Probe(told["runs"], tuple(told["wrong"]), told["fault"]))
+    return found
+
+
+def can_probe(operation: Operation) -> bool:
+    """Whether the sandbox shows all that is asked about an instruction."""
+    return not (touch(operation).barrier and native._distrust(operation))
+
+
+def declares_all_registers(operation: Operation, told: Touch) -> bool:
+    """Whether each register in use is named by an operand or implied: a renaming knows of all of them."""
+    named = {register.base for register in operation.registers}
+    return (told.reads | told.writes) & registers().keys() <= named | operation.implicit
