@@ -28,6 +28,9 @@ _DICTS: Final = frozenset({dict, Counter, OrderedDict, defaultdict})
 _CHANGEABLE: Final[Mapping[str, Callable[[], Any]]] = {
     kind.__name__: kind for kind in (list, set, deque, bytearray, *_DICTS)
 }  # fmt: skip
+_SCALAR_IDS: Final = frozenset(map(id, _SCALARS))
+_CHANGEABLE_IDS: Final = frozenset(map(id, _CHANGEABLE.values()))
+"""By identity: looking up a type itself would call code of its metaclass."""
 _FIXED: Final = {"tuple": tuple, "frozenset": frozenset}
 _FACTORIES: Final = frozenset({int, float, str, list, dict, set, tuple, bool})
 """The functions of a `defaultdict` that are carried."""
@@ -60,7 +63,7 @@ class ValueWriter:
         """
         # The type, and never `isinstance`: that reads `__class__`, which may be code of the program.
         kind = type(value)
-        if kind in _SCALARS:
+        if id(kind) in _SCALAR_IDS:
             return value
         if kind is int:
             return value if value.bit_length() <= _SMALL_BITS else {"int": hex(value)}
@@ -76,12 +79,12 @@ class ValueWriter:
         if known is not None:
             return known
         self._alive.append(value)
-        if kind in (tuple, frozenset):
+        if kind is tuple or kind is frozenset:
             # Behind its parts, because it can only be made when they are there.
             items = [self.item(one) for one in value]
             self.nodes.append([kind.__name__, items])
             number = len(self.nodes) - 1
-        elif _CHANGEABLE.get(kind.__name__) is kind:
+        elif id(kind) in _CHANGEABLE_IDS:
             # Before its parts, because it may hold itself.
             number = len(self.nodes)
             self.nodes.append(None)
@@ -109,7 +112,7 @@ class ValueWriter:
         items = [self.item(one) for pair in value.items() for one in pair]
         if kind is defaultdict:
             factory = value.default_factory
-            if factory is not None and factory not in _FACTORIES:
+            if factory is not None and all(factory is not one for one in _FACTORIES):
                 raise CannotCarry
             items.insert(0, None if factory is None else factory.__name__)
         return [kind.__name__, items]

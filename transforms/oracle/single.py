@@ -34,7 +34,9 @@ _MISSING: Final = "it needs what is not there"
 REASONS: Final = NO_ANSWERS | {_NO_PROGRAM, _NO_START, _MISSING}
 """All reasons for neither a value nor an exception."""
 _NAME: Final = "sample"
-_SMALL: Final = frozenset({type(None), bool, float, complex})
+_SMALL: Final = frozenset(map(id, (type(None), bool, float, complex)))
+_CONTAINERS: Final = frozenset(map(id, (list, tuple, set, frozenset)))
+"""By identity: looking up a type itself would call code of its metaclass."""
 _UNFIT: Final = (ImportError, MemoryError, OSError, RecursionError)
 """Exceptions that say more about the place where a program ran than about the program."""
 
@@ -120,14 +122,15 @@ def _is_plain(value: Any, budget: list[int]) -> bool:
     """
     # The exact type: a subclass of int may have a `__repr__` of its own, which would be foreign code.
     kind = type(value)
-    budget[0] -= 1 + (len(value) // 8 if kind in (str, bytes) else 0)
+    is_text = kind is str or kind is bytes
+    budget[0] -= 1 + (len(value) // 8 if is_text else 0)
     if budget[0] <= 0:
         return False
-    if kind in _SMALL or kind in (str, bytes):
+    if is_text or id(kind) in _SMALL:
         return True
     if kind is int:
         # `repr` of an integer with more than 4,300 digits raises ValueError (sys.set_int_max_str_digits).
         return bool(value.bit_length() < MOST_BITS)
     if kind is dict:
         return all(_is_plain(key, budget) and _is_plain(one, budget) for key, one in value.items())
-    return kind in (list, tuple, set, frozenset) and all(_is_plain(one, budget) for one in value)
+    return id(kind) in _CONTAINERS and all(_is_plain(one, budget) for one in value)

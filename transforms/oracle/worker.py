@@ -17,15 +17,33 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from importlib import import_module
 from io import RawIOBase, StringIO, TextIOWrapper
-from os import O_RDWR, O_TMPFILE, close, dup, dup2, pread
+from os import (
+    O_NOFOLLOW,
+    O_RDONLY,
+    O_RDWR,
+    O_TMPFILE,
+    chdir,
+    close,
+    dup,
+    dup2,
+    getcwd,
+    listdir,
+    lstat,
+    pread,
+    read,
+    rmdir,
+    unlink,
+)
 from os import open as open_descriptor
 from random import seed
+from stat import S_ISDIR
+from sys import getprofile, gettrace
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from codeaudit.transforms.oracle import encode
 from codeaudit.transforms.oracle.carry import message
-from codeaudit.transforms.oracle.encode import ValueEncoder, short
+from codeaudit.transforms.oracle.encode import PROGRAM, ValueEncoder, short
 from codeaudit.transforms.oracle.intact import IntactParts
 
 # The functions here have builtins of their own: programs may replace those that all modules share.
@@ -43,13 +61,12 @@ _NO_NAME: Final = "a global name is missing"
 _NO_MODULE: Final = "a module is missing"
 _NO_SPACE: Final = "out of memory or stack"
 _STOPPED: Final = "stopped by the sandbox"
-_TOO_LARGE: Final = "a value that is too large to compare"
+_INCOMPLETE: Final = "a result that cannot be compared completely"
 REPLACED: Final = "it replaces a part of what observes it"
-UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED, _TOO_LARGE, REPLACED})
+UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED, _INCOMPLETE, REPLACED})
 """Why a run says more about the place where a program ran than about the program; empty if it does not."""
 _OUTPUT: Final = 1 << 16
 """Bytes of output that are kept; of more, only the length and a hash."""
-_NAME: Final = "sample"
 _SEED: Final = 20_240_229
 _ROUNDS: Final = 12
 """Number of harmless runs before the server is closed in."""
@@ -143,7 +160,7 @@ def warm() -> None:
     for place, file in enumerate(kept, start=1):
         dup2(file, place)
         close(file)
-    del sys.modules[_NAME]
+    del sys.modules[PROGRAM]
 
 
 class _Observation:
@@ -152,6 +169,7 @@ class _Observation:
     def __init__(self, job: Mapping[str, Any], code: CodeType | BaseException) -> None:
         self._job = job
         self._code = code
+        self._folder = getcwd()
         self._encoder = ValueEncoder(messages=job["messages"])
         self._events: list[str] = []
 
@@ -172,21 +190,18 @@ class _Observation:
             seen = self._run(text)
         finally:
             sys.stdout, sys.stderr, sys.stdin = kept
-        if not are_intact():
+        chdir(self._folder)
+        files = short(_taken("."))
+        if not are_intact() or gettrace() is not None or getprofile() is not None:
             return {"end": "raised", "unfit": REPLACED}
-        seen |= {
-            "printed": short(printed()),
-            "complained": short(complained()),
-            "descriptors": in_descriptors(),
-        }
+        seen |= {"printed": short(printed()), "complained": short(complained())}
+        seen |= {"descriptors": in_descriptors(), "files": files}
         seen["events"] = short("\n".join(self._events))
-        if self._encoder.cut and not seen.get("unfit"):
-            seen["unfit"] = _TOO_LARGE
         return {name: told for name, told in seen.items() if told}
 
     def _run(self, text: str | None) -> dict[str, str]:
-        module = ModuleType(_NAME)
-        sys.modules[_NAME] = module
+        module = ModuleType(PROGRAM)
+        sys.modules[PROGRAM] = module
         space = module.__dict__
         space["__builtins__"] = vars(builtins)
         encoder = self._encoder
@@ -218,6 +233,8 @@ class _Observation:
         else:
             seen["value"] = encode_value(value)
         seen["arguments"] = encode_value((*arguments, *named.values()))
+        if encoder.cut and not seen.get("unfit"):
+            seen["unfit"] = _INCOMPLETE
         seen["globals"] = encode_value(
             {
                 name: value
@@ -257,6 +274,35 @@ class _Descriptors:
         except OSError:  # the program closed it
             return "closed"
         return short(kept.decode("utf-8", "backslashreplace"))
+
+
+def _taken(folder: str) -> str:
+    """What lies in a folder: names, and hashes of contents. It is removed."""
+    found = []
+    for name in sorted(listdir(folder)):
+        path = f"{folder}/{name}"
+        try:
+            if S_ISDIR(lstat(path).st_mode):
+                found.append(f"{name}/ ({_taken(path)})")
+                rmdir(path)
+            else:
+                found.append(f"{name} {_hash(path)}")
+                unlink(path)
+        except OSError as error:  # a mode that forbids it
+            found.append(f"{name} {error.errno}")
+    return ", ".join(found)
+
+
+def _hash(path: str) -> str:
+    try:
+        file = open_descriptor(path, O_RDONLY | O_NOFOLLOW)
+    except OSError as error:  # a link
+        return str(error.errno)
+    content = sha256()
+    while part := read(file, _OUTPUT):
+        content.update(part)
+    close(file)
+    return content.hexdigest()
 
 
 def _unfit(error: BaseException, space: Mapping[str, Any]) -> str:
@@ -364,11 +410,14 @@ class Probe:
         return isinstance(other, Probe) and path.startswith(f"{other.__path}.")
 
 
+_SHOWN: Final = frozenset(map(id, (int, float, bool, str, bytes, type(None), Probe)))
+
+
 def _shown(value: Any) -> str:
     kind = type(value)
-    if kind in (int, float, bool, str, bytes, type(None), Probe):
+    if id(kind) in _SHOWN:
         return repr(value)[:60]
-    if kind in (list, tuple) and len(value) < 10:
+    if (kind is list or kind is tuple) and len(value) < 10:
         return f"{kind.__name__}[{', '.join(map(_shown, value))}]"
     return kind.__name__
 

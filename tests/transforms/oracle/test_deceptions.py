@@ -10,6 +10,7 @@ import pytest
 from codeaudit.transforms.oracle.calls import Caller, ProgramTrial, Returned, Trials, Unknown
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, Verdict
 from codeaudit.transforms.oracle.server import BROKEN
+from codeaudit.transforms.oracle.single import NOT_PLAIN
 from codeaudit.transforms.oracle.worker import REPLACED
 
 
@@ -422,3 +423,66 @@ def test_a_program_cannot_tell_why_its_tests_end() -> None:
         verdict = oracle.judge("def f(x):\n    return x\n", leaving, inputs=("(1,)",))
         assert isinstance(verdict, Differed)
         assert verdict.after == "left with status 3"
+
+
+# ── values that claim to be others ────────────────────────────────────────────────────────────────────────
+
+CLAIMING = """\
+class Meta(type):
+    def __eq__(cls, other): return True
+    def __hash__(cls): return hash({kind})
+    def __instancecheck__(cls, one): return True
+    def __subclasscheck__(cls, one): return True
+    def __getattribute__(cls, name): return type.__getattribute__({kind}, name)
+class Same(metaclass=Meta):
+    def __init__(self, v): self.v = v
+    def __repr__(self): return "same"
+    def __iter__(self): return iter([1])
+    def __int__(self): return 1
+    def __eq__(self, other): return True
+    def __hash__(self): return 1
+    def __getattribute__(self, name): return 1
+    __class__ = {kind}
+type.__setattr__(Same, "__name__", {kind}.__name__)
+type.__setattr__(Same, "__qualname__", {kind}.__name__)
+def f(x): return type.__call__(Same, {n})
+"""
+KINDS = (
+    "type(None)",
+    "int",
+    "str",
+    "float",
+    "bytes",
+    "list",
+    "tuple",
+    "dict",
+    "set",
+    "type(...)",
+    "range",
+    "slice",
+    "type",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_class_that_claims_to_be_a_builtin_one_is_not_taken_for_it(
+    oracle: Oracle, caller: Caller, kind: str
+) -> None:
+    first, second = (CLAIMING.format(kind=kind, n=n) for n in (1, 2))
+    assert isinstance(oracle.judge(first, second, inputs=("(1,)",)), Differed)
+    assert caller.results([f"{first}f(1)"], cpu_seconds=0.5) == [Unknown(NOT_PLAIN)]
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "    if 'value' in frame.f_locals:\n        frame.f_locals['value'] = 0\n",
+        "    if 'seen' in frame.f_locals:\n        frame.f_locals['seen'].clear()\n",
+    ],
+)
+@pytest.mark.parametrize("set_", ["settrace", "setprofile"])
+def test_programs_do_not_agree_by_tracing_the_observer(oracle: Oracle, attack: str, set_: str) -> None:
+    source = f"import sys\ndef trace(frame, event, argument):\n{attack}    return trace\ndef f(x):\n    frame = sys._getframe(1)\n"
+    source += f"    while frame:\n        frame.f_trace = trace\n        frame = frame.f_back\n    sys.{set_}(trace)\n"
+    verdict = oracle.judge(f"{source}    return 1\n", f"{source}    return 2\n", inputs=("(1,)",))
+    assert verdict == Inconclusive(REPLACED)

@@ -90,6 +90,28 @@ def verdict(oracle: Oracle, before: str, after: str, *inputs: str, parameters: s
         ("return hex(255)", "return hex(254)"),
         ("import random\nreturn random.random()", "import random\nrandom.random()\nreturn random.random()"),
         ("yield 1", "return [1]"),
+        (
+            "from functools import partial\nreturn partial(pow, 1)",
+            "from functools import partial\nreturn partial(pow, 2)",
+        ),
+        ("return [1].append", "return [2].append"),
+        (
+            "class A:\n    def g(self): return 1\nreturn A().g",
+            "class A:\n    def g(self): return 2\nreturn A().g",
+        ),
+        ("class A: v = 1\nreturn A", "class A: v = 2\nreturn A"),
+        ("return lambda *, k=1: k", "return lambda *, k=2: k"),
+        ("return memoryview(b'1')", "return memoryview(b'2')"),
+        ("return range(1)", "return range(2)"),
+        ("return slice(1)", "return slice(2)"),
+        ("import re\nreturn re.compile('x' * 999 + 'y')", "import re\nreturn re.compile('x' * 999 + 'z')"),
+        ("import re\nreturn re.match('a(.)', 'abc' * 99)", "import re\nreturn re.match('a(.)', 'abc' * 98)"),
+        (
+            "import collections\na = collections.OrderedDict(x=1, y=2)\na.move_to_end('x')\nreturn a",
+            "import collections\na = collections.OrderedDict(x=1, y=2)\nreturn a",
+        ),
+        ("open('a', 'w').write('1')", "open('a', 'w').write('2')"),
+        ("import os\nos.makedirs('a/b')", "import os\nos.makedirs('a/c')"),
     ],
 )
 def test_different_programs_differ(oracle: Oracle, before: str, after: str) -> None:
@@ -290,16 +312,43 @@ def test_a_program_that_replaces_builtins_is_still_observed(oracle: Oracle) -> N
         "y = ()\nfor _ in range(10_000): y = (y,)\nreturn y",
         "return [[] for _ in range(21_000)]",
         "raise ValueError([[] for _ in range(21_000)])",
+        "import io\nreturn io.StringIO('a')",
+        "import random\nreturn random.Random(1)",
+        "import array\nreturn array.array('i', [1])",
+        "import types\nreturn types.MappingProxyType({1: 2})",
+        "import types\nreturn types.ModuleType('m')",
+        "import weakref\nreturn weakref.ref(f)",
+        "import sys\nreturn sys._getframe()",
+        "return compile('1', 'a', 'eval')",
+        "return property(lambda self: 1)",
+        "return staticmethod(lambda: 1)",
+        "return lambda a, *, k: 1",
+        "return lambda a, b, c, d, e, f, g: 1",
+        "class A:\n    __slots__ = 'v'\na = A()\na.v = 1\ndel A.v\nreturn a",
+        "class A:\n    __dict__ = property(lambda self: {})\na = A()\na.v = 1\nreturn a",
+        "class A(bytearray): pass\nreturn A(b'1')",
     ],
 )
-def test_values_that_are_not_looked_at_to_their_end_do_not_agree(oracle: Oracle, body: str) -> None:
-    assert verdict(oracle, body, body, "(1,)") == Inconclusive("a value that is too large to compare")
+def test_values_that_are_not_described_completely_do_not_agree(oracle: Oracle, body: str) -> None:
+    assert verdict(oracle, body, body, "(1,)") == Inconclusive("a result that cannot be compared completely")
 
 
 def test_inputs_do_not_share_state(oracle: Oracle) -> None:
     source = "calls = []\ndef f(x, kept=[]):\n    calls.append(x)\n    kept.append(x)\n    return len(calls), len(kept)\n"
     after = source.replace("len(calls), len(kept)", "1, 1")
     assert isinstance(oracle.judge(source, after, inputs=("(1,)", "(2,)", "(3,)")), Agreed)
+
+
+def test_inputs_do_not_share_files(oracle: Oracle) -> None:
+    source = "import os\ndef f(x):\n    found = os.listdir('.')\n    os.makedirs('a/b')\n    open(f'a/{x}', 'w').write('x')\n"
+    source += "    os.chdir('a/b')\n    return found\n"
+    after = source.replace("return found", "return []")
+    assert isinstance(oracle.judge(source, after, inputs=("(1,)", "(2,)")), Agreed)
+    after = source.replace("write('x')", "write('y' if x == 2 else 'x')")
+    found = oracle.judge(source, after, inputs=("(1,)", "(2,)"))
+    assert isinstance(found, Differed)
+    assert found.input == "(2,)"
+    assert found.before.startswith("files: ")
 
 
 def test_a_renamed_function_is_found_by_its_place(oracle: Oracle) -> None:
