@@ -10,6 +10,7 @@ The audit calls it for suites and searches, `source_files.py` for files in place
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -161,9 +162,14 @@ def within(sample: Sample, transform: Transform) -> Transform:
 def _context(sample: Sample, transform: Transform) -> FunctionContext:
     """The part of a sample that a transform is given, with the text around it."""
     # The identity must give back every byte, and it fits texts that do not parse.
-    if transform.unit == "function" and transform.kind != "identity":
-        return function_context_of(sample.source, sample.language)
-    return FunctionContext("", sample.source, "")
+    if transform.unit != "function" or transform.kind == "identity":
+        return FunctionContext("", sample.source, "")
+    found = function_context_of(sample.source, sample.language)
+    record = find_language(sample.language)
+    if found.obstacle is None and sample.context and record is not None and record.obstacle_in_file:
+        obstacle: str | None = load_target(record.obstacle_in_file)(found.source, sample.context)
+        return replace(found, obstacle=obstacle)
+    return found
 
 
 def function_context_of(source: str, language: str) -> FunctionContext:

@@ -10,13 +10,12 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
-from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, compiled, first_line, parse
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 
@@ -74,15 +73,11 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     starts = line_starts(source)
     found: list[FunctionPlace] = []
     seen: dict[str, int] = {}
-    strange = rebound_names(text)
     for name, node, wrapper in _definitions(parse(text).body, "", IN_BLOCK):
         seen[name] = seen.get(name, 0) + 1
         # A property has up to three functions of one name.
         numbered = name if seen[name] == 1 else f"{name}#{seen[name]}"
-        place = _place(source, starts, numbered, node, wrapper)
-        if place.obstacle is None and mentions(source[place.start : place.end].decode(), strange):
-            place = replace(place, obstacle=REBOUND)
-        found.append(place)
+        found.append(_place(source, starts, numbered, node, wrapper))
     return tuple(found)
 
 

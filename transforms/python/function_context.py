@@ -2,7 +2,7 @@
 
 A transform of functions is given one function. It assumes that the names of builtins and modules mean what
 they say; that is checked here wherever the text around the function is known. `perturb` calls
-`function_context`; `files` checks the functions of a file with `rebound_names` and `mentions`.
+`function_context` and, where it knows the file, `obstacle_in_file`.
 """
 
 import re
@@ -47,6 +47,12 @@ def function_context(source: str) -> FunctionContext:
     return _cut(source)
 
 
+def obstacle_in_file(source: str, file: str) -> str | None:
+    """Why a function cannot be rewritten in a file with this text; `None` if it can."""
+    return REBOUND if mentions(source, rebound_names(file)) else None
+
+
+@lru_cache(maxsize=4)
 def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
     names: set[str] = set()
@@ -103,7 +109,7 @@ def _cut(source: str) -> FunctionContext:
         alone = False
     if not alone:  # the function shares a line with another statement
         return FunctionContext("", source, "")
-    return FunctionContext(before, inner, after, REBOUND if mentions(inner, rebound_names(source)) else None)
+    return FunctionContext(before, inner, after, obstacle_in_file(inner, source))
 
 
 def _tables(text: str) -> Iterator[symtable.SymbolTable]:

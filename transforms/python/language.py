@@ -34,6 +34,7 @@ PYTHON: Final = Language(
     controls=("reorder-breaking", "rename-merging"),
     forms={"codemod": "codeaudit.transforms.python.codemod:load"},
     function_context="codeaudit.transforms.python.function_context:function_context",
+    obstacle_in_file="codeaudit.transforms.python.function_context:obstacle_in_file",
     parse="codeaudit.transforms.python.parsing:parse",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
     content="codeaudit.transforms.python.parsing:content",

@@ -130,3 +130,14 @@ def test_what_standard_modules_give_to_import_star_is_known(tmp_path: Path) -> N
     known = rebound_names("from math import *\n")
     assert len(public) > 150
     assert {name: ours & set(names) for name, names in public.items() if not ours & set(names) <= known} == {}
+
+
+def test_a_function_of_a_file_is_left_alone_if_the_file_rebinds_what_it_uses() -> None:
+    for file, applied in (("def len(x):\n    return 0\n", False), ("def length(x):\n    return 0\n", True)):
+        sample = Sample(
+            id="x", language="python", source=LOCAL, label=None, origin=Origin(path="-", line=1),
+            context=file + LOCAL,
+        )  # fmt: skip
+        (found,) = perturb_one(sample, TRANSFORMS.get("rename"), variants=1, seed=0)
+        assert isinstance(found, Perturbed) is applied
+        assert isinstance(found, Perturbed) or found.reason == REBOUND
