@@ -129,7 +129,7 @@ class Language:
     """`str -> FunctionContext`, as `module:attribute`: finds the one function of a text. Empty for a language
     whose units hold nothing but themselves."""
     obstacle_in_file: str = ""
-    """`(function, file) -> str | None`, as `module:attribute`: why a function that is part of this file cannot be
+    """`(function, file) -> str | None`, as `module:attribute`: why a function of this file cannot be
     rewritten."""
     parse: str = ""
     """`str -> object`, as `module:attribute`: raises SourceError where a text does not parse."""

@@ -33,8 +33,8 @@ from codeaudit.transforms.python.analysis.facts import (
     gather_facts,
     stored_names,
 )
-from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
-from codeaudit.transforms.python.analysis.looks import MAPPING, ShownLooks
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN, WELL_KNOWN
+from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.modules import is_harmless
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
@@ -157,7 +157,7 @@ class PythonProgramBuilder:
         """Walk a text that is one function; returns a block with the function as its only statement."""
         line = self._line(node, -1, 0, Effects())
         # In `def len(x): …`, `len` means the function itself.
-        body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & BUILTINS)
+        body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & WELL_KNOWN)
         statement = BlockStatement(0, len(self._text), range(len(self.rows)), (line, body))
         return StatementBlock((statement,), (0,), "one statement", ())
 
@@ -183,7 +183,7 @@ class PythonProgramBuilder:
         # Every parameter is bound when the body begins.
         known = facts.parameters - facts.fragile
         scope = _BlockContext(facts=facts, depth=depth, parent=line, definite=known)
-        scope.rebound = facts.rebound | facts.local & BUILTINS
+        scope.rebound = facts.rebound | facts.local & WELL_KNOWN
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
 
     # ── blocks and statements ────────────────────────────────────────────────────────────────────────
@@ -339,7 +339,7 @@ class PythonProgramBuilder:
             # A pattern asks for classes, attributes and items, and compares.
             within.look_anyhow()
             if any(isinstance(part, ast.MatchMapping) for part in ast.walk(case.pattern)):
-                within.look(MAPPING)
+                within.flags |= ANYTHING  # the `get` of the mapping is called
             # A pattern reads the constants and classes that it names: `case Colour.RED`.
             for value in ast.walk(case.pattern):
                 if isinstance(value, ast.MatchValue):

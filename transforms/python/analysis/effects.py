@@ -20,7 +20,7 @@ anything, unless the types are certain.
    The text shows that it does where one of its classes has a property or a method of the data model that is
    not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. `shown` finds
    them in the whole file of the function, or in the text that was given. A class of another file is not seen:
-   in `from models import Row`, `row.size` looks.
+   after `from models import Row`, `row.size` looks.
 2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
    `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function stores
    gives what was stored. Other attributes may be properties with setters.
@@ -80,29 +80,11 @@ from codeaudit.transforms.python.analysis.knowledge import (
     ArgumentUse,
     MethodEffect,
 )
-from codeaudit.transforms.python.analysis.looks import (
-    CALCULATING,
-    COMPARING,
-    HASHING,
-    TEXT,
-    TRUTH,
-    TYPES,
-)
+from codeaudit.transforms.python.analysis.looks import CLASS_OF
 from codeaudit.transforms.python.parsing import FunctionNode
 
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
 """Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
-_ITEM_METHODS: Final = {
-    "any": TRUTH, "all": TRUTH, "sum": CALCULATING, "sorted": COMPARING, "min": COMPARING, "max": COMPARING,
-}  # fmt: skip
-"""The methods of its items that a builtin runs; the others hash them."""
-_METHODS_OF_BUILTINS: Final = {
-    "len": TRUTH, "bool": TRUTH, "repr": TEXT, "str": TEXT, "ascii": TEXT, "format": TEXT, "hash": HASHING,
-    "issubclass": TYPES,
-}  # fmt: skip
-"""The methods of its argument that a builtin runs; the others calculate."""
-_CLASS_OF: Final = frozenset({"__class__", "__getattribute__"})
-"""The methods that give the class of an object to `isinstance`."""
 _KEY_FUNCTIONS: Final = frozenset({"len", "str", "repr", "abs", "id", "hash", "ord"})
 """Builtins that only look at their argument, so that `sorted(…, key=len)` runs no unknown code."""
 _GROUPS: Final = frozenset({"ExceptionGroup", "BaseExceptionGroup"})
@@ -198,7 +180,7 @@ class PythonEffects(ExpressionEffects):
             # `list` and `tuple` only collect the items. The others test them for truth (`any`), compare
             # (`sorted`), hash (`set`) or add them (`sum`), which calls methods of foreign objects.
             if name not in ("list", "tuple"):
-                self.look(_ITEM_METHODS.get(name, HASHING))
+                self.look()
             elif self.flags & OBSERVES:
                 self.flags |= LOOKS
             return CONSUMING[name]
@@ -222,10 +204,10 @@ class PythonEffects(ExpressionEffects):
             self._convert(node.args[1:], kinds[1:])
         if name in ("min", "max") and count > 1:
             if set(kinds) not in ({"int"}, {"float"}, {"str"}):
-                self.look(COMPARING)
+                self.look()
             return kinds[0] if len(set(kinds)) == 1 else None
         if name in READ_ONLY:
-            self.look(_METHODS_OF_BUILTINS.get(name, CALCULATING))
+            self.look()
             return None if name in _ASKED_FOR_TEXT else READ_ONLY[name]
         self.flags |= ANYTHING
         return None
@@ -255,13 +237,13 @@ class PythonEffects(ExpressionEffects):
             match argument:
                 case ast.GeneratorExp(elt=pair) | ast.ListComp(elt=pair) if _is_pair(pair):
                     self.visit(argument)
-                    self.look(HASHING)
+                    self.look()
                 case ast.List(elts=items) | ast.Tuple(elts=items) if all(map(_is_pair, items)):
                     self.visit(argument)
-                    self.look(HASHING)
+                    self.look()
                 case _ if (item := self.item(argument)) and _is_pair(item):
                     self.iterate(argument)
-                    self.look(HASHING)
+                    self.look()
                 case _:
                     kind = self.visit(argument)
                     if kind == "dict":
@@ -271,11 +253,11 @@ class PythonEffects(ExpressionEffects):
                         self.flags |= ANYTHING
         self.flags |= RAISES if len(arguments) > 1 else 0
         if arguments and node.keywords:
-            self.look(HASHING)  # a foreign key may have the same hash
+            self.look()  # a foreign key may have the same hash
         for keyword in node.keywords:
             kind = self.visit(keyword.value)
             if keyword.arg is None:
-                self.look(HASHING)  # a key may be no text
+                self.look()  # a key may be no text
                 self.flags |= 0 if kind == "dict" else ANYTHING
 
     def _exception(self, node: ast.Call, name: str) -> None:
@@ -291,7 +273,7 @@ class PythonEffects(ExpressionEffects):
         elif issubclass(made, OSError) and (starred or len(kinds) > 1):
             self.flags |= RAISES
             if not plain:
-                self.look(HASHING)  # the class depends on the error number
+                self.look()  # the class depends on the error number
         elif name in _UNPACKING_EXCEPTIONS and (starred or len(kinds) == 2):
             # The second argument is copied: the exceptions of a group, the place of a SyntaxError.
             self.flags |= LOOKS
@@ -309,12 +291,14 @@ class PythonEffects(ExpressionEffects):
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, asked]) if self._is_builtin_type(asked):
                 shown = self.facts.shown
-                if kinds[0] not in PLAIN and not (shown.acting | shown.raising).isdisjoint(_CLASS_OF):
-                    self.look(_CLASS_OF)
+                if kinds[0] in PLAIN:
+                    pass
+                elif not shown.acting.isdisjoint(CLASS_OF):
+                    self.flags |= ANYTHING
                 else:
-                    self.flags |= 0 if kinds[0] in PLAIN else OBSERVES
+                    self.flags |= OBSERVES if shown.raising.isdisjoint(CLASS_OF) else LOOKS
             case ast.Call(func=ast.Name(id="isinstance")):
-                self.look(TYPES | _CLASS_OF)
+                self.look()
             case ast.Call(args=[_, ast.Constant(value=str(attribute)), *_]):
                 self.look_at(attribute)
             case _:
@@ -509,12 +493,12 @@ class PythonEffects(ExpressionEffects):
                 )
                 self.flags |= RAISES
                 if not exact:
-                    self.look(HASHING)
+                    self.look()
             case "hashes":
                 if not (kinds[0] in PLAIN and self.has_plain_keys(container)):
-                    self.look(HASHING)
+                    self.look()
             case "compares" | "iterates":
-                self.look(COMPARING | HASHING)
+                self.look()
         if use.changes:
             self.change(container)
         elif not self.is_owned(container):

@@ -9,7 +9,7 @@ calls.
 import ast
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import (
@@ -32,16 +32,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     PLAIN,
     SEQUENCES,
 )
-from codeaudit.transforms.python.analysis.looks import (
-    CALCULATING,
-    COMPARING,
-    HASHING,
-    ITEMS,
-    MAPPING,
-    READING,
-    TEXT,
-    TRUTH,
-)
+from codeaudit.transforms.python.analysis.looks import READING
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 
 LOOKS: Final = OBSERVES | RAISES
@@ -144,13 +135,16 @@ class ExpressionEffects(ABC):
         """
         self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
 
-    def look(self, methods: Set[str]) -> None:
-        """A foreign object is looked at, which may run these methods. They act only if the text shows it."""
-        self.flags |= LOOKS if self.facts.shown.acting.isdisjoint(methods) else ANYTHING
+    def look(self) -> None:
+        """A foreign object is looked at, which may run methods of it. They act only if the text shows it.
+
+        One method may run another: `x < y` may be that of a foreign base class, which iterates over `x`.
+        """
+        self.flags |= ANYTHING if self.facts.shown.methods else LOOKS
 
     def look_anyhow(self) -> None:
-        """A foreign object is looked at in any way."""
-        self.flags |= ANYTHING if self.facts.shown.acting - MAPPING else LOOKS
+        """A foreign object is looked at, and any of its attributes may be read."""
+        self.flags |= ANYTHING if self.facts.shown.methods or self.facts.shown.acting else LOOKS
 
     def store(self, place: str) -> None:
         """A place that other code may see is changed, and nothing else happens."""
@@ -182,7 +176,7 @@ class ExpressionEffects(ABC):
         """An expression is tested for truth."""
         kind = self.visit(node)
         if kind not in KNOWN:
-            self.look(TRUTH)
+            self.look()
         elif kind in CONTAINERS:
             self.contents(node)
 
@@ -289,7 +283,7 @@ class ExpressionEffects(ABC):
         kinds = {self.visit(value) for value in node.values[:-1]}
         # All operands but the last are tested for truth, which for a container looks at its contents.
         if not kinds <= KNOWN:
-            self.look(TRUTH)
+            self.look()
         if kinds & CONTAINERS:
             self.flags |= LOOKS
         kinds.add(self.visit(node.values[-1]))
@@ -302,7 +296,7 @@ class ExpressionEffects(ABC):
         kind = self.visit(node.operand)
         # `~1.5` raises; `-x` of a foreign object calls its `__neg__`.
         if kind not in NUMBERS or (isinstance(node.op, ast.Invert) and kind != "int"):
-            self.look(CALCULATING)
+            self.look()
             return None
         return "int" if kind == "bool" else kind
 
@@ -317,7 +311,7 @@ class ExpressionEffects(ABC):
             return left
         # `"%s" % x` formats `x`, and raises if the number of values is wrong.
         if left in ("str", "bytes") and isinstance(op, ast.Mod):
-            self.look(TEXT | ITEMS)
+            self.look()
             if not _makes_text(node.left):
                 for value in node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]:
                     self.convert(value, self.visit(value))
@@ -328,7 +322,7 @@ class ExpressionEffects(ABC):
                 if other in _REPEATED:
                     self.convert(value, kind)
         if left not in NUMBERS or right not in NUMBERS:
-            self.look(CALCULATING)
+            self.look()
             return None
         return self._arithmetic(node, left, right)
 
@@ -357,22 +351,18 @@ class ExpressionEffects(ABC):
         kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
         boolean = True
         for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
-            if not _is_exact(op, left, right, value):
-                self.look(COMPARING | HASHING)
-            elif (
-                isinstance(op, ast.In | ast.NotIn)
-                and right in ("dict", "set")
-                and (not self.has_plain_keys(value))
-            ):
-                self.look(HASHING)
+            exact = _is_exact(op, left, right, value)
             if isinstance(op, ast.In | ast.NotIn):
+                exact &= right not in ("dict", "set") or self.has_plain_keys(value)
                 self._search(value, right)
+            if not exact:
+                self.look()
             boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
                 left in KNOWN and right in KNOWN
             )
         # `a < b < c` tests `a < b` for truth, and that may be an array.
         if len(node.ops) > 1 and not boolean:
-            self.look(TRUTH)
+            self.look()
         return "bool" if boolean else None
 
     def _search(self, node: ast.expr, kind: str | None) -> None:
@@ -393,7 +383,7 @@ class ExpressionEffects(ABC):
             kind = self.visit(element)
             # A set hashes and compares its elements: `{[]}` raises.
             if isinstance(node, ast.Set) and kind not in PLAIN:
-                self.look(HASHING)
+                self.look()
         return type(node).__name__.lower()
 
     _list = _tuple = _set = _sequence
@@ -402,10 +392,10 @@ class ExpressionEffects(ABC):
         for key, value in zip(node.keys, node.values, strict=True):
             kind = self.visit(value)
             if key is None:
-                self.look(HASHING)
+                self.look()
                 self.flags |= 0 if kind == "dict" else ANYTHING
             elif self.visit(key) not in PLAIN:
-                self.look(HASHING)
+                self.look()
         return "dict"
 
     def _lambda(self, node: ast.Lambda) -> str | None:
@@ -436,7 +426,7 @@ class ExpressionEffects(ABC):
             kinds = [self.visit(node.elt)]
         self.shadow = outer
         if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
-            self.look(HASHING)
+            self.look()
         return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
 
     def _item_target(self, target: ast.expr, value: ast.expr | None) -> None:
@@ -472,7 +462,7 @@ class ExpressionEffects(ABC):
             if isinstance(part, ast.FormattedValue):
                 kind = self.visit(part.value)
                 if kind not in PLAIN:
-                    self.look(TEXT)
+                    self.look()
                 elif part.format_spec is not None or kind == "int":
                     self.flags |= RAISES  # a huge int has no decimal text
                 if part.format_spec is not None:
@@ -486,15 +476,15 @@ class ExpressionEffects(ABC):
             key = self.visit(node.slice)
             self.flags |= RAISES  # IndexError, KeyError
             if key not in PLAIN:
-                self.look(HASHING)
+                self.look()
             if kind in SEQUENCES or kind == "list":
                 self.convert(node.slice, key)
             if kind in CONTAINERS:
                 self.contents(node.value)
                 if kind != "list" and not self.has_plain_keys(node.value):
-                    self.look(HASHING)
+                    self.look()
             elif kind not in SEQUENCES:
-                self.look(ITEMS | HASHING)
+                self.look()
             return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
         parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
         bounds = [self.visit(part) for part in parts]
@@ -507,7 +497,7 @@ class ExpressionEffects(ABC):
             if kind == "list":
                 self.contents(node.value)
             return kind
-        self.look(ITEMS | HASHING)
+        self.look()
         return None
 
     def _attribute(self, node: ast.Attribute) -> str | None:
@@ -522,8 +512,10 @@ class ExpressionEffects(ABC):
         """An attribute of a foreign object is read."""
         shown = self.facts.shown
         methods = READING | {attribute}
-        if not of_receiver or not shown.acting.isdisjoint(methods) or not shown.raising.isdisjoint(methods):
-            self.look(methods)
+        if not shown.acting.isdisjoint(methods):
+            self.flags |= ANYTHING
+        elif not of_receiver or not shown.raising.isdisjoint(methods):
+            self.flags |= LOOKS
         # Only a store to this very place changes a plain attribute. A public one may be a property, whose
         # getter looks at any state.
         elif self.is_plain(attribute) and attribute in self.facts.stored_attributes:
@@ -593,7 +585,7 @@ class ExpressionEffects(ABC):
             self.flags |= RAISES  # IndexError
             self.convert(target.slice, key)
         elif key not in PLAIN or not self.has_plain_keys(target.value):
-            self.look(HASHING)
+            self.look()
 
     def change(self, container: ast.expr) -> None:
         """The contents of a builtin container change."""

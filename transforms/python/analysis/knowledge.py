@@ -184,6 +184,9 @@ VIEWS: Final = frozenset({"keys", "values", "items"})
 MODULE_NAMES: Final = sys.stdlib_module_names | {"np"}
 """A global with one of these names is assumed to be a module, whose attributes are plain."""
 
+WELL_KNOWN: Final = BUILTINS | MODULE_NAMES
+"""Names that mean something else in the functions inside of a function that binds them."""
+
 ArgumentUse: TypeAlias = Literal["keeps", "looks", "converts", "first", "each", "pairs", "compiles"]
 """What a function of a module does with its arguments; it may always raise.
 

@@ -1,7 +1,4 @@
-"""The methods that looking at a foreign object may run, and what a text shows of them.
-
-`expressions` and `effects` name the methods of each look; `shown` finds what their bodies do.
-"""
+"""The methods that looking at a foreign object may run, and what a text shows of them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,42 +7,48 @@ READING: Final = frozenset({"__getattr__", "__getattribute__", "__get__"})
 """To read any attribute."""
 STORING: Final = frozenset({"__setattr__", "__set__"})
 """To bind any attribute."""
-ITEMS: Final = frozenset({"__getitem__", "__missing__", "__class_getitem__"})
-TRUTH: Final = frozenset({"__bool__", "__len__"})
-HASHING: Final = frozenset({"__hash__", "__eq__"})
-"""To look up a key, which is hashed and compared with keys of the same hash."""
-COMPARING: Final = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
-TEXT: Final = frozenset({"__str__", "__repr__", "__format__"})
-TYPES: Final = frozenset(
-    {"__instancecheck__", "__subclasscheck__", "__subclasshook__", "__class__", "__bases__"}
-)
+CLASS_OF: Final = frozenset({"__class__", "__getattribute__"})
+"""To give the class of an object to `isinstance`."""
+
 _BINARY: Final = (
     "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow", "lshift", "rshift", "and",
     "or", "xor",
 )  # fmt: skip
-CALCULATING: Final = frozenset(
-    {"__neg__", "__pos__", "__invert__", "__abs__", "__round__"}
-    | {f"__{side}{name}__" for name in _BINARY for side in ("", "r")}
-)
-MAPPING: Final = frozenset({"get", "keys"})
-"""Methods of a mapping that `case {"k": v}` calls."""
-OTHERS: Final = frozenset({"__contains__", "__fspath__"})
 METHODS: Final = (
-    READING | STORING | ITEMS | TRUTH | HASHING | COMPARING | TEXT | TYPES | CALCULATING | MAPPING | OTHERS
+    READING
+    | STORING
+    | CLASS_OF
+    | {f"__{side}{name}__" for name in _BINARY for side in ("", "r")}
+    | {
+        "__neg__", "__pos__", "__invert__", "__abs__", "__round__", "__floor__", "__ceil__", "__trunc__",
+        "__int__", "__float__", "__complex__", "__index__", "__bool__", "__len__", "__hash__", "__eq__",
+        "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__str__", "__repr__", "__format__", "__bytes__",
+        "__fspath__", "__getitem__", "__missing__", "__class_getitem__", "__contains__", "__iter__",
+        "__next__", "__reversed__", "__length_hint__", "__instancecheck__", "__subclasscheck__",
+        "__subclasshook__", "__bases__",
+    }
 )  # fmt: skip
-"""All of them. The other methods of the data model (`__iter__`, `__int__`, `__enter__`, …) may do anything
-wherever they are called.
-"""
+"""All that a look may run, also through a foreign base class: its `__eq__` may iterate over `self`."""
+CALLED: Final = frozenset({
+    "__init__", "__new__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__", "__del__",
+    "__delattr__", "__delete__", "__setitem__", "__delitem__", "__init_subclass__", "__set_name__",
+    "__prepare__", "__mro_entries__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__",
+    "__getnewargs__", "__getnewargs_ex__", "__copy__", "__deepcopy__", "__post_init__", "__dir__",
+    "__sizeof__", "__await__", "__aiter__", "__anext__",
+} | {f"__i{name}__" for name in _BINARY})  # fmt: skip
+"""Methods that no look runs. Libraries have methods of their own that one does, such as `__array__`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownLooks:
     """What a text shows of the classes in it. A name counts whatever class it belongs to."""
 
+    methods: bool = False
+    """Whether one of `METHODS` acts."""
     acting: frozenset[str] = frozenset()
-    """Methods among `METHODS` that act, and attributes that act when they are read."""
+    """Attributes that act when they are read; one of `READING` if all of them may."""
     raising: frozenset[str] = frozenset()
-    """Methods among `READING` that may raise, and attributes that may raise when they are read."""
+    """Attributes that may raise when they are read."""
     computed: frozenset[str] = frozenset()
     """Attributes that may be properties or other descriptors: a store may run code."""
     stores: bool = False
@@ -54,6 +57,7 @@ class ShownLooks:
     def __or__(self, other: "ShownLooks") -> "ShownLooks":
         """What two texts show."""
         return ShownLooks(
+            self.methods or other.methods,
             self.acting | other.acting,
             self.raising | other.raising,
             self.computed | other.computed,

@@ -27,8 +27,9 @@ from codeaudit.transforms.python.analysis.builder import (
     PythonProgramBuilder,
     StatementContext,
 )
-from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
+from codeaudit.transforms.python.function_context import rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 Dependence: TypeAlias = Literal["full", "paper"]
@@ -139,6 +140,9 @@ def analyse_tree(
     # `global len` in any function makes `len` a variable of the module for all of them. Looking for the
     # word first saves walking most trees.
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
+    alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
+    if not alone:
+        rebound |= rebound_names(source)
     try:
         shown = shown_looks(source, tree) | looks_around(around)
         builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound, shown=shown)
@@ -152,9 +156,9 @@ def analyse_tree(
 
 
 def _rebound(tree: ast.Module) -> frozenset[str]:
-    """Builtin names that some function of a text declares global."""
+    """Names of builtins and modules that some function of a text declares global."""
     declared = [node.names for node in ast.walk(tree) if isinstance(node, ast.Global)]
-    return frozenset[str]().union(*declared) & BUILTINS
+    return frozenset[str]().union(*declared) & WELL_KNOWN
 
 
 def _text(row: DraftLine) -> str:

@@ -1,8 +1,9 @@
 """What a text shows of its classes: which methods and attributes act when somebody looks at an object.
 
-No types are known, so a name counts wherever it occurs: if one class has a property `size` that acts, then
-`x.size` acts, whatever `x` is. A method only looks if the analysis shows it of its body; a body that calls
-unknown code acts. So does whatever a decorator makes that is no property.
+No types are known. If one class has a property `size` that acts, then `x.size` acts, whatever `x` is. If one
+class has a method of the data model that acts, such as `__eq__`, then every other look at a foreign object
+acts. A method only looks if the analysis shows it of its body; a body that calls unknown code acts. So does
+what an unknown decorator makes.
 """
 
 import ast
@@ -16,22 +17,24 @@ from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
-from codeaudit.transforms.python.analysis.looks import METHODS, READING, STORING, ShownLooks
+from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
+from codeaudit.transforms.python.analysis.looks import CALLED, CLASS_OF, METHODS, READING, STORING, ShownLooks
 from codeaudit.transforms.python.function_context import rebound_names
-from codeaudit.transforms.python.parsing import FunctionNode, parse
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
 
 _HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|\bproperty\b|\bdefaultdict\b", re.MULTILINE)
 """What stands in every text that shows anything."""
 _WRAPPER: Final = "class _:\n"
-_PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod", "abstractmethod"})
-"""They make nothing that runs the function when it is read as an attribute."""
+_PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
+"""They make nothing that runs the function when it is read as an attribute; neither does `abstractmethod`."""
+_PROPERTIES: Final = frozenset({"property", "cached_property", "abstractproperty"})
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
 _PLAIN_VALUES: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp,
     ast.JoinedStr, ast.Lambda, ast.Compare,
 )  # fmt: skip
 """Expressions whose values are no descriptors with code of their own."""
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 ANY_ATTRIBUTE: Final = "__getattribute__"
 
 
@@ -68,6 +71,9 @@ class _Text:
     def __init__(self, source: str, tree: ast.Module) -> None:
         self._source = source
         self._rebound = rebound_names(source)
+        self._classes: set[str] = {"cls"}
+        self._properties: set[str] = set(_PROPERTIES)
+        """Names of functions that make properties."""
         self._functions: dict[str, list[FunctionNode]] = {}
         self._found: dict[str, _Definition] = {}
         self._computed: set[str] = set()
@@ -76,13 +82,20 @@ class _Text:
         for node in nodes:
             if isinstance(node, FunctionNode):
                 self._functions.setdefault(node.name, []).append(node)
+                # A class inside may take such a name from the function: `def f(len): class C: …`.
+                if any(isinstance(part, _SCOPES) for part in ast.walk(node) if part is not node):
+                    self._rebound |= bound_names(node.body) | {*parameter_names(node.args)}
+            elif isinstance(node, ast.ClassDef):
+                self._classes.add(node.name)
+                if any(_name(base) in self._properties for base in node.bases):
+                    self._properties.add(node.name)
         for node in nodes:
             if isinstance(node, FunctionNode):
                 self._function(node)
             elif isinstance(node, ast.ClassDef):
                 for statement in _own_statements(node.body):
                     self._member(statement)
-            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
                 self._store(node)
         for node in nodes:
             self._mention(node)
@@ -94,7 +107,7 @@ class _Text:
 
     def _function(self, node: FunctionNode) -> None:
         foreign = [one for one in node.decorator_list if not self._is_plain(one)]
-        method = node.name in METHODS
+        method = _is_method(node.name)
         if not foreign:
             if method:
                 self._define(node.name).bodies.append(node)
@@ -111,8 +124,13 @@ class _Text:
                 self._define(node.name).unknown = True
 
     def _is_plain(self, node: ast.expr) -> bool:
-        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
-        return name in _PLAIN_DECORATORS and name not in self._rebound and name not in self._functions
+        match node:
+            case ast.Name(id=name):
+                return name in _PLAIN_DECORATORS and name not in self._rebound
+            case ast.Attribute(value=ast.Name(id="abc"), attr="abstractmethod"):
+                return "abc" not in self._rebound
+            case _:
+                return False
 
     def _member(self, node: ast.stmt) -> None:
         """A statement of a class body."""
@@ -129,17 +147,20 @@ class _Text:
                     self._computed.add(name)
                     self._define(name).unknown = True
 
-    def _store(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
-        """`C.size = property(f)`, `C.__eq__ = f`."""
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [one.attr for one in targets if isinstance(one, ast.Attribute)]
-        if isinstance(node, ast.AugAssign) or node.value is None:
-            return
-        if not self._is_property(node.value):
-            # `x.__class__ = C` makes `x` an object of another class.
-            names = [name for name in names if name in METHODS - {"__class__"}]
-        if names:
-            self._bound(names, node.value)
+    def _store(self, node: ast.Assign | ast.AnnAssign) -> None:
+        """`C.size = property(f)`, `C.__eq__ = f`, and `__getattr__ = f` in a module."""
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            match target:
+                case ast.Attribute(value=owner, attr=name):
+                    # `x.__class__ = C` makes `x` an object of another class.
+                    counts = name in METHODS - {"__class__"}
+                    counts |= _name(owner) in self._classes or self._is_property(node.value)
+                case ast.Name(id=name):
+                    counts = name in METHODS
+                case _:
+                    continue
+            if counts and node.value is not None:
+                self._bound([name], node.value)
 
     def _bound(self, names: Sequence[str], value: ast.expr) -> None:
         """A value is bound to names of a class."""
@@ -151,9 +172,10 @@ class _Text:
                     self._value(self._define(name), value)
                 continue
             match value:
-                case (
-                    ast.Constant()
-                    | ast.Call(func=ast.Name(id="classmethod"), args=[ast.Name(id="GenericAlias")])
+                case ast.Constant():
+                    pass
+                case ast.Call(func=ast.Name(id="classmethod"), args=[ast.Name(id="GenericAlias")]) if (
+                    "GenericAlias" not in self._classes | self._functions.keys()
                 ):
                     pass
                 case ast.Lambda():
@@ -172,6 +194,7 @@ class _Text:
             known = all(isinstance(one, ast.Lambda | ast.Constant) or self._knows(one) for one in getters)
             starred = any(isinstance(one, ast.Starred) for one in value.args)
             definition.unknown |= not known or starred or any(word.arg is None for word in value.keywords)
+            definition.unknown |= _name(value.func) != "property"  # it may keep what it found
             parts: Iterable[ast.AST] = (part for one in getters for part in ast.walk(one))
         else:
             parts = ast.walk(value)
@@ -183,15 +206,10 @@ class _Text:
                     definition.runs.add(name)
 
     def _knows(self, node: ast.expr) -> bool:
-        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
-        return name in self._functions
+        return _name(node) in self._functions
 
-    def _is_property(self, node: ast.expr) -> bool:
-        match node:
-            case ast.Call(func=ast.Name(id="property")):
-                return "property" not in self._rebound
-            case _:
-                return False
+    def _is_property(self, node: ast.expr | None) -> bool:
+        return isinstance(node, ast.Call) and _name(node.func) in self._properties
 
     def _mention(self, node: ast.AST) -> None:
         """A property or a method that is made, and attached to a class somewhere else."""
@@ -200,7 +218,12 @@ class _Text:
                 self._handled.update(id(one) for one in args)
             case ast.Call() if self._is_property(node) and id(node) not in self._handled:
                 self._value(self._define(ANY_ATTRIBUTE), node)
-            case ast.Constant(value=str(name)) if name in METHODS and "__" in name:
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _name(
+                owner
+            ) in self._classes and not isinstance(value, _PLAIN_VALUES):
+                told = key.value if isinstance(key, ast.Constant) else None
+                self._bound([told if isinstance(told, str) else ANY_ATTRIBUTE], value)
+            case ast.Constant(value=str(name)) if name in METHODS:
                 if id(node) not in self._handled:
                     self._define(name).unknown = True
             case ast.Name(id="defaultdict") | ast.Attribute(attr="defaultdict"):
@@ -217,7 +240,7 @@ class _Text:
         while True:
             acting = frozenset(name for name, found in flags.items() if found & ACTS)
             raising = frozenset(name for name, found in flags.items() if found & RAISES)
-            shown = ShownLooks(acting, raising, computed, stores)
+            shown = _collapsed(acting, raising, computed, stores=stores)
             builder = PythonProgramBuilder(self._source, names_only=False, rebound=self._rebound, shown=shown)
             # What can act and raise can do no more.
             seen = {number: found for number, found in settled.items() if found == ACTS | RAISES}
@@ -226,10 +249,8 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                break
+                return shown
             flags, settled = again, seen
-        kept = METHODS - STORING | computed
-        return ShownLooks(acting & kept, raising & (READING | computed | {"__class__"}), computed, stores)
 
     def _flags(
         self,
@@ -251,6 +272,24 @@ class _Text:
                 seen[id(node)] = _body_flags(builder, node)
             flags |= seen[id(node)]
         return flags
+
+
+def _collapsed(
+    acting: frozenset[str], raising: frozenset[str], computed: frozenset[str], *, stores: bool
+) -> ShownLooks:
+    attributes = READING | CLASS_OF | computed
+    methods = any(_is_method(name) for name in acting - READING - STORING)
+    return ShownLooks(methods, acting & attributes, raising & attributes, computed, stores)
+
+
+def _is_method(name: str) -> bool:
+    """Whether a look may run a method of this name."""
+    return name in METHODS or (name.startswith("__") and name.endswith("__") and name not in CALLED)
+
+
+def _name(node: ast.expr) -> str | None:
+    """The last part of a name such as `functools.cached_property`."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
 
 
 def _body_flags(builder: PythonProgramBuilder, node: FunctionNode) -> int:

@@ -15,7 +15,7 @@ import codeaudit
 from codeaudit.transforms.errors import NotAppliedError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.perturb import perturb_one, reapply
-from codeaudit.transforms.python.analysis.looks import MAPPING, METHODS, STORING
+from codeaudit.transforms.python.analysis.looks import METHODS, STORING
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.files import PYTHON_FILES
 from codeaudit.transforms.python.function_context import function_context
@@ -150,6 +150,15 @@ CASES = [
     ("__missing__", text("x[0]", member="__missing__ = tell", base="dict")),
     ("__class_getitem__", text("x[0]", member="@classmethod\ndef __class_getitem__(cls, key):\n    return tell()",
                                instance="C")),
+    ("truth of a comparison", text("x in [1]", member="def __eq__(self, other):\n    return self\n__hash__ = None\n"
+                                   "__bool__ = tell", result="True")),
+    ("index of a length", text("len(x)", member="def __len__(self):\n    return self\n__index__ = tell")),
+    ("index in an unknown list", text("y[x]", member="__index__ = tell").replace(
+        "def f(x)", "def f(x, y=[0, 1])")),
+    ("items of a foreign base", text("x == D([1])", base="collections.abc.Set", member=(
+        "def __iter__(self):\n    tell()\n    return iter([1])\ndef __contains__(self, one):\n    return True\n"
+        "def __len__(self):\n    return 1")).replace("import functools", "import collections.abc, functools")
+        .replace("type):", "type(collections.abc.Set)):").replace("D([1])", "{1}")),
     ("__instancecheck__", text("isinstance(1, x)", meta="__instancecheck__ = tell", instance="C")),
     ("__subclasscheck__", text("issubclass(int, x)", meta="__subclasscheck__ = tell", instance="C")),
     ("__subclasshook__", text("issubclass(int, x)", instance="C", meta=(
@@ -181,6 +190,9 @@ PROPERTIES = {
     "bound by a walrus": "(size := property(tell))",
     "bound by a loop": "for size in [property(tell)]:\n    pass",
     "of a string": "other = property(tell)\nsize = property(operator.attrgetter('other'))",
+    "subclass of property": "class Lazy(property):\n    pass\n@Lazy\ndef size(self):\n    return tell()",
+    "subclass called": "class Lazy(property):\n    pass\nsize = Lazy(tell)",
+    "table of properties": "class Lazy(property):\n    pass\nsize = {1: Lazy(tell)}[1]",
     "descriptor": "class Lazy:\n    def __get__(self, *args):\n        return tell()\nsize = Lazy()",
 }
 """Ways in which a class may say that reading `size` acts."""
@@ -188,6 +200,14 @@ ATTACHED = {
     "to the class": "C.size = property(tell)",
     "by setattr": "setattr(C, 'size', property(tell))",
     "by a loop": "for name in ['size']:\n    setattr(C, name, property(lambda self: tell()))",
+    "cached, to the class": "C.size = functools.cached_property(tell)\nC.size.__set_name__(C, 'size')",
+    "a foreign descriptor": "import types\nC.size = types.DynamicClassAttribute(tell)",
+    "a foreign descriptor by setattr": "import types\nsetattr(C, 'size', types.DynamicClassAttribute(tell))",
+    "a foreign descriptor by a name": "import types\nfor n in ['size']:\n    setattr(C, n, types.DynamicClassAttribute(tell))",
+    "a builtin of the function around": (
+        "def make(len):\n    class D(C):\n        @property\n        def size(self):\n            return len('a')\n"
+        "    return D\nx = make(tell)()"
+    ),
     "to a subclass": "class D(C):\n    size = property(tell)\nx = D()",
     "by type": "x = type('D', (C,), {'size': property(tell)})()",
     "by a function": "def make():\n    class D(C):\n        @property\n        def size(self):\n            return tell()\n    return D\nx = make()()",
@@ -218,9 +238,11 @@ def test_no_order_shows_that_a_look_acts(name: str, source: str) -> None:
 
 def test_the_cases_name_every_method() -> None:
     named = {name.partition(":")[0] for name, _ in CASES}
-    # `__get__` is among the properties, those that store have their own test, and `in` may do anything anyway.
-    rest = {"__get__", "__contains__", "__bases__"}
-    assert METHODS - named - rest - STORING - MAPPING == set()
+    # These have a table of their own, or may do anything wherever they are called.
+    own = {"__get__", "__contains__", "__bases__", "__class__", "__iter__", "__next__", "__reversed__"}
+    converting = {"__int__", "__float__", "__complex__", "__index__", "__bytes__", "__length_hint__"}
+    rounding = {"__floor__", "__ceil__", "__trunc__"}
+    assert METHODS - named - own - converting - rounding - STORING == set()
 
 
 METHOD = """\
@@ -376,3 +398,25 @@ def test_moves_of_a_search_know_the_file() -> None:
     made = reapply(sample(part, ACTS), REORDER, free.moves)
     assert isinstance(made, NotApplied)
     assert isinstance(REORDER.propose(part, Random(0)), tuple)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "def make(math):\n    {f}    return f\nf = make(Fake())\n",
+        "math = Fake()\nclass C:\n    {f}f = C.f\n",
+        "def make(bool):\n    {f}    return f\nf = make(Fake().sqrt)\n",
+    ],
+)
+def test_names_of_modules_that_the_text_around_binds_are_no_modules(around: str) -> None:
+    fake = "told = 0\nclass Fake:\n    def sqrt(self, x):\n        global told\n        told += 1\n"
+    call = "bool(x)" if "bool" in around else "math.sqrt(4)"
+    inner = f"def f(x):\n        a = {call}\n        b = told\n        return b\n"
+    source = fake + around.replace("{f}", inner)
+    first, second = f"        a = {call}\n", "        b = told\n"
+    other = source.replace(first + second, second + first)
+    assert ran(source, "1") != ran(other, "1")
+    for moves in REORDER.every(source):
+        made = REORDER.apply(source, moves)
+        assert not isinstance(made, Refused)
+        assert ran(made.source, "1") == ran(source, "1")
