@@ -25,13 +25,14 @@ from rich.progress import (
 from rich.text import Text
 
 from codeaudit.audit.projects.files import TransformCounts
+from codeaudit.reports.marks import visible
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, numbers, words
-from codeaudit.reports.wording import counted, visible
+from codeaudit.reports.wording import counted
 
 
 def show(report: Summary | Comparison, form: str) -> None:

@@ -3,6 +3,7 @@ r"""Writes reports as LaTeX tables: booktabs, best in bold, one `table` per shee
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 
@@ -27,14 +28,20 @@ MARKS: Final = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\char34{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
     "\N{EN DASH}": "--",
     "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{SUPERSCRIPT TWO}": r"$^2$",
     "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
     "\N{BOX DRAWINGS HEAVY VERTICAL}": r"\rule{1.5pt}{1em}",
 }
-"""Characters with a special meaning in LaTeX or without a glyph in its usual fonts."""
+"""Characters with a special meaning in LaTeX or without a glyph in its usual fonts.
+
+`[` and `*` at the beginning of a row would be arguments of the `\\\\` before it.
+"""
 
 
 def render(report: Summary | Comparison, console: "Console") -> None:
@@ -71,5 +78,5 @@ def _cell(cell: Cell) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape all characters with a special meaning in LaTeX."""
-    return "".join(MARKS.get(letter, letter) for letter in text)
+    """Escape all characters with a special meaning in LaTeX, and hidden ones."""
+    return "".join(MARKS.get(letter, letter) for letter in plain(text))
