@@ -146,7 +146,7 @@ def main() -> int:
         "--minutes", type=float, default=float("inf"), help="begin no further chunk after this time"
     )
     parser.add_argument("--variants", type=int, default=1)
-    parser.add_argument("--size", type=int, default=5, help="statements of a function's body, at most")
+    parser.add_argument("--size", type=int, default=3, help="statements of a function's body, at most")
     parser.add_argument("--lifetimes", action="store_true", help="objects that tell when they are dropped")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from unittest.mock import patch
 
+from codeaudit.transforms import rules as site_rules
 from codeaudit.transforms.dependence.effects import OBSERVES
 from codeaudit.transforms.python import rewriting, source
 from codeaudit.transforms.python.analysis import builder, expressions, facts, program
@@ -44,9 +45,10 @@ class Cause:
         self._forget()
 
     def _forget(self) -> None:
-        """Both remember what the analysis said."""
+        """These remember what the analysis said."""
         source.read.cache_clear()
         program.analyse.cache_clear()
+        site_rules._found.cache_clear()
 
 
 def _calls(
@@ -173,7 +175,6 @@ def _marks() -> Patches:
 
 
 _STARRED: Final = lambda node: any(keyword.arg is None for keyword in node.keywords)  # noqa: E731
-_PLURAL: Final = ("reorder", "flip-comparisons", "swap-operands")
 
 CAUSES: Final = (
     Cause("1 dict(x, k=v) has no effects", _calls("dict", 0, lambda node: bool(node.args and node.keywords))),
@@ -182,6 +183,7 @@ CAUSES: Final = (
     Cause("2 constructors of exceptions never raise", _calls("UnicodeDecodeError UnicodeEncodeError ExceptionGroup ImportError SyntaxError OSError", OBSERVES)),
     Cause("3 names of a class body hide variables from its methods", _hidden_names),
     Cause("4 containers behind `if`, `or` and `:=` are nobody else's", _conditional_aliases),
+    Cause("4 the same where operands change places", _conditional_aliases, ("swap-operands", "flip-comparisons")),
     Cause("5 operator.setitem, iadd, call compute only", _calls("operator.setitem operator.iadd operator.call operator.delitem", LOOKS)),
     Cause("5 Counter, deque, product, fsum only look at an iterator", _calls(
         "collections.Counter collections.deque itertools.product math.fsum collections.OrderedDict math.prod "

@@ -19,28 +19,31 @@ LIST_USES: Final = (
     "M.append(7)", "M.clear()", "M.pop()", "M.reverse()", "M[0] = 7", "M += [4]", "del M[:]", "M.extend(ys)",
     "operator.setitem(M, 0, 5)", "operator.iadd(M, [6])", "operator.call(M.append, 8)", "operator.delitem(M, 0)",
     "M[:] = [9, 8]", "R = M.pop()", "R = operator.setitem(M, 0, 5)", "R = operator.call(M.pop)",
-    "R = tuple(M if b else ys)", "R = len(M if a else ys)", "R = len(M or ys)", "R = a in (M if b else ys)",
-    "R = (M if b else ys)[:2]", "R = (M or ys)[1:]", "R = [*(M if b else ys)]", "R = sum(M or [0])",
-    "R = sorted(M if b else ys)", "R = [i for i in (M if b else ys)]", "R = (M if b else ys) + [1]",
+    "R = tuple(M if N else ys)", "R = len(M if N else ys)", "R = len(M or ys)", "R = a in (M if N else ys)",
+    "R = (M if N else ys)[:2]", "R = (M or ys)[1:]", "R = [*(M if N else ys)]", "R = sum(M or [0])",
+    "R = sorted(M if N else ys)", "R = [i for i in (M if N else ys)]", "R = (M if N else ys) + [1]",
     "R = tuple(w := M)", "R = len((w := M))", "R = not (M or ys)", "R = (M and ys) == [3, 1]",
     "R = ExceptionGroup('many', M)", "R = max(M, default=0)", "R = dict(enumerate(M))", "R = list(zip(M, ys))",
     "R = f'{M}'", "R = '%s' % (M,)", "R = '{}'.format(M)", "R = M[0]", "R = M.count(3)", "R = [*M]", "R = M * 2",
     "R = collections.deque(M)", "R = collections.Counter(M)", "R = itertools.chain(M)", "R = reversed(M)",
-    "R = iter(M)", "R = math.prod(M)", "R = any(M if b else ys)", "R, *w = M", "R = named(*M[:2])", "R = len(M)",
-    "R = [3, 1] == (M if b else ys)", "R = ys < (M if b else ys)", "R = ys + (M if b else ys)", "R = 3", "bump()",
+    "R = iter(M)", "R = math.prod(M)", "R = any(M if N else ys)", "R, *w = M", "R = named(*M[:2])", "R = len(M)",
+    "R = len(M if N else ys) + len([M.append(1)])", "R = len(M or ys) < len([M.clear()])",
+    "R = (7 in (M if N else ys)) == (M.append(7) is None)", "R = len([M.pop()]) * len((w := M))",
+    "R = [3, 1] == (M if N else ys)", "R = ys < (M if N else ys)", "R = ys + (M if N else ys)", "R = 3", "bump()",
 )  # fmt: skip
-"""Statements with a list `M` and a flag."""
+"""Statements with a list `M` and a flag `N`."""
 
 MAPPING_USES: Final = (
     "M['z'] = 1", "M.update(k=3)", "M.clear()", "M.pop('k', None)", "operator.setitem(M, 'k', 9)",
     "M |= {'m': 2}", "M.setdefault('q', 1)", "del M['k']", "R = M.popitem()", "R = M.pop('k', None)",
-    "R = dict(M, v=1)", "R = dict(**M)", "R = dict(M)", "R = {**M}", "R = dict(M, **{'y': 2})", "R = 'k' in (M if b else dd)",
-    "R = len(M if b else dd)", "R = len(M)", "R = M.get('k')", "R = list(M.items())", "R = M.keys()",
+    "R = dict(M, v=1)", "R = dict(**M)", "R = dict(M)", "R = {**M}", "R = dict(M, **{'y': 2})", "R = 'k' in (M if N else dd)",
+    "R = ('z' in (M if N else dd)) != (M.update(z=1) is None)", "R = len(M if N else dd) + len([M.clear()])",
+    "R = len(M if N else dd)", "R = len(M)", "R = M.get('k')", "R = list(M.items())", "R = M.keys()",
     "R = collections.OrderedDict(M)", "R = collections.defaultdict(int, M)", "R = sorted(M)", "R = M == {}",
     "R = max(M, default='')", "R = anything(**M)", "R = M.copy()", "R = M | {'j': 2}", "R = M['k']", "R = 'k' in M",
-    "R = tuple(M or dd)", "R = [*(M if a else dd)]", "R = str(M)", "R = operator.getitem(M, 'k')", "R = 3", "bump()",
+    "R = tuple(M or dd)", "R = [*(M if N else dd)]", "R = str(M)", "R = operator.getitem(M, 'k')", "R = 3", "bump()",
 )  # fmt: skip
-"""Statements with a dict `M`."""
+"""Statements with a dict `M` and a flag `N`."""
 
 ITERATOR_USES: Final = (
     "R = next(M, 0)", "R = collections.Counter(M)", "R = collections.deque(M, 2)", "R = math.fsum(M)",
@@ -74,6 +77,10 @@ SELF_USES: Final = (
     "R = list(enumerate(self))", "R = tuple(self)", "R = max(self)", "R = complex(self)", "R = bytes(self)",
     "R = 'a-b-c'.split('-', self)", "R = list(enumerate('ab', self))", "R = [1, 2, 3][self:]", "R = divmod(7, int(self))",
     "R = collections.Counter(self)", "R = sorted(self, key=lambda i: -i)", "R = math.fsum(self)", "R = named(*self)",
+    "R = sorted([2, 1], reverse=self)", "R = [1, 2, 3].pop(self)", "R = 'ab'.ljust(self)", "R = 'ab'.expandtabs(tabsize=self)",
+    "R = bytes([self])", "R = range(0, 9, self)", "R = operator.getitem([1, 2, 3, 4], self)", "R = 'abcab'.find('b', self)",
+    "R = 'a b c'.rsplit(maxsplit=self)", "R = [1, 2].index(2, self)", "R = int('11', self)", "R = '%*d' % (self, 3)",
+    "R = list(enumerate('ab', start=self))", "R = math.prod([2], start=float(self))", "R = memoryview(b'ab')[self]",
     "R = '%d' % self", "R = iter(self)", "R = zip(self)", "R = set(self)", "R = bin(self)", "R = list(map(str, self))",
     "R = itertools.product(self)", "R = math.floor(float(self))", "R = math.gcd(self, 4)", "R = ','.join(str(i) for i in self)",
 )  # fmt: skip
@@ -196,7 +203,12 @@ def aliased_list(g: "Grammar") -> list[str]:
     made = g.pick("[3, 1]", "[a, 2, 3]", "list(xs)", "[KeyError(1), ValueError(2)]", "xs", "o.items")
     setup = [f"{m} = {made}"] if m not in ("xs", "ys") or g.chance(0.3) else []
     setup += [f"{g.name('also')} = {m}"] if g.chance(0.3) else []
-    return [*setup, *_inside(g, _caught(g, _met(g, _chosen(g, LIST_USES), M=m), 0.2), [m, "ys", "a", "b"])]
+    flag = g.name("flag")
+    setup.append(f"{flag} = {g.pick('True', 'a is not None', 'False', 'bool(b)')}")
+    return [
+        *setup,
+        *_inside(g, _caught(g, _met(g, _chosen(g, LIST_USES), M=m, N=flag), 0.2), [m, "ys", "a", flag]),
+    ]
 
 
 def aliased_mapping(g: "Grammar") -> list[str]:
@@ -207,7 +219,12 @@ def aliased_mapping(g: "Grammar") -> list[str]:
         if m != "dd"
         else []
     )
-    return [*setup, *_inside(g, _caught(g, _met(g, _chosen(g, MAPPING_USES), M=m), 0.2), [m, "dd", "a", "b"])]
+    flag = g.name("flag")
+    setup.append(f"{flag} = {g.pick('True', 'a is not None', 'False', 'bool(b)')}")
+    return [
+        *setup,
+        *_inside(g, _caught(g, _met(g, _chosen(g, MAPPING_USES), M=m, N=flag), 0.2), [m, "dd", "a", flag]),
+    ]
 
 
 def half_consumed(g: "Grammar") -> list[str]:
@@ -508,6 +525,29 @@ def descriptors(g: "Grammar") -> list[str]:
     return [f"{m} = {made}", *_inside(g, _caught(g, shown, 0.4), [m])]
 
 
+def annotated(g: "Grammar") -> list[str]:
+    """A function whose parameters have annotations that hold."""
+    name = g.name("inner")
+    uses = (
+        "R = sum(many)", "R = [i for i in many]", "many.append(2)", "R = tuple(many)", "R = int(number)", "R = range(number)", "R, *w = many",
+        "R = number in many", "R = sorted(many, key=lambda i: -i)", "R = float(number)", "R = table.get('k')", "table['m'] = number",
+        "R = list(table.items())", "R = dict(table, z=1)", "R = {**table}", "R = word.upper()", "R = word + 'x'", "R = [*word]", "many.clear()",
+        "R = many[number]", "R = word[number]", "number += 1", "R = len(many or word)", "R = 'k' in table", "R = bytes(many)", "bump()",
+        "R = max(many, default=number)", "R = dict(zip(word, many))", "R = ','.join(word)", "R = number + 1", "R = f'{number}{word}'", "R = 3",
+    )  # fmt: skip
+    given = g.pick(
+        "[1, 2], 1, {'k': 1}, 'ab'",
+        "[3, 1, 2], 0, {}, 'a'",
+        "[], 2, {'k': 3, 'j': 4}, ''",
+        "[*range(3)], len(s), {'k': 2}, 'xyz'",
+    )
+    return [
+        f"def {name}(many: list[int], number: int, table: dict[str, int], word: {g.pick('str', 'str | None')}):",
+        *_deeper(_caught(g, _met(g, _chosen(g, uses)), 0.3)),
+        f"{name}({given})",
+    ]
+
+
 def private_state(g: "Grammar") -> list[str]:
     """A method that stores and reads private and public attributes of its object."""
     name = g.name("Local")
@@ -736,6 +776,6 @@ def preface(g: "Grammar") -> tuple[list[str], list[str]]:
 CONSTRUCTS: Final[tuple[Callable[["Grammar"], list[str]], ...]] = (
     aliased_list, aliased_mapping, half_consumed, half_consumed, acting_self, kept_closure, acting_import, several_raise,
     subclass_of_text, huge_number, class_names, unbound_inside, own_variables, marked_section, exception_groups,
-    returning_finally, star_arguments, matched, walrus, shared_nonlocals, acting_look, acting_look, descriptors, private_state, properties,
+    returning_finally, star_arguments, matched, walrus, shared_nonlocals, acting_look, acting_look, annotated, descriptors, private_state, properties,
     certain_numbers, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, layout, layout, imports,
 )  # fmt: skip
