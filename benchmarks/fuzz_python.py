@@ -82,8 +82,8 @@ def found_after(number: int, *, seed: int, size: int, within: int) -> tuple[int,
     transforms = [TRANSFORMS.get(name) for name in cause.transforms]
     pairs = 0
     with oracle() as judge, cause.put_back():
-        for program in range(within // len(transforms)):
-            tallies = fuzz(judge, transforms, [program], seed=seed, size=size)
+        for start in range(0, within // len(transforms), CHUNK):
+            tallies = fuzz(judge, transforms, range(start, start + CHUNK), seed=seed, size=size)
             pairs += sum(tally.pairs for tally in tallies.values())
             for tally in tallies.values():
                 if tally.different:

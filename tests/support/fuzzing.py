@@ -96,17 +96,28 @@ class Judge(Oracle):
         super().close()
         self._batch.close()
 
-    def same(self, original: str, variants: Sequence[str]) -> list[bool]:
-        """Whether each variant certainly does what the original does, on every input."""
-        texts = [executed(text) for text in (original, *variants)]
-        job = {"sources": texts, "inputs": INPUTS, "setup": PRELUDE, "count": len(texts) * len(INPUTS)}
+    def same(self, programs: Sequence[tuple[str, Sequence[str]]]) -> list[list[bool]]:
+        """Whether each variant certainly does what its original does, on every input.
+
+        A program is its text and the texts of its variants.
+        """
+        jobs = []
+        for original, variants in programs:
+            texts = [executed(text) for text in (original, *variants)]
+            jobs.append(
+                {"sources": texts, "inputs": INPUTS, "setup": PRELUDE, "count": len(texts) * len(INPUTS)}
+            )
         try:
-            (answers,) = self._batch.ask([job])
+            return [_equal(answers) for answers in self._batch.ask(jobs)]
         except Lost:
-            return [False] * len(variants)
-        each = [answers[at : at + len(INPUTS)] for at in range(0, len(answers), len(INPUTS))]
-        usable = all(kind == "seen" and '"unfit"' not in told for kind, told in each[0])
-        return [usable and one == each[0] for one in each[1:]]
+            return [[False] * len(variants) for _, variants in programs]
+
+
+def _equal(answers: Sequence[tuple[str, str]]) -> list[bool]:
+    """For each text behind the first one, whether it was seen to do the same as that."""
+    first, *others = [answers[at : at + len(INPUTS)] for at in range(0, len(answers), len(INPUTS))]
+    usable = all(kind == "seen" and '"unfit"' not in told for kind, told in first)
+    return [usable and one == first for one in others]
 
 
 def oracle() -> Judge:
@@ -126,6 +137,7 @@ def fuzz(
 ) -> dict[str, Tally]:
     """Every transform on the programs with these numbers; a program depends on (seed, number) alone."""
     tallies = {transform.name: Tally() for transform in transforms}
+    programs: list[tuple[str, list[Perturbed]]] = []
     for number in numbers:
         source = program(stream(seed, "program", number), size=size, lifetimes=lifetimes)
         changed: list[Perturbed] = []
@@ -137,23 +149,25 @@ def fuzz(
                     tally.not_applied[outcome.reason] += 1
                 else:
                     changed.append(outcome)
-        doubtful: list[Perturbed] = []
-        for outcome, same in zip(changed, judge.same(source, [one.source for one in changed]), strict=True):
-            if same:
-                tallies[outcome.transform].equal += 1
-            else:
+        programs.append((source, changed))
+    # All at once: on a busy machine, each wait for the other process costs more than its work.
+    same = judge.same([(source, [one.source for one in changed]) for source, changed in programs])
+    doubtful: list[Perturbed] = []
+    for (_, changed), equal in zip(programs, same, strict=True):
+        for outcome, certain in zip(changed, equal, strict=True):
+            tallies[outcome.transform].equal += certain
+            if not certain:
                 doubtful.append(outcome)
-        for outcome, verdict in zip(
-            doubtful, judge.judge_all(pair(source, one.source) for one in doubtful), strict=True
-        ):
-            tally = tallies[outcome.transform]
-            match verdict:
-                case Differed():
-                    tally.different.append(Difference(source, outcome.source, verdict))
-                case Inconclusive(reason):
-                    tally.inconclusive[reason] += 1
-                case _:
-                    tally.equal += 1
+    pairs = (pair(one.sample.source, one.source) for one in doubtful)
+    for outcome, verdict in zip(doubtful, judge.judge_all(pairs), strict=True):
+        tally = tallies[outcome.transform]
+        match verdict:
+            case Differed():
+                tally.different.append(Difference(outcome.sample.source, outcome.source, verdict))
+            case Inconclusive(reason):
+                tally.inconclusive[reason] += 1
+            case _:
+                tally.equal += 1
     return tallies
 
 

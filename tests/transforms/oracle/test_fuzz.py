@@ -64,10 +64,10 @@ def test_variants_that_share_a_process_are_told_apart(judge: Judge) -> None:
     text = "def f(a, b, c=2, d=3):\n    show(a)\n    import plug\n    return len(registry), bump()\n"
     other = text.replace("show(a)", "show(b)")
     ends = text.replace("bump()", "sys.exit()")
-    assert judge.same(text, [text, other, text, ends, text]) == [True, False, True, False, True]
-    assert judge.same(other, [text, other]) == [False, True]
     missing = "def f(a, b, c=2, d=3):\n    return nowhere\n"
-    assert judge.same(missing, [missing]) == [False], "nothing was compared"
+    assert judge.same(
+        [(text, [text, other, text, ends, text]), (other, [text, other]), (text, []), (missing, [missing])]
+    ) == [[True, False, True, False, True], [False, True], [], [False]]
 
 
 def test_a_program_finds_its_own_text(judge: Judge) -> None:
@@ -80,7 +80,7 @@ def f(a, b, c=2, d=3):
     return section('part')
 """
     moved = text.replace("    import json\n    ###}part\n", "    ###}part\n    import json\n")
-    assert judge.same(text, [text, moved]) == [True, False]
+    assert judge.same([(text, [text, moved])]) == [[True, False]]
     (verdict,) = judge.judge_all([pair(text, moved)])
     assert isinstance(verdict, Differed)
     assert "['json']" in verdict.before
