@@ -2,7 +2,8 @@
 
 import builtins
 from collections.abc import Iterator, Mapping
-from operator import attrgetter, is_
+from itertools import chain
+from operator import attrgetter, is_, methodcaller
 from types import FunctionType
 from typing import Any, Final
 
@@ -10,16 +11,18 @@ from typing import Any, Final
 globals()["__builtins__"] = dict(vars(builtins))
 
 _code: Final = attrgetter("__code__")
+_values: Final = methodcaller("values")
 
 
 class IntactParts:
     """The parts of some modules: their names, their builtins, their classes, and the code of functions."""
 
-    __slots__ = ("_codes", "_functions", "_held", "_spaces")
+    __slots__ = ("_codes", "_functions", "_held", "_sizes", "_spaces")
 
     def __init__(self) -> None:
         self._spaces: tuple[Mapping[str, Any], ...] = ()
-        self._held: tuple[tuple[Any, ...], ...] = ()
+        self._sizes: list[int] = []
+        self._held: tuple[Any, ...] = ()
         self._functions: tuple[FunctionType, ...] = ()
         self._codes: tuple[Any, ...] = ()
 
@@ -28,19 +31,18 @@ class IntactParts:
         for module in modules:
             module.setdefault("__warningregistry__", {})  # programs that warn would add it
         self._spaces = tuple(space for module in modules for space in _spaces(module))
-        self._held = tuple(tuple(space.values()) for space in self._spaces)
-        self._functions = tuple(one for values in self._held for one in values if type(one) is FunctionType)
+        self._sizes = list(map(len, self._spaces))
+        self._held = tuple(chain.from_iterable(map(_values, self._spaces)))
+        self._functions = tuple(one for one in self._held if type(one) is FunctionType)
         self._codes = tuple(map(_code, self._functions))
 
     def are_intact(self) -> bool:
         """Whether all parts are still the same objects, and no others have come."""
-        return all(map(_are_same, self._spaces, self._held)) and all(
-            map(is_, map(_code, self._functions), self._codes)
+        return (
+            list(map(len, self._spaces)) == self._sizes
+            and all(map(is_, chain.from_iterable(map(_values, self._spaces)), self._held))
+            and all(map(is_, map(_code, self._functions), self._codes))
         )
-
-
-def _are_same(space: Mapping[str, Any], held: tuple[Any, ...]) -> bool:
-    return len(space) == len(held) and all(map(is_, space.values(), held))
 
 
 def _spaces(module: dict[str, Any]) -> Iterator[Mapping[str, Any]]:

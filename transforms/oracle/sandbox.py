@@ -182,12 +182,10 @@ class Sandbox:
         if not data.startswith(framed("", key)):
             self.close()  # a part of its text may still be in the pipe
         frames = _frames(data, key, whole=not cause)
-        if self._paired and (cause or status == GONE):
-            frames = ()
-            if not cause:
-                # A program that closes its pipes and lives on has to be killed.
-                return _Ended((), BROKEN if program_status == -signal.SIGKILL else _ending(program_status))
-        if frames is None:
+        if self._paired and status == GONE and not cause:
+            # A program that closes its pipes and lives on has to be killed.
+            return _Ended((), BROKEN if program_status == -signal.SIGKILL else _ending(program_status))
+        if frames is None or (self._paired and cause):
             return _Ended((), CAUSES[cause] or BROKEN)
         return _Ended(frames[1:], CAUSES[cause] or _ending(status))
 
@@ -281,6 +279,9 @@ def _frames(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
             return None if whole or data[at : at + _KEY] != key[: len(data) - at] else tuple(found)
         if data[at : at + _KEY] != key or data[end : end + _KEY] != key:
             return None
-        found.append(data[body:end].decode("utf-8", "surrogatepass"))
+        try:
+            found.append(data[body:end].decode("utf-8", "surrogatepass"))
+        except UnicodeDecodeError:
+            return None
         at = end + _KEY
     return tuple(found)

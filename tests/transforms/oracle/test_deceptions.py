@@ -381,6 +381,28 @@ def test_a_value_that_no_program_returns_is_no_result(caller: Caller, nodes: obj
     assert caller.results([source], cpu_seconds=0.5) == [Unknown(BROKEN)]
 
 
+OWN_FRAME = """\
+import gc, os, types
+def f(*a):
+    for one in gc.get_objects():
+        if type(one) is types.FunctionType and one.__name__ == 'answer' and one.__closure__:
+            held = {type(cell.cell_contents): cell.cell_contents for cell in one.__closure__}
+            content = {content}
+            os.write(held[int], held[bytes] + len(content).to_bytes(4, 'big') + content + held[bytes])
+            os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "content", ["b'\\xff'", "b'[' * 100_000", "b'1' * 100_000", "b'{\"end\": 1e999}'", "b''"]
+)
+def test_a_frame_that_no_observer_writes_is_no_answer(oracle: Oracle, caller: Caller, content: str) -> None:
+    source = OWN_FRAME.replace("{content}", content)
+    verdict = oracle.judge(source, source + "\n", inputs=("(1,)",))
+    assert verdict == Inconclusive(BROKEN)
+    assert caller.results([f"{source}f()"], cpu_seconds=0.5) == [Unknown(BROKEN)]
+
+
 # ── what is left of a program ─────────────────────────────────────────────────────────────────────────────
 
 LEAVING = """\

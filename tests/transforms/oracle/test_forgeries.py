@@ -302,6 +302,51 @@ FORGERIES = {
             frame = frame.f_back
         def f(a): return None
         """,
+    "names that are no functions of the program": """
+        import os, sys
+        frame = sys._getframe()
+        while frame:
+            if 'results' in frame.f_locals:
+                told = b'{"callable": ["f", "check", "SECRET", "__builtins__"]}'
+                os.write(frame.f_locals['results'], len(told).to_bytes(4, 'big') + told)
+            frame = frame.f_back
+        def f(a): return None
+        """,
+    "a failure that is none": """
+        import os, sys
+        frame = sys._getframe()
+        while frame:
+            if 'results' in frame.f_locals:
+                told = b'{"failed": {"passed": true}}'
+                os.write(frame.f_locals['results'], len(told).to_bytes(4, 'big') + told)
+                os._exit(0)
+            frame = frame.f_back
+        """,
+    "changes objects that it was not given": """
+        import os, sys
+        def f(a):
+            frame = sys._getframe()
+            while frame:
+                if 'results' in frame.f_locals:
+                    for number in range(50):
+                        told = b'{"nodes": [], "value": {"own": %d}, "changed": [[%d, ["list", [8251]]]]}'
+                        told %= (number, number)
+                        os.write(frame.f_locals['results'], len(told).to_bytes(4, 'big') + told)
+                frame = frame.f_back
+        """,
+    "a metaclass that claims to be that of a text": """
+        class Meta(type):
+            def __eq__(cls, other): return True
+            def __hash__(cls): return hash(str)
+        class Same(metaclass=Meta):
+            def __eq__(self, other): return True
+        def f(a): return Same()
+        """,
+    "a float that writes itself": """
+        class Same(float):
+            def __repr__(self): return '[8251, "unguessable"]'
+        def f(a): return Same(1)
+        """,
     "helpers of the tests": """
         SECRET = None
         def check(candidate): pass
