@@ -85,7 +85,7 @@ PROJECTS: Mapping[str, Project] = {
     ),
     "tinycss2": Project(version="1.4.0", sources=("tinycss2",), needs=("webencodings",)),
     "toolz": Project(version="1.0.0", sources=("toolz",), tests=("toolz",)),
-    "wcwidth": Project(version="0.2.13", sources=("wcwidth",)),
+    "wcwidth": Project(version="0.2.13", sources=("wcwidth",), needs=("pytest-cov",)),
     "werkzeug": Project(
         version="3.1.3",
         sources=("src",),

@@ -44,6 +44,10 @@ _STYLE: Final = re.compile(
     re.IGNORECASE,
 )
 """Steps of a build that look at the text of the code, and not at what it does."""
+_RAISED: Final = re.compile(r"^(?:E|INTERNALERROR>) +(\S.*)$", re.MULTILINE)
+"""Errors as pytest shows them; the last line says which."""
+_REFUSED: Final = re.compile(r"^\S+: error: .+$", re.MULTILINE)
+"""How programs refuse their arguments, pytest too; its last lines only name folders."""
 _WENT_WRONG: Final = re.compile(r"^\* What went wrong:\n(.+?)(?=\n\n|\n\* )", re.MULTILINE | re.DOTALL)
 _HELP: Final = re.compile(r"\s*-> \[Help \d+\]")
 _MOST: Final = 400
@@ -87,8 +91,9 @@ def build_output(output: str) -> BuildOutput:
     elif step or why:
         reason = ": ".join(filter(None, (step, why)))
     else:
-        pytest = [line.removeprefix("E ") for line in lines if line.startswith("E ")]
-        reason = next(_errors(lines), (pytest or lines or [""])[-1])
+        raised = _RAISED.findall(text)[-1:]
+        refused = _REFUSED.findall(text)[:1]
+        reason = next(_errors(lines), (raised or refused or lines or [""])[-1])
     return BuildOutput(reason=_line(reason))
 
 

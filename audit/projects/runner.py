@@ -120,15 +120,13 @@ class ProjectTestCommand:
         if only is not None:
             chosen.write_text(json.dumps(sorted(only)), encoding="utf-8")
             extra["_CODEAUDIT_ONLY"] = str(chosen)
-        # Older reports are of earlier runs. The file system's clock is compared with itself, because the
-        # system's clock may be a few milliseconds ahead of it.
-        output.touch()
-        since = output.stat().st_mtime_ns
+        # Reports that a run leaves as they are belong to the project or to another command.
+        earlier = self._reports()
         began = time.monotonic()
         code, timed_out = self._finished(output, extra)
         seconds = time.monotonic() - began
         text = output.read_text(encoding="utf-8", errors="replace")
-        found, told_by = self._results(results, text, code, since)
+        found, told_by = self._results(results, text, code, earlier)
         return ProjectTestRun(
             results=found,
             told_by=told_by,
@@ -150,14 +148,24 @@ class ProjectTestCommand:
             except subprocess.TimeoutExpired:
                 return -signal.SIGKILL, True
 
-    def _results(self, path: Path, output: str, code: int, since: int) -> tuple[Results, ResultSource]:
+    def _reports(self) -> dict[Path, tuple[int, int, int]]:
+        """The result files of Java's test runners, each with what differs once it is written anew."""
+        found = {one: one.stat() for one in sorted(self.folder.rglob(REPORTS)) if one.is_file()}
+        return {one: (stat.st_mtime_ns, stat.st_ino, stat.st_size) for one, stat in found.items()}
+
+    def _results(
+        self, path: Path, output: str, code: int, earlier: Mapping[Path, tuple[int, int, int]]
+    ) -> tuple[Results, ResultSource]:
         if path.exists():
             return pytest_results(path.read_text(encoding="ascii").splitlines()), "pytest"
         if found := unittest_results(output):
             return found, "unittest"
-        places = [one for one in sorted(self.folder.rglob(REPORTS)) if one.is_file()]
-        reports = [one for one in places if one.stat().st_mtime_ns >= since]
+        reports = [one for one, stamp in self._reports().items() if earlier.get(one) != stamp]
         if found := junit_results([one.read_bytes() for one in reports]):
+            # Gradle leaves out tests whose sources did not change since their reports were written.
+            for one in reports:
+                with suppress(OSError):
+                    one.unlink()
             return found, "junit"
         return {
             WHOLE: ProjectTestResult("failed" if code else "passed", output[-SHOWN:] if code else "")

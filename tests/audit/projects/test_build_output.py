@@ -1,7 +1,7 @@
 """Why a build ended.
 
-The files in `recorded` are what Maven 3.8.7 and Gradle 4.4.1 printed, with other paths and without their advice
-at the end. The texts below were typed after the tools' manuals.
+The files in `recorded` are what Maven 3.8.7, Gradle 4.4.1 and pytest 8.4.2 printed, with other paths and
+without their advice at the end. The texts below were typed after the tools' manuals.
 """
 
 from pathlib import Path
@@ -86,6 +86,9 @@ RECORDED = {
     "gradle-dependency": "> Could not find a:b:1.0.",
     "gradle-checkstyle": ":checkstyleMain: Checkstyle rule violations were found. See the report at: file:///",
     "gradle-werror": "warnings found and -Werror specified: /home/me/p/src/main/java/p/Cart.java:20: warning:",
+    "pytest-arguments": "__main__.py: error: unrecognized arguments: --cov=x",
+    "pytest-conftest": "ModuleNotFoundError: No module named 'nosuch'",
+    "pytest-internal-error": "ZeroDivisionError: division by zero",
     "maven-release": "compile: Fatal error compiling: error: release version 30 not supported",
 }
 GATES = {

@@ -211,6 +211,21 @@ def _names_the_gate(built: Path, command: str, why: str) -> None:
     assert "You have 1 Checkstyle violation." in done.stderr.splitlines()[-1]
 
 
+def test_a_build_that_leaves_out_what_did_not_change_is_run_each_time(built: Path) -> None:
+    """Gradle runs no tests where neither the sources nor the reports changed since its last run."""
+    build = BUILD.replace(
+        "source=src/main/java/p/Shapes.java",
+        "source=src/main/java/p/Shapes.java\nif [ -e TEST-p.xml ] && cmp -s $source last; then exit 0; fi\ncp $source last",
+    )
+    (built / "test.sh").write_text(build, encoding="utf-8")
+    (built / "TEST-of-the-project.xml").write_text("<t/>", encoding="utf-8")
+    words = ("verify", "project", "--transform", "rename", "--no-narrow", "--keep", "kept", "--test-command")
+    done = codeaudit(*words, "env STYLE=nothing sh test.sh", cwd=built.parent)
+    assert done.returncode == 1, done.stderr
+    assert "before: 2 tests pass" in done.stdout
+    assert (built.parent / "kept/seed-0/TEST-of-the-project.xml").exists()
+
+
 @pytest.mark.parametrize(("file", "usual"), [("pom.xml", "mvn "), ("gradlew", "./gradlew "), ("x", "mvn ")])
 def test_java_without_a_test_command_is_told_so(built: Path, file: str, usual: str) -> None:
     (built / file).touch()
