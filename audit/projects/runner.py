@@ -292,7 +292,16 @@ def junit_results(reports: Iterable[bytes]) -> Results:
 def _junit_result(case: ElementTree.Element) -> ProjectTestResult:
     for told in case:
         if told.tag in ("failure", "error"):
-            return ProjectTestResult("failed", (told.text or told.get("message") or "")[:SHOWN])
+            return ProjectTestResult("failed", _java_trace(told.text or told.get("message") or ""))
         if told.tag == "skipped":
             return ProjectTestResult("skipped")
     return ProjectTestResult("passed")
+
+
+def _java_trace(text: str) -> str:
+    """A failure's text, cut where it is long: its beginning and its innermost cause."""
+    half = SHOWN // 2
+    cause = text.rfind("\nCaused by: ")
+    if len(text) <= SHOWN or cause < half:
+        return text[:SHOWN]
+    return text[:half].rpartition("\n")[0] + text[cause : cause + half]

@@ -1,6 +1,7 @@
 """The command `codeaudit verify`: checks the transforms with a project's own tests."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -36,6 +37,8 @@ SHOWN: Final = 10
 """Number of failing tests shown with the units in their tracebacks, for each seed."""
 LINES: Final = 12
 """Number of lines shown of a failure's text."""
+_FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
+"""A frame as the JVM writes it."""
 
 
 @click.command("verify")
@@ -218,13 +221,22 @@ def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
     yield f"FAILS NOW (seed {trial.seed}): {failure.test}" + (
         f"; {failure.tests:,} tests have no result" if failure.test == STOPPED else ""
     )
-    # The end of a traceback holds the error; the beginning is the test runner's.
-    for line in failure.text.strip().splitlines()[-LINES:]:
+    for line in _shown(failure.text):
         yield f"    {line}"
     for unit in failure.units:
         changed = trial.files[unit.path]
         yield f"  in its traceback: {_place(unit)}, touched by {', '.join(changed.applied[unit])}"
         yield from _indented(_diff(changed, unit))
+
+
+def _shown(text: str) -> list[str]:
+    """The lines of a failure's text that hold the error."""
+    lines = text.strip().splitlines()
+    # The JVM begins with the error and ends with the test runner's frames; Python does the opposite.
+    if not any(map(_FRAME.match, lines)):
+        return lines[-LINES:]
+    causes = [line for line in lines[LINES:] if line.startswith("Caused by: ")]
+    return lines[:LINES] + causes[-1:]
 
 
 def _culprit_lines(narrowed: Bisection) -> Iterator[str]:

@@ -221,6 +221,17 @@ def test_what_junit_tells() -> None:
     assert junit_results([]) == {}
 
 
+def test_a_long_trace_of_java_keeps_its_error_and_its_innermost_cause() -> None:
+    frames = "\n".join(f"\tat a.long.name.of.a.Runner.run(Runner.java:{number})" for number in range(100))
+    trace = f"E: outer\n{frames}\nCaused by: E: middle\n{frames}\nCaused by: E: inner\n\tat p.A.f(A.java:3)\n{frames}"
+    for text, kept in ((trace, ("E: outer", "E: inner", "A.java:3")), (f"E: alone\n{frames}", ("E: alone",))):
+        report = f"<t><testcase classname='C' name='a'><failure>{text}</failure></testcase></t>".encode()
+        shown = junit_results([report])["C::a"].text
+        assert all(part in shown for part in kept)
+        assert shown.startswith("E: ")
+        assert len(shown) <= 4000
+
+
 def test_only_what_this_run_wrote_is_its_result(tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     old = tmp_path / "reports" / "TEST-old.xml"

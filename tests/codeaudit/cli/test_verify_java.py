@@ -211,6 +211,22 @@ def _names_the_gate(built: Path, command: str, why: str) -> None:
     assert "You have 1 Checkstyle violation." in done.stderr.splitlines()[-1]
 
 
+def test_the_error_of_a_java_test_is_shown_and_not_the_end_of_its_frames(built: Path) -> None:
+    frames = "\\n".join(f"\tat org.runner.Runner.run{number}(Runner.java:{number})" for number in range(40))
+    trace = f"java.lang.AssertionError: area\\n{frames}\\nCaused by: java.lang.Error: no side\\n{frames}"
+    fails = f"if ! grep -q 'int depth' $source; then told=$(printf '<failure>{trace}</failure>'); fi"
+    build = BUILD.replace("told=\n", f"told=\n{fails}\n").replace(
+        "grep -q 'int depth' $source || fail", ": ||"
+    )
+    (built / "test.sh").write_text(build, encoding="utf-8")
+    words = ("verify", "project", "--transform", "rename", "--no-narrow", "--test-command")
+    done = codeaudit(*words, "env STYLE=nothing sh test.sh", cwd=built.parent)
+    assert done.returncode == 1, done.stderr
+    assert "java.lang.AssertionError: area" in done.stdout
+    assert "Caused by: java.lang.Error: no side" in done.stdout
+    assert done.stdout.count("org.runner.Runner") == 11
+
+
 def test_a_build_that_leaves_out_what_did_not_change_is_run_each_time(built: Path) -> None:
     """Gradle runs no tests where neither the sources nor the reports changed since its last run."""
     build = BUILD.replace(
