@@ -59,7 +59,10 @@ from codeaudit.transforms.python.analysis.knowledge import (
     CONSUMING_KEYWORDS,
     CONTAINERS,
     CONVERSIONS,
+    CONVERTS_ITEMS,
     EMPTY_CALLS,
+    ENCODINGS,
+    ERROR_HANDLERS,
     EXCEPTION_KEYWORDS,
     EXCEPTIONS,
     INDICES,
@@ -197,15 +200,21 @@ class PythonEffects(ExpressionEffects):
         if name in STATE_TESTS:
             self._test_state(node, kinds)
             return STATE_TESTS[name]
+        if name in ("str", "bytes", "bytearray") and count > 1:
+            # The text of any buffer, or the bytes of a text, by a codec.
+            plain = kinds[0] in PLAIN and _is_quiet_codec(node.args[1:])
+            self.flags |= RAISES if plain else ANYTHING
+            return None
         if name in CONVERSIONS:
-            self._convert(node.args, kinds)
+            self._convert(node.args, kinds, items=name in CONVERTS_ITEMS)
             return CONVERSIONS[name]
         if name == "round":
             self._convert(node.args[1:], kinds[1:])
         if name in ("min", "max") and count > 1:
             if set(kinds) not in ({"int"}, {"float"}, {"str"}):
                 self.look()
-            return kinds[0] if len(set(kinds)) == 1 else None
+            # Of two containers it gives one, which is not new.
+            return kinds[0] if len(set(kinds)) == 1 and kinds[0] not in CONTAINERS else None
         if name in READ_ONLY:
             self.look()
             return None if name in _ASKED_FOR_TEXT else READ_ONLY[name]
@@ -225,9 +234,10 @@ class PythonEffects(ExpressionEffects):
             elif not isinstance(argument, ast.GeneratorExp):
                 self.ask_for_items(argument, kind)
         for keyword in node.keywords:
-            kind = self.visit(keyword.value)
             if keyword.arg == "start":
-                self.convert(keyword.value, kind)
+                self.convert(keyword.value, self.visit(keyword.value))
+            else:
+                self.truth(keyword.value)
         self.flags |= LOOKS
         return True
 
@@ -274,6 +284,10 @@ class PythonEffects(ExpressionEffects):
             self.flags |= RAISES
             if not plain:
                 self.look()  # the class depends on the error number
+            if starred:
+                self.flags |= ANYTHING
+            elif made in (OSError, BlockingIOError) and len(kinds) > 2:
+                self.convert(node.args[2], kinds[2])  # the number of characters written
         elif name in _UNPACKING_EXCEPTIONS and (starred or len(kinds) == 2):
             # The second argument is copied: the exceptions of a group, the place of a SyntaxError.
             self.flags |= LOOKS
@@ -313,14 +327,24 @@ class PythonEffects(ExpressionEffects):
             case _:
                 return False
 
-    def _convert(self, arguments: Sequence[ast.expr], kinds: Sequence[str | None]) -> None:
-        """Arguments of these types, collected already, are converted to numbers, or their items are."""
+    def _convert(
+        self, arguments: Sequence[ast.expr], kinds: Sequence[str | None], *, items: bool = False
+    ) -> None:
+        """Arguments of these types, collected already, are converted to numbers; with `items`, the items of
+        containers are, too.
+        """
         self.flags |= RAISES
         for argument, kind in zip(arguments, kinds, strict=True):
             if isinstance(argument, ast.Tuple | ast.List):
-                self._convert(argument.elts, [self.visit(element) for element in argument.elts])
+                elements = [self.visit(element) for element in argument.elts]
+                self._convert(argument.elts, elements, items=items)
+            elif items and self.is_annotated(argument) and not self._is_annotated_plain(argument):
+                self.flags |= ANYTHING
             else:
                 self.convert(argument, kind)
+
+    def _is_annotated_plain(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.facts.annotated_plain
 
     def _exact(self, node: ast.Call, name: str, kinds: list[str | None]) -> str | None:
         """The result type of a builtin whose argument types it accepts without raising; `None` for any other
@@ -358,7 +382,9 @@ class PythonEffects(ExpressionEffects):
             value = keyword.value
             if keyword.arg not in CONSUMING_KEYWORDS.get(name, ()):
                 return False
-            if keyword.arg != "key":
+            if keyword.arg == "reverse":
+                self.convert(value, self.visit(value))
+            elif keyword.arg != "key":
                 self.visit(value)
             elif isinstance(value, ast.Lambda):
                 outer = self.shadow
@@ -421,9 +447,18 @@ class PythonEffects(ExpressionEffects):
                 self.visit(argument)
             self._pairs(node, node.args[first:])
             return
+        if use == "item" and not starred and len(node.args) == 2:
+            self.visit(ast.Subscript(node.args[0], node.args[1], ast.Load()))
+            return
         kinds = self._arguments(node)
         match use:
+            case "item":
+                self.flags |= ANYTHING if starred else RAISES
+            case "describes":
+                self._describe([*node.args, *(keyword.value for keyword in node.keywords)])
             case "first" | "each":
+                for keyword in node.keywords:
+                    self.convert(keyword.value, self.visit(keyword.value))
                 for argument, kind in zip(node.args, kinds, strict=True):
                     if isinstance(argument, ast.Starred):
                         self.flags |= ANYTHING
@@ -432,15 +467,28 @@ class PythonEffects(ExpressionEffects):
                     elif not (isinstance(argument, ast.GeneratorExp) or self.passes_items_on(argument)):
                         self.ask_for_items(argument, kind)
             case "converts":
-                self._convert(node.args, kinds)
+                items = (
+                    isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) in CONVERTS_ITEMS
+                )
+                self._convert(node.args, kinds, items=items)
                 for keyword in node.keywords:
-                    if keyword.arg != "dtype":
-                        self._convert([keyword.value], [self.visit(keyword.value)])
+                    if keyword.arg == "dtype":
+                        self._describe([keyword.value])
+                    else:
+                        self._convert([keyword.value], [self.visit(keyword.value)], items=items)
             case "pairs":
                 self.flags |= ANYTHING
             case "compiles":
                 if node.keywords or not all(map(_is_quiet_flag, node.args[1:])):
                     self.flags |= ANYTHING
+
+    def _describe(self, arguments: Sequence[ast.expr]) -> None:
+        """A type of NumPy is read from each of these expressions, collected already."""
+        for node in arguments:
+            constant = isinstance(node, ast.Attribute) and self.is_module(node.value)
+            if not (constant or self._is_builtin_type(node) or self.visit(node) in PLAIN):
+                # A tuple or dict of parts, such as a shape, which are converted.
+                self.flags |= LOOKS if self._is_annotated_plain(node) else ANYTHING
 
     def _text_method(self, node: ast.Call, attr: str) -> str | None:
         if attr == "join" and len(node.args) == 1 and not node.keywords:
@@ -455,6 +503,9 @@ class PythonEffects(ExpressionEffects):
             )
             self.flags |= 0 if fits and all(kind == "str" for kind in kinds) else LOOKS
             return STR_METHODS[attr]
+        if attr == "encode" and not _is_quiet_codec([*node.args, *(part.value for part in node.keywords)]):
+            self.flags |= ANYTHING
+            return None
         # `"{}".format(x)` formats foreign objects, and `"a".index(x)` raises if `x` is missing.
         if attr not in RAISING_STR_METHODS:
             self.flags |= ANYTHING
@@ -471,9 +522,16 @@ class PythonEffects(ExpressionEffects):
     def _indices(self, kind: str, node: ast.Call, attr: str, kinds: Sequence[str | None]) -> None:
         """The arguments of a method that are indices are converted to numbers."""
         place = INDICES.get((kind, attr))
-        if place is not None and len(node.args) > (place.start or 0):
+        if place is None:
+            return
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
+            self.flags |= ANYTHING
+        elif len(node.args) > (place.start or 0):
             for argument, found in zip(node.args[place], kinds[place], strict=True):
                 self.convert(argument, found)
+        for keyword in node.keywords:
+            if keyword.arg != "sep":
+                self.convert(keyword.value, self.visit(keyword.value))
 
     def _container_method(
         self, node: ast.Call, kind: str, func: ast.Attribute, use: MethodEffect
@@ -530,6 +588,13 @@ def _is_pair(node: ast.expr) -> bool:
 def _is_separator(arguments: Sequence[ast.expr]) -> bool:
     """Whether the arguments are one text that is not empty."""
     return len(arguments) == 1 and isinstance(arguments[0], ast.Constant) and bool(arguments[0].value)
+
+
+def _is_quiet_codec(arguments: Sequence[ast.expr]) -> bool:
+    """Whether the arguments are the names of a codec and of an error handler that run no foreign code."""
+    return all(
+        isinstance(node, ast.Constant) and node.value in ENCODINGS | ERROR_HANDLERS for node in arguments
+    )
 
 
 def _is_quiet_flag(node: ast.expr) -> bool:

@@ -12,9 +12,11 @@ from typing import Final
 
 from codeaudit.transforms.python.analysis.knowledge import (
     CONSUMING,
+    CONSUMING_KEYWORDS,
     CONTAINERS,
     KNOWN,
     METHOD_EFFECTS,
+    PLAIN,
     VIEWS,
     MethodEffect,
 )
@@ -50,6 +52,8 @@ class VariableFacts:
     """Owned dicts and sets whose keys are all of plain types."""
     annotated: frozenset[str] = frozenset()
     """Parameters that are never bound again, with an annotation of builtin types only: `list[int] | None`."""
+    annotated_plain: frozenset[str] = frozenset()
+    """Those of them whose values hold no other objects: `int | None`."""
     receiver: str | None = None
     """The first parameter, if it is called `self` or `cls` and is never bound again."""
     stored_attributes: frozenset[str] = frozenset()
@@ -153,14 +157,15 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         facts.captured = facts.local
     facts.rebound = rebound
     facts.fragile = frozenset(fragile)
-    facts.annotated = frozenset(
-        arg.arg
+    notes = {
+        arg.arg: arg.annotation
         for arg in parameter_nodes(function.args)
         if arg.annotation is not None
         and facts.values.get(arg.arg) == [None]
         and not (facts.local | rebound) & _ANNOTATIONS
-        and _names_builtins(arg.annotation)
-    )
+    }
+    facts.annotated = frozenset(name for name, note in notes.items() if _names_builtins(note))
+    facts.annotated_plain = frozenset(name for name, note in notes.items() if _names_builtins(note, PLAIN))
     # Only the spelling says that the function is a method; it may be given without its class.
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
@@ -205,21 +210,21 @@ _ANNOTATIONS: Final = KNOWN - {"none", "ellipsis", "function"} | {
 """Names in annotations that mean builtin types; their iterators and conversions run no foreign code."""
 
 
-def _names_builtins(node: ast.expr) -> bool:
-    """Whether an annotation names builtin types and `None` only: `str`, `list[T]`, `int | None`."""
+def _names_builtins(node: ast.expr, types: frozenset[str] = _ANNOTATIONS) -> bool:
+    """Whether an annotation names these types and `None` only: `str`, `list[T]`, `int | None`."""
     match node:
         case ast.Name(id=name):
-            return name in _ANNOTATIONS
+            return name in types
         case ast.Constant(value=value):
             return value is None
         case ast.Subscript(value=ast.Name(id="Optional"), slice=inner):
-            return _names_builtins(inner)
+            return _names_builtins(inner, types)
         case ast.Subscript(value=ast.Name(id="Union"), slice=ast.Tuple(elts=parts)):
-            return all(map(_names_builtins, parts))
+            return all(_names_builtins(part, types) for part in parts)
         case ast.Subscript(value=ast.Name(id=name)):
-            return name in _ANNOTATIONS
+            return name in types
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _names_builtins(left) and _names_builtins(right)
+            return _names_builtins(left, types) and _names_builtins(right, types)
         case _:
             return False
 
@@ -238,7 +243,10 @@ def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield from (
                 (part.value, name)
                 for part in keywords
-                if part.arg == "key" and isinstance(part.value, ast.Lambda) and _keeps_nothing(part.value)
+                if part.arg == "key"
+                and part.arg in CONSUMING_KEYWORDS.get(name, ())  # `dict(xs, key=f)` keeps `f`
+                and isinstance(part.value, ast.Lambda)
+                and _keeps_nothing(part.value)
             )
         case ast.Call(
             func=ast.Attribute(value=ast.Constant(value=str()), attr="join"),

@@ -38,11 +38,24 @@ STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr":
 
 CONVERSIONS: Final[Mapping[str, str | None]] = {
     "int": "int", "float": "float", "complex": None, "range": "range", "hex": "str", "bin": "str",
-    "oct": "str", "chr": "str", "bytes": "bytes", "bytearray": None,
+    "oct": "str", "chr": "str", "bytes": None, "bytearray": None,
 }  # fmt: skip
 """Builtins that ask a foreign object for a number: its `__int__`, `__float__`, `__complex__` or `__index__`
-runs.
+runs. `bytes` may give what its `__bytes__` gives, of a subclass.
 """
+
+CONVERTS_ITEMS: Final = frozenset({"bytes", "bytearray", "np"})
+"""Those of the conversions, and the module whose conversions, ask the items of a container too."""
+
+ENCODINGS: Final = frozenset({
+    "ascii", "cp1252", "iso-8859-1", "latin-1", "latin1", "utf-16", "utf-16-be", "utf-16-le", "utf-32",
+    "utf-8", "utf-8-sig", "utf8",
+})  # fmt: skip
+ERROR_HANDLERS: Final = frozenset({
+    "backslashreplace", "ignore", "namereplace", "replace", "strict", "surrogateescape", "surrogatepass",
+    "xmlcharrefreplace",
+})  # fmt: skip
+"""Names of codecs and handlers that run no foreign code; any other may be registered by the program."""
 
 READ_ONLY: Final[Mapping[str, str | None]] = {
     "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "bool": "bool", "abs": None,
@@ -187,13 +200,17 @@ MODULE_NAMES: Final = sys.stdlib_module_names | {"np"}
 WELL_KNOWN: Final = BUILTINS | MODULE_NAMES
 """Names that mean something else in the functions inside of a function that binds them."""
 
-ArgumentUse: TypeAlias = Literal["keeps", "looks", "converts", "first", "each", "pairs", "compiles"]
+ArgumentUse: TypeAlias = Literal[
+    "keeps", "looks", "item", "converts", "describes", "first", "each", "pairs", "compiles"
+]
 """What a function of a module does with its arguments; it may always raise.
 
 - `keeps`: it stores them.
 - `looks`: it looks at them (assumption 1 of `effects`).
-- `converts`: it asks foreign objects for a number or an array, which runs their code.
-- `first`, `each`: it iterates over the first of them, or over each.
+- `item`: as `x[y]`.
+- `converts`: it asks foreign objects for a number, an array or a text, which runs their code.
+- `describes`: it reads a type of NumPy from them, whose parts it converts.
+- `first`, `each`: it iterates over the first of them, or over each, and converts the others.
 - `pairs`: as `dict`, it iterates over the first and over its items.
 - `compiles`: as `re.compile`, which prints with the flag `DEBUG`.
 """
@@ -210,25 +227,24 @@ MODULES: Final[Mapping[str, Mapping[str, ArgumentUse]]] = {
         "exp exp2 expm1 fabs factorial floor fmod frexp gamma gcd hypot isclose isfinite isinf isnan isqrt "
         "lcm ldexp lgamma log log10 log1p log2 modf nextafter perm pow radians remainder sin sinh sqrt tan "
         "tanh trunc ulp",
-        first="prod",
     ),
     "operator": _functions(
         keeps="attrgetter is_ is_not itemgetter methodcaller",
-        looks="abs add and_ concat eq floordiv ge getitem gt inv invert le lshift lt matmul ne neg "
+        looks="abs add and_ concat eq floordiv ge gt inv invert le lshift lt matmul ne neg "
         "not_ or_ pos pow rshift sub truediv truth xor",
+        item="getitem",
         first="countOf indexOf",
     ),
-    "os.path": _functions(
-        looks="join basename dirname split splitext normpath normcase isabs splitdrive", first="commonprefix"
-    ),
-    "re": _functions(looks="escape", compiles="compile"),
+    "os.path": _functions(looks="join basename dirname split splitext normpath normcase isabs splitdrive"),
+    "re": _functions(converts="escape", compiles="compile"),
     "itertools": _functions(
         keeps="chain", looks="count", first="combinations cycle permutations", each="product"
     ),
     "functools": _functions(keeps="partial"),
     "collections": _functions(first="deque Counter", pairs="defaultdict OrderedDict"),
     "np": _functions(
-        looks="dtype isscalar iinfo finfo",
+        looks="isscalar",
+        describes="dtype iinfo finfo",
         converts="zeros ones empty eye identity full arange linspace zeros_like ones_like empty_like "
         "full_like shape ndim size",
     ),
