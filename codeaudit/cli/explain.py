@@ -32,7 +32,7 @@ from codeaudit.cli.options import (
     option,
     transform_option,
 )
-from codeaudit.cli.output import PROGRESS, note, show_parts, show_sheet, show_text
+from codeaudit.cli.output import PROGRESS, note, note_unbound, show_parts, show_sheet, show_text
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models
@@ -268,6 +268,7 @@ def explain(
       codeaudit explain RUN --limit 0 --show 0
     """
     found = read_run(run)
+    note_unbound(found)
     found.check_verdicts()
     chosen = violations(found, models=model, sample=sample, transforms=listed(transform or ""), limit=limit)
     if not chosen:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import click
 from rich.console import Console, RenderableType
@@ -33,6 +33,9 @@ from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, numbers, words
 from codeaudit.reports.wording import counted
+
+if TYPE_CHECKING:
+    from codeaudit.finished_runs import Run
 
 
 def show(report: Summary | Comparison, form: str) -> None:
@@ -102,6 +105,15 @@ LINE_EVERY: Final = 10.0
 def note(message: str) -> None:
     """Write one line for the user to stderr."""
     click.echo(f"codeaudit: {visible(message)}", err=True)
+
+
+def note_unbound(run: "Run") -> None:
+    """Tell that the files of a run are not checked, if they are not."""
+    if not run.is_bound:
+        note(
+            f"{run.path} is of an earlier version, which did not bind its files together: "
+            "an edited file is not found"
+        )
 
 
 class _Rate(ProgressColumn):

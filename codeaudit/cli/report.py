@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from codeaudit.cli.options import format_option, option, path_option, sign_option
-from codeaudit.cli.output import note, show, show_text
+from codeaudit.cli.output import note, note_unbound, show, show_text
 from codeaudit.finished_runs import Run, read_run, write_file
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files
@@ -66,6 +66,7 @@ def report(
       codeaudit report RUN --baseline main.parquet
     """
     found = read_run(run)
+    note_unbound(found)
     if sign_key is not None and baseline is None:
         raise UsageError("--sign-key signs a baseline file; name it with --baseline FILE")
     known = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}

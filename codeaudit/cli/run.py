@@ -14,7 +14,8 @@ from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.options import run_options
-from codeaudit.cli.output import PROGRESS, note, show
+from codeaudit.cli.output import PROGRESS, note, note_unbound, show
+from codeaudit.finished_runs import Run
 from codeaudit.gating import read_compared
 from codeaudit.options import RunOptions
 from codeaudit.reports.compare import compare as compare_runs
@@ -116,6 +117,8 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
     if not runs and len(models) < 2:
         raise UsageError("nothing to compare: give runs, or two models with --model")
     found = [read_compared(path) for path in runs]
+    for path in runs:
+        note_unbound(Run(path))
     if models:
         if runs and asked.suite is None:
             # The inputs of the first run, because only answers on the same inputs can be paired.
