@@ -303,7 +303,7 @@ def row(name: str, folder: Path, report: Mapping[str, Any], seconds: float) -> l
         f"{power['changed']:,}",
         f"{power['executed']:,}",
         f"{report['before']['passed']:,}",
-        "hang" if power["caught"] is None else f"{power['caught']:,}",
+        "time limit" if power["caught"] is None else f"{power['caught']:,}",
         " ".join(str(len(trial["failures"])) for trial in report["trials"]),
         f"{seconds:,.0f} s",
     ]

@@ -171,7 +171,7 @@ HEADS = (
 def row(name: str, report: Mapping[str, Any], seconds: float) -> list[str]:
     """A project's line of the table of `HEADS`."""
     power = report["power"]
-    caught = "they hang" if power["caught"] is None else f"{power['caught']:,}"
+    caught = "time limit" if power["caught"] is None else f"{power['caught']:,}"
     return [
         f"{name} {PROJECTS[name].version}",
         f"{report['before']['passed']:,}",

@@ -266,7 +266,7 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
     ]
     yield f"before: {len(before.passed):,} tests pass" + (f"; {', '.join(left_out)}" if left_out else "")
     # Raising errors in all changed units shows whether the tests could notice a broken unit at all.
-    noticed = "tests hang" if power.caught is None else f"{power.caught:,} tests fail"
+    noticed = "the tests run into the time limit" if power.caught is None else f"{power.caught:,} tests fail"
     noticed = "the test command itself stops" if power.stopped else noticed
     # Functions, methods, and what stands outside of them in a file.
     yield (

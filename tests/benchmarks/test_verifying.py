@@ -55,7 +55,7 @@ def test_each_transform_alone_has_its_counts_and_failures(
 
 @pytest.mark.parametrize(
     ("caught", "stopped", "told"),
-    [(1200, False, "1,200"), (None, False, "they hang"), (5, True, "all: the test command stops")],
+    [(1200, False, "1,200"), (None, False, "time limit"), (5, True, "all: the test command stops")],
 )
 def test_the_row_of_a_project(script: Script, caught: int | None, stopped: bool, told: str) -> None:
     projects = script("soundness_projects")
