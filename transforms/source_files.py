@@ -206,6 +206,8 @@ class FileFormat:
     """Text -> the folder, such as `org/example`, whose files see one another's types without an import."""
     types: Callable[[bytes], frozenset[str]] | None = None
     """A file's bytes -> the names of types that it declares and that `places` asks about."""
+    supertypes: Callable[[bytes], frozenset[str]] | None = None
+    """A file's bytes -> the names of files, without ending, whose types its own types may inherit."""
 
 
 def perturb_file(

@@ -234,7 +234,55 @@ def _around(
     for one in others:
         if one.is_file():
             found |= _types(known.language, one, one.stat().st_mtime_ns)
+    return found | _inherited(known, root, path, others)
+
+
+def _inherited(known: FileFormat, root: Path, path: Path, others: Iterable[Path]) -> frozenset[str]:
+    """The names of types that the files with a file's supertypes declare, wherever in the project they are.
+
+    A type inherits the types in its supertypes, and these go before imported ones.
+
+    Args:
+        others: the other files of its package, where a supertype may have a file of another name.
+    """
+    if known.supertypes is None:
+        return frozenset()
+    named = _named(root)
+    found: frozenset[str] = frozenset()
+    asked: set[str] = set()
+    seen = {path}
+    pending = [path]
+    while pending:
+        one = pending.pop()
+        modified = one.stat().st_mtime_ns
+        if one != path:
+            found |= _types(known.language, one, modified)
+        for name in _supertypes(one, modified) - asked:
+            asked.add(name)
+            above = [
+                file for file in named.get(name, others) if file.suffix == path.suffix and file.is_file()
+            ]
+            pending += [file for file in above if file not in seen]
+            seen.update(above)
     return found
+
+
+@lru_cache(maxsize=4)
+def _named(root: Path) -> Mapping[str, tuple[Path, ...]]:
+    """The files of a project by their names without endings."""
+    found: dict[str, tuple[Path, ...]] = {}
+    for one in source_files(root):
+        path = root / one
+        found[path.stem] = (*found.get(path.stem, ()), path)
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _supertypes(path: Path, modified: int) -> frozenset[str]:
+    """As `FileFormat.supertypes`. The time of its last change only keeps apart its versions."""
+    known = file_format(path.name)
+    assert known.supertypes is not None
+    return known.supertypes(read_file(path))
 
 
 @lru_cache(maxsize=20_000)

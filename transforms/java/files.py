@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.library import HOMES
+from codeaudit.transforms.java.analysis.library import HOMES, INHERITED
 from codeaudit.transforms.java.parsing import (
     CALLABLES,
     TYPES,
@@ -137,6 +137,8 @@ _TYPE: Final = re.compile(
     r"\b(?:class|interface|enum|record)\b(?:\s|/\*.*?\*/|//[^\n\r]*[\n\r])+(\w+)", re.DOTALL
 )
 """What may be a declaration of a type; in comments and strings it is none."""
+_ABOVE: Final = re.compile(r"\b(?:extends|implements|new)\b")
+_SUPERTYPES: Final = frozenset({"superclass", "super_interfaces", "extends_interfaces"})
 _NAMES: Final = frozenset({"identifier", "type_identifier"})
 _SCOPED: Final = frozenset({"scoped_identifier", "scoped_type_identifier"})
 
@@ -203,10 +205,11 @@ def _imports(reading: ParsedJava) -> _Imports:
 def rebound(reading: ParsedJava) -> frozenset[str]:
     """The names of well-known types that mean another type, because the text declares or imports one.
 
-    In a file, a type of another package than `java.lang` has to be imported: its name alone means another
-    type. A name that two packages of imports on demand declare does not compile, so those of the JDK win.
+    A type inherits the types in its supertypes; of these the text shows those of the JDK. In a file, a type
+    of another package than `java.lang` has to be imported: its name alone means another type. A name that two
+    packages of imports on demand declare does not compile, so those of the JDK win.
     """
-    names = set(_declared(reading, {*TYPES, "type_parameter"}))
+    names = set(_declared(reading, {*TYPES, "type_parameter"})) | _from_jdk(reading)
     imports = _imports(reading)
     in_file = any(
         node.kind in ("import_declaration", "package_declaration") for node in reading.root.children
@@ -260,15 +263,57 @@ def package_folder(text: str) -> str:
 
 def declared_types(data: bytes) -> frozenset[str]:
     """The names of well-known types that a file declares, also within other types."""
-    text = _ANY_ESCAPE.sub(lambda match: chr(int(match[0][-4:], 16)), data.decode("utf-8", "replace"))
+    text = _decoded(data)
     found = frozenset(HOMES.keys() & set(_TYPE.findall(text)))
-    if not found:  # nearly every file: it need not be parsed
-        return found
+    if not found and not any(name in text for names in INHERITED.values() for name in names):
+        return found  # nearly every file: it need not be parsed
     try:
         reading = read(text)
     except SourceError:
         return found
-    return found & _declared(reading, TYPES)
+    return found & _declared(reading, TYPES) | _from_jdk(reading)
+
+
+def supertypes(data: bytes) -> frozenset[str]:
+    """The names of files, without ending, that may declare a supertype of a type in this file."""
+    text = _decoded(data)
+    if not _ABOVE.search(text):
+        return frozenset()
+    try:
+        reading = read(text)
+    except SourceError:
+        return frozenset()
+    found = _above(reading)
+    if found:
+        # `class A extends Inner` with `import p.Outer.Inner;`, or with `import p.Outer.*;`.
+        imports = _imports(reading)
+        for name in tuple(found):
+            found |= {part for home in imports.single.get(name, ()) for part in home.split(".")}
+        found |= {home.rpartition(".")[2] for home in imports.demanded}
+    return found
+
+
+def _decoded(data: bytes) -> str:
+    return _ANY_ESCAPE.sub(lambda match: chr(int(match[0][-4:], 16)), data.decode("utf-8", "replace"))
+
+
+def _above(reading: ParsedJava) -> frozenset[str]:
+    """The names that stand where a text names supertypes, those of anonymous classes too."""
+    found: set[str] = set()
+    for node in reading.root.walk():
+        if node.kind in _SUPERTYPES:
+            found.update(reading.text(one) for one in node.walk() if one.kind == "type_identifier")
+        elif node.kind == "object_creation_expression" and node.first("class_body"):
+            found.update(
+                reading.text(one) for one in node.part("type").walk() if one.kind == "type_identifier"
+            )
+    return frozenset(found)
+
+
+def _from_jdk(reading: ParsedJava) -> frozenset[str]:
+    """The well-known names that types in a text inherit from a class of the JDK with another meaning."""
+    above = _above(reading)
+    return frozenset(name for name, owners in INHERITED.items() if above & owners)
 
 
 def _declared(reading: ParsedJava, kinds: Collection[str]) -> frozenset[str]:
@@ -285,5 +330,6 @@ JAVA_FILES: Final = FileFormat(
     is_one=_is_one,
     package=package_folder,
     types=declared_types,
+    supertypes=supertypes,
 )
 """Files that end with `.java`."""

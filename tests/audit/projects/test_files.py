@@ -39,6 +39,46 @@ def test_a_name_that_another_file_of_the_package_declares(
     assert (isinstance(record, Declined) and record.reason == REBOUND) is strange
 
 
+FAR = f"package q; public class Far {{ public static {MATH} }}"
+
+
+@pytest.mark.parametrize(
+    ("head", "others", "strange"),
+    [
+        ("import q.Far; class A extends Far", {"q/Far.java": FAR}, True),
+        ("class A implements q.Far", {"q/Far.java": FAR}, True),
+        ("import q.*; class A extends Far<String>", {"src/q/Far.java": FAR}, True),
+        ("import q.Far; class A extends B", {"p/B.java": "package p; class B extends q.Far { }", "q/Far.java": FAR}, True),
+        ("class A extends B", {"p/C.java": "package p; class B extends q.Far { }", "q/Far.java": FAR}, True),
+        (
+            "import r.B; class A extends B",
+            {"r/B.java": "package r; import q.*; public class B extends Far { }", "q/Far.java": FAR},
+            True,
+        ),
+        (
+            "import r.Out.B; class A extends B",
+            {"r/Out.java": "package r; public class Out { public static class B extends q.Far { } }", "q/Far.java": FAR},
+            True,
+        ),
+        ("import q.Far; class A", {"q/Far.java": FAR}, False),
+        ("class A extends Other", {"q/Far.java": FAR, "q/Other.java": "package q; class Other { }"}, False),
+        ("class A extends A", {}, False),
+        ("class A extends B", {"q/B.java": "package q; class B extends A { }"}, False),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_inherited_from_another_package(
+    head: str, others: dict[str, str], strange: bool, tmp_path: Path
+) -> None:
+    user = f"package p; {head}{USES.removeprefix('class A')}"
+    for name, text in {"p/A.java": user, **others}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    plan = ProjectPlan(transforms=("rename",), seed=0)
+    (found,) = perturb_files(tmp_path, ["p/A.java"], plan, workers=1)
+    record = found.records[0]
+    assert (isinstance(record, Declined) and record.reason == REBOUND) is strange
+
+
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "A.java").write_text(USES)
     (tmp_path / "B.java").write_text("class B { }")

@@ -217,6 +217,42 @@ def test_a_well_known_name_of_the_file_or_of_one_beside_it() -> None:
         assert b"return 2" in found.data
 
 
+@pytest.mark.parametrize(
+    ("text", "strange"),
+    [
+        ("class A extends Point2D { double f() { return Double.MAX_VALUE; } }", True),
+        ("class A extends java.awt.geom.Line2D.Float { void f() { Float x = null; } }", True),
+        ("class A { Object f() { return new Point2D() { Double x; }; } }", True),
+        ("class A extends HTMLDocument { void f(Iterator x) { int a = 1; } }", True),
+        ("class A extends Point2D { void f() { Integer x = null; } }", False),
+        ("class A { void f(Point2D x) { Double y = null; } }", False),
+    ],
+)
+def test_names_that_a_class_of_the_jdk_gives_to_those_that_extend_it(text: str, strange: bool) -> None:
+    assert {place.obstacle for place in places(text)} == {REBOUND if strange else None}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("class A { void f(B b) { new C(); } }", ""),
+        ("class A extends B<C> implements D, e.F { }", "A"),
+        ("interface A extends B { } enum C implements D { E } record F() implements G { }", "BDG"),
+        ("import p.Outer.B; import q.C; class A extends B { }", "B Outer p"),
+        ("import p.Outer.*; import q.*; class A extends B { }", "B Outer q"),
+        ("class A { Object f() { return new B() { }; } }", "B"),
+        ("class A { ", ""),
+        ("class \\u0041 \\u0065xtends B { }", "B"),
+    ],
+)
+def test_files_that_may_declare_a_supertype(text: str, names: str) -> None:
+    assert JAVA_FILES.supertypes is not None
+    found = JAVA_FILES.supertypes(text.encode())
+    wanted = names.split() if " " in names else list(names)
+    assert found >= set(wanted) - {"A"}
+    assert bool(found) is bool(names)
+
+
 def test_what_is_read_is_written() -> None:
     decoded = DecodedJava.read("class Ä { }\r\n".encode())
     assert (decoded.text, decoded.newline) == ("class Ä { }\n", "\r\n")

@@ -8,15 +8,29 @@ The relation is sound under these assumptions, which are part of the promise of 
 
 1. One thread observes the method. States that another thread could see in between do not count, so `volatile`
    orders nothing.
-2. Names of well-known types mean the JDK's types, in a release up to `library.RELEASE`. A name that begins
-   with an upper-case letter and stands before a dot is a class unless the method declares it, one that begins
-   with a lower-case letter a variable.
+2. Names of well-known types mean the JDK's types, in a release up to `library.RELEASE`. What the file, its
+   package, its imports and the supertypes in its project show is looked up (`files.rebound`). Assumed is that
+   no type inherits such a name from outside of the project and of the JDK: `class A extends lib.Base` where
+   `lib.Base` declares a class `Math`. A name that begins with an upper-case letter and stands before a dot is
+   a class unless the method declares it, one that begins with a lower-case letter a variable.
 3. Reading or storing a field that is named alone, or behind `this` or `super`, runs no code, because the
    class that declares the field is initialised already.
 4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
 5. Loops end. The following do not count as effects: VirtualMachineError and similar errors, the text that
    Java generates for a NullPointerException if the code was compiled without names of variables, line numbers
    in stack traces, and the initialisation of the JDK's own classes.
+
+Nothing is assumed of `equals`, `hashCode`, `compareTo`, `compare` and `toString` of foreign objects: they may
+do anything, and so may whatever calls them. Examples:
+
+- `toString`: `text + other`, `builder.append(other)`, `String.valueOf(other)`;
+- `equals`: `list.indexOf(other)`, `Objects.equals(a, b)`, `a.equals(b)`;
+- `hashCode`: `set.contains(other)`, `map.get(other)`, `Objects.hash(a)`;
+- `compareTo` and `compare`: `Collections.sort(list)`, `queue.add(other)`, and `map.put("k", 1)` on a hash
+  table that may hold foreign keys, because it makes a tree of many keys of one hash.
+
+Those of the types in `library.PLAIN` are known: `text + 1`, `list.indexOf("k")`, and `set.add(5)` on a
+`Set<Integer>` that nobody else can reach.
 """
 
 from collections.abc import Callable
@@ -566,6 +580,8 @@ class JavaEffectCollector:
             binding = facts.binding(root) if root.kind == "identifier" else None
         if binding is not None and binding.view in LOCAL_VIEWS:
             owned = facts.owned(binding)
+        if any(method.compares for method in methods[name]) and not (binding and facts.sorts_alone(binding)):
+            self.flags |= ANYTHING
         place = f"{{{binding.number}}}" if owned and binding is not None else CONTAINERS
         self.reads.add(place)
         if changes:

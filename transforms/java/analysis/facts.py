@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES, overloads
+from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PLAIN, PRIMITIVES, overloads
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.parsing import TYPES, Node
 
@@ -263,6 +263,42 @@ class Facts:
                 and all(self._keeps(node, kind) for node in self.uses.get(number, ()))
             )
         return self._owned[number]
+
+    def sorts_alone(self, binding: JavaBinding) -> bool:
+        """Whether a hash table that a variable holds can only hold keys whose `compareTo` is the JDK's own.
+
+        Its declaration says so, or all calls that add a key; and nobody else can reach it, so no unchecked
+        cast puts other keys into it.
+        """
+        value = self.values.get(binding.number, [None])[0]
+        if value is None or not self.owned(binding) or binding.node is None or binding.node.parent is None:
+            return False
+        # A table that is made from another one gets the keys of that one.
+        if any(one.kind != "decimal_integer_literal" for one in value.part("arguments").children):
+            return False
+        written = binding.node.parent.child("type")
+        if written is not None and self.text(written) == "var":
+            written = value.child("type")
+        arguments = written.first("type_arguments") if written is not None else None
+        if arguments and arguments.children and self.type_of(arguments.children[0]) in PLAIN:
+            return True
+        kind = self.exact(binding)
+        assert kind is not None
+        return all(self._adds_plain(node, kind) for node in self.uses.get(binding.number, ()))
+
+    def _adds_plain(self, node: Node, kind: str) -> bool:
+        """Whether a use of a hash table adds no key, or one whose methods are the JDK's own."""
+        call = node.parent
+        if call is None or call.kind != "method_invocation" or node.field != "object":
+            return True
+        methods = CONTENTS[kind].changes.get(self.text(call.part("name")), ())
+        if not any(method.compares for method in methods):
+            return True
+        key = call.part("arguments").children[0]
+        binding = self.binding(key) if key.kind == "identifier" else None
+        if binding is not None and binding.view in LOCAL_VIEWS:
+            return self.known(binding).type in PLAIN
+        return self.made(key) in PLAIN
 
     def _keeps(self, node: Node, kind: str) -> bool:
         """Whether a use of a container does not hand it to other code."""

@@ -8,6 +8,8 @@ The tables list overloads, such as `indexOf(String,int):int`. What they say hold
 - `any` as parameter: an object that the method does not look into; of any other object it may call methods;
 - `*` as result: an unknown object, or null; `this`: the receiver;
 - `!` at the end: the overload may raise, whatever its arguments;
+- `~` at the end: it may call `compareTo` of what the container holds already, because a hash table makes a
+  tree of many keys of one hash, and sorts the tree again when it grows;
 - `@21` at the end: the overload exists since that release; without it, since 8.
 """
 
@@ -46,12 +48,14 @@ class Method(NamedTuple):
     raises: bool
     since: int
     """The first release that has it."""
+    compares: bool
+    """Whether it may call `compareTo` of objects that the receiver holds already."""
 
 
 Methods: TypeAlias = Mapping[str, tuple[Method, ...]]
 """Overloads by name."""
 
-_SIGNATURE: Final = re.compile(r"(\w+)\((.*)\):([^!@]+)(!?)(?:@(\d+))?")
+_SIGNATURE: Final = re.compile(r"(\w+)\((.*)\):([^!~@]+)(!?)(~?)(?:@(\d+))?")
 
 
 def _methods(*texts: str) -> Methods:
@@ -60,12 +64,12 @@ def _methods(*texts: str) -> Methods:
         for number in ("int", "long", "float", "double") if "#" in word else ("",):
             match = _SIGNATURE.fullmatch(word.replace("#", number))
             assert match is not None, word
-            name, parameters, result, raises, since = match.groups()
+            name, parameters, result, raises, compares, since = match.groups()
             choices = [part.split("|") for part in parameters.split(",")] if parameters else []
             found[name] = found.get(name, ()) + tuple(
                 Method(
                     tuple(Parameter(one.rstrip("?"), one.endswith("?")) for one in chosen),
-                    result, bool(raises), int(since or 8),
+                    result, bool(raises), int(since or 8), bool(compares),
                 )
                 for chosen in product(*choices)
             )  # fmt: skip
@@ -238,11 +242,11 @@ _LIST: Final = (
 _LIST_READS: Final = _methods(_SIZES, "get(int):*! contains(Object?):boolean indexOf(Object?):int")
 _SET: Final = Contents(
     _methods(_SIZES, "contains(Object?):boolean"),
-    _methods("add(Object?):boolean remove(Object?):boolean clear():void"),
+    _methods("add(Object?):boolean~ remove(Object?):boolean clear():void"),
 )
 _MAP: Final = Contents(
     _methods(_SIZES, "get(Object?):* containsKey(Object?):boolean getOrDefault(Object?,any?):*"),
-    _methods("put(Object?,any?):* remove(Object?):* clear():void putIfAbsent(Object?,any?):*"),
+    _methods("put(Object?,any?):*~ remove(Object?):* clear():void putIfAbsent(Object?,any?):*~"),
 )
 
 BUILDERS: Final = frozenset({"StringBuilder", "StringBuffer"})
@@ -380,6 +384,20 @@ HOMES: Final[Mapping[str, str]] = {
     **{name: package for package, names in _OUTSIDE_LANG.items() for name in names.split()},
 }
 """The package, or the class around it, of each type in `KNOWN_TYPES` with a simple name."""
+
+_SHAPES: Final = frozenset(
+    {"Arc2D", "CubicCurve2D", "Ellipse2D", "Line2D", "Path2D", "Point2D", "QuadCurve2D", "Rectangle2D",
+     "RoundRectangle2D", "Point", "Rectangle", "DefaultCaret", "BasicCaret"}
+)  # fmt: skip
+INHERITED: Final[Mapping[str, frozenset[str]]] = {
+    "Double": _SHAPES,
+    "Float": _SHAPES,
+    "Iterator": frozenset({"HTMLDocument"}),
+}
+"""The well-known names that mean a type within a class of the JDK to all who extend it, with these classes.
+
+`class Dot extends Point2D` inherits `Point2D.Double`, so there `Double` is no number.
+"""
 
 _HARMLESS_ANNOTATIONS: Final = """
     Override Deprecated SuppressWarnings SafeVarargs FunctionalInterface Nullable CheckForNull

@@ -291,6 +291,7 @@ class JavaProgramBuilder:
         reading = self._reading(place)
         condition, body = node.part("condition"), node.part("body")
         value = reading.visit(condition)
+        sure = value.sure or value.type in PLAIN
         if value.type not in PRIMITIVES:
             reading.flags |= RAISES  # a string or box may be null
         effects = self._effects(reading)
@@ -300,6 +301,8 @@ class JavaProgramBuilder:
         for group, end in zip(body.children, ends, strict=False):
             within = self._reading(place)
             labels = [child for child in group.children if child.kind == "switch_label"]
+            if not sure and self.initialises(labels):
+                within.flags |= ANYTHING
             for label in labels:
                 within.captured(label)
                 if any(child.kind in ("pattern", "guard", "record_pattern") for child in label.children):
@@ -326,6 +329,14 @@ class JavaProgramBuilder:
                 parts.append(block)
                 effects |= inside
         return parts, effects
+
+    @staticmethod
+    def initialises(labels: Sequence[Node]) -> bool:
+        """Whether labels may be constants of an enum, which Java initialises before it looks at the value.
+
+        Of a null value nothing else may have initialised the enum, whose initialiser may do anything.
+        """
+        return any(child.kind == "identifier" for label in labels for child in label.children)
 
     def _constant(self, reading: JavaEffectCollector, name: str) -> None:
         """Collect a constant in a label, which may be a variable of the method."""

@@ -11,6 +11,7 @@ from codeaudit.transforms.java.analysis.library import (
     BUILDERS,
     CONTENTS,
     HOMES,
+    INHERITED,
     NEW,
     RAISED,
     RELEASE,
@@ -41,7 +42,9 @@ def machines() -> list[Path]:
 
 
 def entries() -> Iterator[str]:
-    """All tables as lines for the program: kind, class, method, result, whether it raises, since, parameters."""
+    """All tables as lines for the program: kind, class, method, result, whether it raises, since, whether it
+    compares what is there, parameters.
+    """
     tables: list[tuple[str, str, Methods]] = [("static", owner, table) for owner, table in STATIC.items()]
     tables.append(("object", "String", STRING))
     for owner, contents in CONTENTS.items():
@@ -52,8 +55,11 @@ def entries() -> Iterator[str]:
                 parameters = [NAMES.get(one.type, one.type) + "?" * one.nullable for one in method.parameters]
                 result = "this" if method.result == "this" else NAMES.get(method.result, method.result)
                 yield " ".join(
-                    (kind, _path(owner), name, result, str(method.raises), str(method.since), *parameters)
-                )
+                    (
+                        kind, _path(owner), name, result, str(method.raises), str(method.since),
+                        str(method.compares), *parameters,
+                    )
+                )  # fmt: skip
     for name, home in HOMES.items():
         yield f"type {home}{'$' if home == 'java.lang.Thread' else '.'}{name} {name}"
     for owner in sorted(NEW):
@@ -84,6 +90,75 @@ def test_the_tables_say_what_the_jdk_does(java: Path, tmp_path: Path) -> None:
     assert int(last.split()[0]) > 10_000, last
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not machines(), reason="no Java")
+@pytest.mark.parametrize("java", machines(), ids=str)
+def test_every_well_known_name_that_a_class_of_the_jdk_hands_down_is_listed(
+    java: Path, tmp_path: Path
+) -> None:
+    """All classes that may be extended are asked for their own and their inherited types."""
+    (tmp_path / "Members.java").write_text(MEMBERS)
+    done = subprocess.run(
+        [str(java), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", str(tmp_path / "Members.java")],
+        input="\n".join(f"{name} {home}.{name}" for name, home in HOMES.items()),
+        capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    found = {tuple(line.split()) for line in done.stdout.splitlines()}
+    assert len(found) > 30
+    # `Double` and `Float` are also types within these classes, and who extends one of them extends its owner.
+    listed = {(name, owner) for name, owners in INHERITED.items() for owner in owners}
+    assert {(name, owner) for name, owner in found if owner not in ("Double", "Float")} == listed
+
+
+MEMBERS = """\
+import java.lang.reflect.Modifier;
+import java.net.URI;
+import java.nio.file.*;
+import java.util.*;
+import java.util.stream.*;
+
+/** Prints each well-known name that means a type within a class, with the class. */
+public class Members {
+    static boolean open(Class<?> type) {
+        for (Class<?> one = type; one != null; one = one.getDeclaringClass())
+            if (!Modifier.isPublic(one.getModifiers()) && !Modifier.isProtected(one.getModifiers())) return false;
+        return !Modifier.isFinal(type.getModifiers()) && type.getModule().isExported(type.getPackageName());
+    }
+
+    static void above(Class<?> type, Set<Class<?>> found) {
+        if (type == null || !found.add(type)) return;
+        above(type.getSuperclass(), found);
+        for (Class<?> one : type.getInterfaces()) above(one, found);
+    }
+
+    public static void main(String[] args) throws Exception {
+        Map<String, String> homes = new HashMap<>();
+        Scanner lines = new Scanner(System.in);
+        while (lines.hasNext()) homes.put(lines.next(), lines.next());
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules"))) {
+            files = all.filter(one -> one.getNameCount() > 3 && one.toString().endsWith(".class")).collect(Collectors.toList());
+        }
+        for (Path file : files) {
+            String name = file.subpath(2, file.getNameCount()).toString().replace('/', '.').replaceAll("\\\\.class$", "");
+            Class<?> type;
+            try { type = Class.forName(name, false, ClassLoader.getPlatformClassLoader()); }
+            catch (ClassNotFoundException | LinkageError absent) { continue; }
+            try { if (!open(type)) continue; } catch (LinkageError absent) { continue; }
+            Set<Class<?>> classes = new HashSet<>();
+            above(type, classes);
+            for (Class<?> one : classes)
+                for (Class<?> member : one.getDeclaredClasses()) {
+                    String home = homes.get(member.getSimpleName());
+                    boolean seen = Modifier.isPublic(member.getModifiers()) || Modifier.isProtected(member.getModifiers());
+                    if (home != null && seen && !home.equals(member.getCanonicalName()))
+                        System.out.println(member.getSimpleName() + " " + type.getSimpleName());
+                }
+        }
+    }
+}
+"""
+
 ASK = """\
 import java.lang.reflect.*;
 import java.util.*;
@@ -106,7 +181,7 @@ public class Ask {
             case "[C": return new Object[] {new char[0], new char[] {'a', '\\ud800'}};
             case "java.lang.StringBuffer": return new Object[] {new StringBuffer(), new StringBuffer("ab")};
             case "any": return new Object[] {"", null, new Foreign()};
-            case "java.lang.Object": return new Object[] {"", "a", 7, 'c', 1.5, LONG.toString()};
+            case "java.lang.Object": return new Object[] {"", "a", "k", 7, 'c', 1.5, LONG.toString()};
             default: return new Object[] {"", "a", "abc", "b\\ud83d\\ude00c", "\\ud800", "[", "$1", "\\\\", "12", "true", LONG.toString()};
         }
     }
@@ -130,6 +205,27 @@ public class Ask {
         try { method.invoke(receiver, arguments); return null; }
         catch (InvocationTargetException error) { return error.getCause(); }
         catch (IllegalAccessException error) { return error; }
+    }
+
+    /** Whether a method calls back to what a container holds already: foreign keys, of the hash of "k". */
+    static void compared(Class<?> owner, Method method, List<Object[]> found, boolean declared, String line) throws Exception {
+        if (owner == String.class || CharSequence.class.isAssignableFrom(owner)) return;
+        boolean called = false;
+        for (int size = 0; size < 40; size++)
+            for (Object[] arguments : found) {
+                // Only foreign objects that were there before are asked.
+                if (Arrays.stream(arguments).anyMatch(one -> one instanceof Foreign)) continue;
+                if (size > 12 && !Arrays.asList(arguments).contains("k")) continue;
+                Object one = owner.getConstructor().newInstance();
+                for (int i = 0; i < size; i++) {
+                    if (one instanceof Collection) ((Collection<Object>) one).add(new Key());
+                    else ((Map<Object, Object>) one).put(new Key(), i);
+                }
+                Key.calls = 0;
+                call(method, one, arguments);
+                if (Key.calls > 0) called = true;
+            }
+        if (called != declared) System.out.println((called ? "calls back: " : "never calls back: ") + line);
     }
 
     static Class<?> type(String name) throws Exception {
@@ -198,7 +294,7 @@ public class Ask {
             }
             if (words[0].equals("new")) { constructed(owner, words[2]); continue; }
             boolean isStatic = words[0].equals("static"), raises = words[4].equals("True");
-            String[] types = Arrays.copyOfRange(words, 6, words.length);
+            String[] types = Arrays.copyOfRange(words, 7, words.length);
             Class<?>[] classes = new Class<?>[types.length];
             for (int i = 0; i < types.length; i++) classes[i] = type(types[i].replace("?", ""));
             Method method = null;
@@ -228,6 +324,7 @@ public class Ask {
                         break;
                     }
                 }
+            if (!isStatic) compared(owner, method, found, words[6].equals("True"), line);
             if (raises && !raised) System.out.println("never raises: " + line);
             if (raises) continue;
             for (int place = 0; place < types.length; place++) {
@@ -250,6 +347,16 @@ public class Ask {
         }
         System.out.println(calls + " calls");
     }
+}
+
+/** A key that many share a hash with, and that counts who looks into it. */
+class Key implements Comparable<Key> {
+    static int calls;
+
+    @Override public int hashCode() { calls++; return "k".hashCode(); }
+    @Override public boolean equals(Object other) { calls++; return this == other; }
+    @Override public int compareTo(Key other) { calls++; return 0; }
+    @Override public String toString() { calls++; return "key"; }
 }
 
 /** An object that notices if somebody looks into it. */

@@ -151,6 +151,14 @@ BOUND = {
     "an unknown overload": "int x = Math.max(a, b, a); this.y = 1;",
     "a lower case that the locale tells": "String x = s.toLowerCase(); g();",
     "a class of the text's own": "Foo.bar(); this.y = 1;",
+    "a hash table that may sort foreign keys": "Map<Object, Foo> x = new HashMap<>(); g(x); x.put(s, o); this.y = 1;",
+    "a key that may be there": "Map<Object, Foo> x = new LinkedHashMap<>(9); x.put(o, o); x.putIfAbsent(a, o); this.y = 1;",
+    "a set that may sort": "Set<Object> x = new HashSet<>(); x.add(o); x.add(a); this.y = 1;",
+    "a linked set without types": "LinkedHashSet x = new LinkedHashSet(); x.add(o.v); x.add(a); this.y = 1;",
+    "a table of texts that others reach": "Map<String, Foo> x = new HashMap<>(); g(x); x.put(s, o); this.y = 1;",
+    "a table of texts from another": "Map<String, Foo> x = new HashMap<>(n); x.put(s, o); this.y = 1;",
+    "an enum that nobody used before": "Kind k = null; switch (k) { case A: break; } this.y = 1;",
+    "an enum that nobody used, new": "Kind k = null; switch (k) { case A -> a = 1; default -> { } } this.y = 1;",
 }  # fmt: skip
 
 
@@ -209,6 +217,11 @@ def test_containers_made_here(body: str, expected: bool) -> None:
     [
         ("Set<Object> x = new HashSet<>(); x.add(s); g();", True),
         ("Set<Object> x = new HashSet<>(); x.add(o); g();", False),
+        ("Set<Object> x = new HashSet<>(); x.add(s); g(); x.add(o);", False),
+        ("Set<Object> x = new HashSet<>(); x.add(s); g(); x.add(1); x.add(t); x.remove(s);", True),
+        ("Set<Object> x = new HashSet<>(); x.add(s); g(); x.add(t.trim());", False),
+        ("Set<String> x = new HashSet<>(); x.add(s); g(); x.add(t.trim());", True),
+        ("Set<String> x = new HashSet<>(); x.add(s); g(); ((Set) x).add(o);", False),
         ("Map<String, Foo> x = new LinkedHashMap<>(16); x.put(s, o); g();", True),
         ("Map<String, Foo> x = new LinkedHashMap<>(16, 1f, true); x.get(s); x.get(t);", False),
         ("Set<Object> x = new TreeSet<>(); x.add(s); g();", False),
