@@ -19,7 +19,7 @@ from codeaudit.audit.records import (
     Verdict,
     Violated,
 )
-from codeaudit.reports.marks import plain
+from codeaudit.reports.wording import plain
 from codeaudit.transforms.records import Kind, NotApplied, Sample
 
 State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.reports.marks import plain
+from codeaudit.reports import wording
 from codeaudit.reports.records import Rise, decode, encode
 from codeaudit.reports.sheets import Cell, Sheet, words
 
@@ -103,10 +103,14 @@ LEGEND: Final = (
 
 def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
     """Return the gate's table: a row per check."""
-    title = f"gate: {plain(gate.run)}"
+    title = f"gate: {wording.plain(gate.run)}"
     if gate.baseline is not None:
-        title += f" against {plain(gate.baseline)}"
-    notes = [f"{plain(check.model)}, {check.title}: {note}." for check in gate.checks for note in check.notes]
+        title += f" against {wording.plain(gate.baseline)}"
+    notes = [
+        f"{wording.plain(check.model)}, {check.title}: {note}."
+        for check in gate.checks
+        for note in check.notes
+    ]
     notes += [f"{note}." for note in gate.notes]
     notes.append(verdict(gate))
     return (
@@ -136,13 +140,13 @@ def verdict(gate: Gate) -> str:
 
 def sentence(check: Check) -> str:
     """Return a check as one line, for places without tables."""
-    name = f"{plain(check.model)}: {check.title}"
+    name = f"{wording.plain(check.model)}: {check.title}"
     return f"{name} {WORDS[check.outcome]}: {check.found}; wanted {check.wanted}"
 
 
 def _check_row(check: Check) -> tuple[Cell, ...]:
     return (
-        Cell(lines=(plain(check.model),)),
+        Cell(lines=(wording.plain(check.model),)),
         Cell(lines=(check.title,)),
         Cell(lines=(check.found,)),
         Cell(lines=(check.wanted,)),

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Final
 
 from codeaudit.audit.records import Answer, Explained, Predicted
-from codeaudit.reports.marks import plain, visible
+from codeaudit.reports import wording
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 
 KEYWORDS: Final = re.compile(
@@ -30,16 +30,17 @@ def diff(explained: Explained) -> list[str]:
     """
     perturbed = explained.minimal.perturbed
     where = perturbed.sample.origin
-    name = plain(f"{where.path}:{where.line}")
-    lines = difflib.unified_diff(
-        perturbed.sample.source.splitlines(),
-        perturbed.source.splitlines(),
-        name,
-        f"{name} ({perturbed.transform})",
-        n=CONTEXT,
-        lineterm="",
+    name = wording.plain(f"{where.path}:{where.line}")
+    return list(
+        difflib.unified_diff(
+            perturbed.sample.source.splitlines(),
+            perturbed.source.splitlines(),
+            name,
+            f"{name} ({perturbed.transform})",
+            n=CONTEXT,
+            lineterm="",
+        )
     )
-    return list(map(visible, lines))
 
 
 def headline(explained: Explained) -> str:
@@ -48,15 +49,15 @@ def headline(explained: Explained) -> str:
     least = "no smaller set flips it" if explained.smallest else "none of them can be left out"
     asked = f"{explained.queries} model call{'s'[: explained.queries != 1]}"
     return (
-        f"{plain(explained.model)}, {explained.minimal.perturbed.transform}, "
-        f"sample {plain(explained.minimal.perturbed.sample.id)}: {len(few)} of {len(all_)} "
+        f"{wording.plain(explained.model)}, {explained.minimal.perturbed.transform}, "
+        f"sample {explained.minimal.perturbed.sample.id}: {len(few)} of {len(all_)} "
         f"move{'s'[: len(all_) != 1]} ({least}; {asked})"
     )
 
 
 def moves(explained: Explained) -> str:
     """Return the remaining moves of the edit as text."""
-    return plain("; ".join(move.note for move in explained.minimal.perturbed.moves))
+    return wording.plain("; ".join(move.note for move in explained.minimal.perturbed.moves))
 
 
 def answers(explained: Explained) -> tuple[str, str]:
@@ -67,7 +68,7 @@ def answers(explained: Explained) -> tuple[str, str]:
 def told(predicted: Predicted) -> str:
     """Return an answer with its highest scores, if the model gives scores."""
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
-    scores = ", ".join(f"{plain(label)} {score:.3g}" for label, score in best)
+    scores = ", ".join(f"{wording.plain(label)} {score:.3g}" for label, score in best)
     return f"{answer_text(predicted.answer)}{f'  ({scores})' if scores else ''}"
 
 
@@ -77,9 +78,9 @@ def answer_text(answer: Answer) -> str:
         case float():
             return f"{answer:.6g}"
         case tuple():
-            return plain(" ".join(_line(str(one)) for one in answer)) or "(none)"
+            return wording.plain(" ".join(_line(str(one)) for one in answer)) or "(none)"
         case _:
-            return plain(_line(answer)) or "(empty)"
+            return wording.plain(_line(answer)) or "(empty)"
 
 
 def _line(text: str) -> str:
@@ -93,7 +94,7 @@ def tally(explained: Iterable[Explained]) -> Sheet:
     for each in explained:
         transform = each.minimal.perturbed.transform
         for construct in sorted(set(constructs(each))):
-            groups[plain(each.model), transform, construct].append(each)
+            groups[wording.plain(each.model), transform, construct].append(each)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     return Sheet(
         title="What flips answers: smallest edits by transform and construct",

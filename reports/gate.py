@@ -22,7 +22,6 @@ from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, Outcome
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, with_detectable
@@ -215,7 +214,7 @@ def _gaps(model: ModelSummary, now: Judged) -> list[str]:
     reasons = _missing(now, model.model, "preserving")
     if not reasons:
         return []
-    name = plain(model.model)
+    name = wording.plain(model.model)
     return [f"{name}: {reasons.total()} pairs unjudged, counted nowhere ({wording.reasons(reasons)})"]
 
 
@@ -302,7 +301,7 @@ def _against(
         )
     partners = _partners(now, baseline)
     notes = [
-        f"{plain(model)} is held against {plain(partner)}, the only model of the baseline"
+        f"{wording.plain(model)} is held against {wording.plain(partner)}, the only model of the baseline"
         for model, partner in partners.items()
         if partner and partner != model
     ]
@@ -407,7 +406,7 @@ def _paired(
     notes = []
     if len(shared) < max(len(after), len(before)):
         notes.append(
-            f"{plain(model)}: {len(shared)} pairs are shared, of {len(after)} judged now "
+            f"{wording.plain(model)}: {len(shared)} pairs are shared, of {len(after)} judged now "
             f"and {len(before)} in the baseline; only these are compared"
         )
     tallies: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))

@@ -11,7 +11,6 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from codeaudit.reports.marks import in_json
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Kind
 
@@ -25,7 +24,7 @@ def encode(record: Any) -> str:
         ValueError: a number is NaN or infinite; a record must use `None` for a missing number.
     """
     # `allow_nan=False`: NaN is no JSON, and other readers would fail on it.
-    return in_json(json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:

@@ -7,7 +7,6 @@ from statistics import stdev
 from typing import Final
 
 from codeaudit.reports import wording
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.reports.wording import ABSENT
@@ -92,7 +91,7 @@ def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
 def _models(summary: Summary) -> Sheet:
     trials = max((len(model.trials) for model in summary.models), default=1)
     over = f", {trials} trials" if trials > 1 else ""
-    title = f"{summary.task} on {plain(summary.corpus)}, seed {summary.seed}{over}"
+    title = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
     score = summary.models[0].score.name.upper() if summary.models else "score"
     heads = (
         f"{score}",
@@ -132,7 +131,7 @@ def _blind(model: ModelSummary) -> bool:
 
 def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
     return (
-        _cell(plain(model.model)),
+        _cell(wording.plain(model.model)),
         _cell(wording.size(model.parameters)),
         Cell(lines=wording.asked(model)),
         _score(model),
@@ -180,7 +179,7 @@ def _changes(summary: Summary) -> Sheet:
             for row in model.by_transform:
                 if row.transform == transform:
                     told = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
-                    names = (_cell(shown), _cell(plain(model.model)))
+                    names = (_cell(shown), _cell(wording.plain(model.model)))
                     rows.append((*names, *(_cell(number) for number in told), _cell(str(row.unjudged))))
                     shown = ""
     return Sheet(
@@ -193,7 +192,7 @@ def _changes(summary: Summary) -> Sheet:
 def _robust(summary: Summary) -> Sheet:
     rows = [
         (
-            _cell(plain(model.model)),
+            _cell(wording.plain(model.model)),
             _cell(block.transform or "all together"),
             _cell(f"{block.k} of {block.attempts}"),
             _cell(str(block.problems)),
@@ -234,7 +233,7 @@ def _likeness(summary: Summary) -> Sheet:
             _cell(*(wording.value(table.get(name), share=True) for table in (before, after)))
             for name in names
         ]
-        rows.append((_cell(plain(model.model)), *cells))
+        rows.append((_cell(wording.plain(model.model)), *cells))
     return Sheet(
         title="How near the answers are",
         columns=(*words("model"), *numbers(*names)),
@@ -252,7 +251,7 @@ def _attacks(summary: Summary) -> Sheet:
             curve = [attack.curve[step - 1] if step <= attack.budget else None for step in steps]
             rows.append(
                 (
-                    _cell(plain(model.model)),
+                    _cell(wording.plain(model.model)),
                     _cell(f"{attack.strategy}, {attack.budget}"),
                     *(_cell(ABSENT if count is None else str(count)) for count in curve),
                     Cell(lines=wording.lines(attack.violated)),
@@ -333,7 +332,7 @@ def _beside(comparison: Comparison) -> Sheet:
     rows = []
     blind = [name for name, group in means.get("sensitivity", {}).items() if group.mean == 0]
     for name in dict.fromkeys(names):
-        cells = [_cell(plain(name))]
+        cells = [_cell(wording.plain(name))]
         for metric in metrics:
             group = means[metric.name].get(name)
             cell = _cell(ABSENT) if group is None else _mean(metric, group)
@@ -356,7 +355,7 @@ def _beside(comparison: Comparison) -> Sheet:
         columns=(*words("model"), *numbers(*heads)),
         rows=tuple(rows),
         notes=(
-            *(f"{plain(name)} may look steady; {wording.BLIND}." for name in blind),
+            *(f"{wording.plain(name)} may look steady; {wording.BLIND}." for name in blind),
             *(f"{note}." for note in untested),
         ),
         legend=("bold: the best, and those not significantly different from it by the tests below.",),
@@ -379,7 +378,7 @@ def _diagram(result: Metric | Paired) -> list[Sheet]:
     rows = []
     for name in found.names:
         drawn = " ".join("┃" if name in bar else " " for bar in found.bars)
-        rows.append((_cell(f"{result.ranks[name]:.2f}"), _cell(plain(name)), _cell(drawn)))
+        rows.append((_cell(f"{result.ranks[name]:.2f}"), _cell(wording.plain(name)), _cell(drawn)))
     return [
         Sheet(
             title=f"Critical differences: {result.name}",
@@ -400,7 +399,7 @@ def _metric(metric: Metric) -> Sheet:
     for number, group in enumerate(metric.groups, 1):
         rows.append(
             (
-                Cell(lines=(f"{number} {plain(group.name)}",), bold=group.best),
+                Cell(lines=(f"{number} {wording.plain(group.name)}",), bold=group.best),
                 Cell(lines=(" ".join(_mean(metric, group).lines),), bold=group.best),
                 _cell(str(len(group.values))),
                 *(_cell(wording.p_value(ps.get(frozenset((group.name, name))))) for name in names),
@@ -431,7 +430,7 @@ def _paired(paired: Paired) -> Sheet:
     for number, each in enumerate(paired.standings, 1):
         rows.append(
             (
-                Cell(lines=(f"{number} {plain(each.model)}",), bold=each.best),
+                Cell(lines=(f"{number} {wording.plain(each.model)}",), bold=each.best),
                 Cell(lines=wording.lines(each.changed), bold=each.best),
                 *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
             )

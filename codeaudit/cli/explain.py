@@ -37,7 +37,6 @@ from codeaudit.finished_runs import Run, read_run
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models
 from codeaudit.reports.explanations import answers, diff, headline, moves, tally
-from codeaudit.reports.marks import in_json
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Perturbed
@@ -289,7 +288,7 @@ def explain(
 def _show(explained: Sequence[Explained], form: str, most: int) -> None:
     if form == "json":
         rows = [explanation_row(each) for each in explained]
-        show_text(in_json(json.dumps(rows, indent=2, ensure_ascii=False)) + "\n")
+        show_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
     for each in explained[:most]:
         show_text(_markdown(each)) if form == "markdown" else show_parts(*_parts(each))

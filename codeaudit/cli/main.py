@@ -215,7 +215,7 @@ def _say(message: str, code: int) -> int:
     # One line, because CI shows the last line of a log. Messages of libraries may have several.
     line = " ".join(filter(None, map(str.strip, message.splitlines())))
     if not line.isprintable():
-        from codeaudit.reports.marks import visible  # only where it is needed: `--help` must stay fast
+        from codeaudit.reports.wording import visible  # only where it is needed: `--help` must stay fast
 
         line = visible(line)
     with suppress(BrokenPipeError):

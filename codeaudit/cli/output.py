@@ -25,14 +25,13 @@ from rich.progress import (
 from rich.text import Text
 
 from codeaudit.audit.projects.files import TransformCounts
-from codeaudit.reports.marks import visible
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, numbers, words
-from codeaudit.reports.wording import counted
+from codeaudit.reports.wording import counted, visible
 
 if TYPE_CHECKING:
     from codeaudit.finished_runs import Run

@@ -63,7 +63,7 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.options import RunOptions, default_workers, listed
 from codeaudit.preparing import draw, with_witnesses
-from codeaudit.reports.marks import visible
+from codeaudit.reports.wording import visible
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample, Sites

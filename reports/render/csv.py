@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import ModelSummary, Rate, Summary, Trial
 
 # Columns that are fields of a record under the same name, in the order of the file.
@@ -125,9 +124,6 @@ def _text(rows: Iterable[Mapping[str, Any]]) -> str:
 def _plain(value: Any) -> Any:
     # A model called `=cmd|...` is a formula for a spreadsheet. Numbers are no texts here, so -0.5 stays a
     # number.
-    if not isinstance(value, str):
-        return value
-    # Tabs and ends of lines, which spreadsheets skip before a formula, become escapes. Some also know signs
-    # of full width.
-    text = plain(value)
-    return f"'{text}" if text.lstrip().startswith(tuple("=+-@＝＋－＠")) else text
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return value

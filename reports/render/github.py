@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.reports.checks import Gate, sentence
-from codeaudit.reports.marks import plain, visible
+from codeaudit.reports.wording import plain, visible
 
 Level: TypeAlias = Literal["error", "warning"]
 

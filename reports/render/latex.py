@@ -3,7 +3,6 @@ r"""Writes reports as LaTeX tables: booktabs, best in bold, one `table` per shee
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 
@@ -28,20 +27,14 @@ MARKS: Final = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\char34{}",
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
+    '"': r"\textquotedbl{}",
     "\N{EN DASH}": "--",
     "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{SUPERSCRIPT TWO}": r"$^2$",
     "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
     "\N{BOX DRAWINGS HEAVY VERTICAL}": r"\rule{1.5pt}{1em}",
 }
-"""Characters with a special meaning in LaTeX or without a glyph in its usual fonts.
-
-`[` and `*` at the beginning of a row would be arguments of the `\\\\` before it.
-"""
+"""Characters with a special meaning in LaTeX or without a glyph in its usual fonts."""
 
 
 def render(report: Summary | Comparison, console: "Console") -> None:
@@ -78,5 +71,5 @@ def _cell(cell: Cell) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape all characters with a special meaning in LaTeX, and hidden ones."""
-    return "".join(MARKS.get(letter, letter) for letter in plain(text))
+    """Escape all characters with a special meaning in LaTeX."""
+    return "".join(MARKS.get(letter, letter) for letter in text)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 
@@ -51,6 +50,6 @@ def _cell(cell: Cell) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape all characters with a special meaning in a Markdown table, and hidden ones."""
+    """Escape all characters with a special meaning in a Markdown table."""
     # `f_1|x` in a cell would end it, and `_x_` would be set in italics.
-    return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", plain(text))
+    return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", text)

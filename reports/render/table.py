@@ -9,7 +9,6 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 
@@ -33,12 +32,12 @@ def show_sheets(found: Iterable[Sheet], console: Console) -> None:
         if sheet.columns:
             console.print(table(sheet, console))
         else:
-            console.print(Text(plain(sheet.title), style="bold"))
+            console.print(Text(sheet.title, style="bold"))
         for style, texts in (("", sheet.notes), ("dim", sheet.legend)):
             if texts:
                 console.print()
             for text in texts:
-                console.print(Text(plain(text), style=style))
+                console.print(Text(text, style=style))
 
 
 def table(sheet: Sheet, console: Console) -> Table:
@@ -59,7 +58,7 @@ def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
     # nothing.
     high = any(len(cell.lines) > 1 for row in sheet.rows for cell in row[merged - 1 :])
     made = Table(
-        title=Text(plain(sheet.title), style="bold"),
+        title=Text(sheet.title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -82,5 +81,5 @@ def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
 
 def _text(cells: Iterable[Cell], separator: str) -> Text:
     return Text(separator).join(
-        Text(plain(line), style="bold" if cell.bold else "") for cell in cells for line in cell.lines
+        Text(line, style="bold" if cell.bold else "") for cell in cells for line in cell.lines
     )

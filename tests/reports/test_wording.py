@@ -86,6 +86,10 @@ def test_a_test_is_told_with_its_method_and_the_smallest_p() -> None:
     )
 
 
+def test_what_a_terminal_would_obey_is_replaced() -> None:
+    assert wording.plain("a\x1b[2Jb\nc") == "a\ufffd[2Jb\ufffdc"
+
+
 def reading(*records: Audited) -> str:
     return wording.reading(summary_of(*records).models[0])
 

@@ -1,328 +1,266 @@
-"""Small random Java methods, and running many of them at once: what each prints, returns, raises and leaves."""
+"""Random Java programs under transforms: every rewritten method is compiled and run, before and after."""
 
-import shutil
-import subprocess
-from collections.abc import Mapping
-from pathlib import Path
-from random import Random
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-_BASE = """\
-import java.util.*;
-abstract class Base {
-    int f = 1, g = 2; String t = "t"; int[] data = {1, 2, 3}; Integer box; Base next;
-    static StringBuilder out = new StringBuilder();
-    static int log(String text) { out.append(text).append(';'); return text.length(); }
-    static class K { int z; K(int z) { this.z = z; log("new K" + z); } }
-    int act(String text, int x) {
-        log(text + x); f += x & 3;
-        if ((x & 7) == 6) throw new IllegalStateException(text + x);
-        if (next != null) next.g++;
-        return x ^ 1;
-    }
-    public String toString() { log("text"); return "P" + f; }
-    abstract Object run(int a, int b, String s, int[] arr, Base other) throws Exception;
-    static String state(Base p, int[] arr) {
-        return p.f + "," + p.g + "," + p.t + "," + Arrays.toString(p.data) + "," + p.box + ","
-            + Arrays.toString(arr);
-    }
-    String all(int a, int b, String s, int[] arr, Base other) {
-        out.setLength(0); next = other; String told;
-        try { told = String.valueOf(run(a, b, s, arr, other)); }
-        catch (Throwable raised) { told = raised.getClass().getName() + ":" + raised.getMessage(); }
-        return told + "|" + out + "|" + state(this, arr) + "|" + (other == null ? "" : state(other, null));
-    }
-    static Base make(String name) throws Exception {
-        return (Base) Class.forName(name).getDeclaredConstructor().newInstance();
-    }
-    static String told(String name) throws Exception {
-        Base self = make(name);
-        return make(name).all(3, 1, "ab", new int[] {4, 5, 6}, null)
-            + "\\n" + self.all(-2, 0, null, new int[] {7}, self)
-            + "\\n" + make(name).all(14, 5, "", null, make(name));
-    }
-    public static void main(String[] names) throws Exception {
-        for (String name : names) System.out.print("\\f" + name + "\\n" + told(name));
-    }
-}
-"""
-_CLASS = 'class %s extends Base {\n    static class H { static int c = log("init"); }\n%s\n}\n'
-_IMPORTS = "import java.util.*;\nimport java.util.function.*;\n"
-_IN_FILE = 100
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.java.files import JAVA_FILES, declared_types
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.seeding import stream
+from tests.support.java_grammar import METHODS, JavaProgramText, Writer
+from tests.support.java_judge import FOLDER, JavaJudge, JavaUnit, Told, unclear
+
+EVERY: Final = tuple(range(METHODS))
+WHOLE: Final = -1
+"""In place of a method's number: the transform rewrote the file."""
+INHERITED_NAMES = declared_types((FOLDER / "fuzz" / "Rich.java").read_bytes())
+"""The names that a program may inherit from another file."""
+NOT_COMPILED: Final = "does not compile"
+_SHRINKING_SEEDS: Final = 3
 
 
-def outcomes(methods: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """What each of these methods, by a name for its class, does with every input; one compiler, one run."""
-    java, javac = shutil.which("java"), shutil.which("javac")
-    assert java is not None
-    assert javac is not None
-    classes = [_CLASS % item for item in methods.items()]
-    files = {"Base": _BASE}
-    for number in range(0, len(classes), _IN_FILE):
-        files[f"Some{number}"] = _IMPORTS + "".join(classes[number : number + _IN_FILE])
-    for name, text in files.items():
-        (folder / f"{name}.java").write_text(text, encoding="utf-8")
-    built = subprocess.run(
-        [javac, "-g", "-proc:none", "-nowarn", "-d", "classes", *(f"{name}.java" for name in files)],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert built.returncode == 0, built.stderr[:4000]
-    done = subprocess.run(
-        [java, "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", "classes", "Base", *methods],
-        cwd=folder, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    told = {}
-    for part in done.stdout.split("\f")[1:]:
-        name, _, output = part.partition("\n")
-        told[name] = output
-    assert told.keys() == methods.keys()
-    return told
+@dataclass(frozen=True, slots=True)
+class JavaDifference:
+    """A program that a transform changes in what it does, or that no longer compiles."""
+
+    transform: str
+    number: int
+    """The number of the program."""
+    target: int
+    """The number of the method, or `WHOLE`."""
+    original: str
+    perturbed: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        lines = (self.original.splitlines(), self.perturbed.splitlines())
+        diff = "\n".join(list(difflib.unified_diff(*lines, lineterm="", n=4))[2:])
+        runs = zip(self.before.splitlines(), self.after.splitlines(), strict=False)
+        seen = next(((one, other) for one, other in runs if one != other), (self.before, self.after))
+        return f"{self.transform}, program {self.number}\n{diff}\n  before  {seen[0]}\n  after   {seen[1]}"
 
 
-class Writer:
-    """Writes one method."""
+@dataclass(slots=True)
+class JavaTally:
+    """What came of one transform."""
 
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-        self.count = 0
-        self.ints = ["a", "b"]
-        self.fixed = ["c"]
-        self.texts = ["s"]
-        self.buffers: list[str] = []
-        self.lists: list[str] = []
-        self.maps: list[str] = []
-        self.arrays = ["arr", "data"]
-        self.calls: list[str] = []
-        self.loops = 0
-        self.labels: list[str] = []
+    pairs: int = 0
+    applied: int = 0
+    equal: int = 0
+    unclear: int = 0
+    different: list[JavaDifference] = field(default_factory=list)
 
-    def method(self) -> str:
-        """The text of `run`."""
-        body = "final int c = a - b;\n" + self.block(self.rng.randint(4, 9), 2)
-        value = ' + "/" + '.join([*self.ints, *self.buffers, *self.lists, *self.maps])
-        return (
-            "    Object run(int a, int b, String s, int[] arr, Base other) throws Exception {\n"
-            f"{body}return {value};\n}}"
-        )
+    def counts(self) -> dict[str, int]:
+        """The numbers, by the names in `benchmarks.campaigns.COUNTED`."""
+        return {
+            "pairs": self.pairs,
+            "applied": self.applied,
+            "equal": self.equal,
+            "different": len(self.different),
+            "unclear": self.unclear,
+        }
 
-    def name(self, kind: str) -> str:
-        self.count += 1
-        return f"{kind}{self.count}"
 
-    def block(self, size: int, depth: int) -> str:
-        return "".join(self.statement(depth) + "\n" for _ in range(size))
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """A file in which some of the methods are rewritten, each by one transform."""
 
-    def nested(self, depth: int) -> str:
-        """A block of its own; what it declares is forgotten."""
-        kept = [list(names) for names in self._known()]
-        text = "{\n" + self.block(self.rng.randint(1, 4), depth - 1) + "}"
-        for names, before in zip(self._known(), kept, strict=True):
-            names[:] = before
-        return text
+    number: int
+    text: str
+    rewritten: Mapping[int, tuple[str, str]]
+    """By the number of a method: the transform and the new text. `WHOLE` for the file."""
 
-    def _known(self) -> list[list[str]]:
-        return [
-            self.ints,
-            self.fixed,
-            self.texts,
-            self.buffers,
-            self.lists,
-            self.maps,
-            self.arrays,
-            self.calls,
-        ]
+    @property
+    def unit(self) -> JavaUnit:
+        """The file, with the methods that have to be run."""
+        return JavaUnit(self.text, EVERY if WHOLE in self.rewritten else tuple(self.rewritten))
 
-    def number(self, depth: int = 2) -> str:
-        rng = self.rng
-        if depth == 0 or rng.random() < 0.3:
-            return rng.choice([*self.ints, *self.fixed, str(rng.randint(0, 9)), "f", "this.g", *self.ints])
-        one, other = self.number(depth - 1), self.number(depth - 1)
-        return rng.choice(
-            [
-                f"({one} + {other})", f"({one} - {other})", f"({one} * {other})", f"({one} ^ {other})",
-                f"({one} << {other})", f"({one} / {other})", f"({one} % 5)", f"Math.max({one}, {other})",
-                f"({one} > {other} ? {one} : {other})", f"({one} / 3)", f"(int) (byte) (0 + {one})",
-                f"act(\"e\", {one})", f"{rng.choice(self.arrays)}[{one} & 1]", "other.f", "this.box",
-                f"{rng.choice(self.texts)}.length()", "H.c", "arr.length", f"new K({one}).z",
-                f"(int) (Integer) (Object) {one}", f"new int[{one}].length", "((Base) (Object) other).g",
-                *[f"{one}.getAsInt()" for one in self.calls], *[f"{one}.length()" for one in self.buffers],
-                *[f"{one}.size()" for one in self.lists], *[f"{one}.get({other})" for one in self.lists],
-                f"switch ({one}) {{ case 1 -> {other}; default -> f; }}", f"({one} & {other})",
-            ]
-        )  # fmt: skip
 
-    def calm(self) -> str:
-        """A number that raises nothing and calls nobody."""
-        rng = self.rng
-        known = [*self.ints, *self.fixed, str(rng.randint(0, 9)), "f", "this.g", "g"]
-        return f"({rng.choice(known)} {rng.choice(['+', '-', '*', '&', '|'])} {rng.choice(known)})"
+def java_program(seed: int, number: int, release: int) -> JavaProgramText:
+    """The program with this number."""
+    return Writer(stream(seed, "java program", number), release).program()
 
-    def value(self) -> str:
-        return self.calm() if self.rng.random() < 0.6 else self.number()
 
-    def text(self) -> str:
-        rng = self.rng
-        return rng.choice(
-            [f"\"x\" + {self.value()}", rng.choice(self.texts), "t", f"\"y\" + {rng.choice(self.texts)}",
-             "\"p\" + other", f"String.valueOf({self.value()})", f"{rng.choice(self.texts)}.trim()", "null",
-             f"{rng.choice(self.texts)} + {self.value()}", *[f"{one}.toString()" for one in self.buffers]]
-        )  # fmt: skip
+def fuzz_java(
+    judge: JavaJudge,
+    transforms: Sequence[Transform],
+    numbers: Sequence[int],
+    *,
+    seed: int,
+    release: int,
+    variants: int = 1,
+) -> tuple[dict[str, JavaTally], int]:
+    """Every transform on the programs with these numbers, and how many of these did not compile themselves.
 
-    def statement(self, depth: int) -> str:
-        kinds = [self.simple] * 9 + [self.made] * 4
-        if depth > 0:
-            kinds += [self.choice, self.loop, self.switch, self.guarded, self.scope]
-        return self.rng.choice(kinds)(depth)
+    A pair is a method, or a file, and a transform. Which programs there are depends on the seed, the numbers
+    and the release alone.
+    """
+    tallies = {transform.name: JavaTally() for transform in transforms}
+    programs = {number: java_program(seed, number, release) for number in numbers}
+    units = [JavaUnit(program.text, EVERY) for program in programs.values()]
+    told = dict(zip(programs, judge.told(units), strict=True))
+    made: list[_Variant] = []
+    for number, program in programs.items():
+        if not told[number].error:
+            made += _variants(program, number, transforms, tallies, seed=seed, variants=variants)
+    while made:
+        found = judge.told([variant.unit for variant in made])
+        apart: list[_Variant] = []
+        for variant, after in zip(made, found, strict=True):
+            if after.error and len(variant.rewritten) > 1:  # its methods are judged alone
+                apart += _apart(programs[variant.number], variant)
+            else:
+                _count(tallies, programs[variant.number], told[variant.number], variant, after, judge)
+        made = apart
+    return tallies, sum(bool(one.error) for one in told.values())
 
-    def simple(self, depth: int) -> str:
-        rng, value = self.rng, self.value()
-        targets = self.ints
-        choices = [
-            f"f = {value};", f"this.g = {value};", f"other.f = {value};", f"t = {self.text()};",
-            f"act(\"s\", {value});", f"arr[{value}] = {self.value()};", f"data[{rng.randint(0, 3)}] = {value};",
-            f"log({self.text()});", f"box = {value};", "this.f++;", f"g += {value};", f"H.c = {value};",
-            f"if ({value} > 3) return {self.value()};", f"if (s == null) throw new Exception(\"n\" + {value});",
-            f"s = {self.text()};", f"System.arraycopy(data, 0, data, 1, {rng.randint(0, 3)});",
-            f"int[] {self.name('un')} = {rng.choice(['data', 'arr', 'new int[] {1}'])};", "synchronized (this) { f--; }",
-        ]  # fmt: skip
-        if targets:
-            target = rng.choice(targets)
-            choices += [f"{target} = {value};", f"{target} += {value};", f"{target}++;"] * 4
-        for one in self.buffers:
-            choices += [f"{one}.append({value}).append({rng.choice(self.texts)});", f"{one}.append('c');"] * 2
-            choices += [f"{one}.setLength({value});", f"{one}.append(other);", f"log({one}.toString());"]
-        for one in self.lists:
-            choices += [f"{one}.add({value});"] * 3 + [f"{one}.set({value}, 1);", f"{one}.clear();"]
-        for one in self.maps:
-            choices += [f"{one}.put({rng.choice(self.texts)}, {value});"] * 3
-            choices += [f'log("m" + {one}.get({self.text()}));', f'{one}.put("" + other, {value});']
-        choices += [f'log("r" + {one}.getAsInt());' for one in self.calls]
-        if self.loops:
-            choices += [f"if ({value} > 2) continue;", f"if ({value} < 0) break;"]
-            choices += [f"if ({value} == 1) break {one};" for one in self.labels]
-        return rng.choice(choices)
 
-    def made(self, depth: int) -> str:
-        rng = self.rng
-        value, text = self.value(), self.text()
-        match rng.randrange(11):
-            case 0 | 1 | 2:
-                name = self.name("v")
-                self.ints.append(name)
-                return f"int {name} = {value};"
-            case 3:
-                name = self.name("k")
-                self.fixed.append(name)
-                return f"final int {name} = {value};"
-            case 4:
-                name = self.name("w")
-                self.texts.append(name)
-                return f"String {name} = {text};"
-            case 5:
-                name = self.name("sb")
-                self.buffers.append(name)
-                return f"StringBuilder {name} = new StringBuilder();"
-            case 6:
-                name = self.name("l")
-                self.lists.append(name)
-                return f"List<Integer> {name} = new ArrayList<>();"
-            case 7:
-                name = self.name("m")
-                self.maps.append(name)
-                return f"Map<String, Integer> {name} = new LinkedHashMap<>();"
-            case 8:
-                name = self.name("w")
-                self.texts.append(name)
-                return f'String {name} = "z".concat("u" + {value}).trim();'
-            case 9:
-                name, used = self.name("r"), rng.choice(self.fixed)
-                body = rng.choice([f"{used} + f", f'act("l", {used})', f"{used} / g", "g++"])
-                self.calls.append(name)
-                if rng.random() < 0.3:
-                    inner = f"new IntSupplier() {{ public int getAsInt() {{ int f = {used}; return f + {body}; }} }}"
-                    return f"IntSupplier {name} = {inner};"
-                if rng.random() < 0.5:
-                    kept, self.ints, loops, self.loops = self.ints, [], self.loops, 0
-                    labels, self.labels = self.labels, []
-                    fixed, self.fixed, self.texts, texts = self.fixed, [used], ["t"], self.texts
-                    others = self.buffers, self.lists, self.arrays, self.calls
-                    self.buffers, self.lists, self.arrays, self.calls = [], [], ["data"], []
-                    first, second = self.name("v"), self.name("v")
-                    body = (
-                        f"{{ int {first} = {self.calm()};\nint {second} = {used};\nf = {first}; g++;\n"
-                        f'log("b" + {second}); {second} += {self.calm()}; return {first} + {second}; }}'
-                    )
-                    self.ints, self.loops, self.labels, self.fixed, self.texts = (
-                        kept,
-                        loops,
-                        labels,
-                        fixed,
-                        texts,
-                    )
-                    self.buffers, self.lists, self.arrays, self.calls = others
-                return f"IntSupplier {name} = () -> {body};"
-            case _:
-                name = self.name("o")
-                found = self.name("n")
-                given = rng.choice([value, "other", "t"])
-                text = (
-                    f"Object {name} = {given};\n"
-                    f'if (!({name} instanceof Integer {found})) {{ log("no"); return {self.value()}; }}'
-                )
-                self.fixed.append(found)
-                return text
+def _spans(program: JavaProgramText) -> dict[int, tuple[int, int]]:
+    """Where each method that is run and may be rewritten stands in the text, by its number."""
+    around = INHERITED_NAMES if program.inherits else frozenset()
+    found = {place.name: place for place in JAVA_FILES.places(program.text, around)}
+    places = {number: found[name] for number, name in enumerate(program.targets)}
+    return {number: (one.start, one.end) for number, one in places.items() if one.obstacle is None}
 
-    def choice(self, depth: int) -> str:
-        other = f" else {self.nested(depth)}" if self.rng.random() < 0.5 else ""
-        return f"if ({self.value()} > {self.number(1)}) {self.nested(depth)}{other}"
 
-    def loop(self, depth: int) -> str:
-        name = self.name("i")
-        label = ""
-        if self.rng.random() < 0.3:
-            label = self.name("out")
-            self.labels.append(label)
-        self.loops += 1
-        self.fixed.append(name)
-        body = self.nested(depth)
-        self.fixed.remove(name)
-        self.loops -= 1
-        if label:
-            self.labels.remove(label)
-        # What runs in a loop is not captured: its counter changes.
-        head = self.rng.choice([f"for (int {name} : data)", f"for (int {name} : new int[] {{1, 2}})"])
-        return f"{label}: {head} {body}" if label else f"{head} {body}"
+def _variants(
+    program: JavaProgramText,
+    number: int,
+    transforms: Sequence[Transform],
+    tallies: Mapping[str, JavaTally],
+    *,
+    seed: int,
+    variants: int,
+) -> Iterator[_Variant]:
+    assert program.text.isascii()  # so bytes and characters have the same places
+    spans = _spans(program)
+    new: dict[int, list[tuple[str, str]]] = {}
+    # One method under all transforms before the next: what is known about a text is kept for a while.
+    for target, (start, end) in [*spans.items(), (WHOLE, (0, len(program.text)))]:
+        sample = _sample(program.text[start:end], f"{number}.{target}")
+        for transform in transforms:
+            if (transform.unit == "function") != (target != WHOLE):
+                continue
+            tally = tallies[transform.name]
+            for outcome in perturb_one(sample, transform, variants=variants, seed=seed):
+                tally.pairs += 1
+                if isinstance(outcome, Perturbed):
+                    tally.applied += 1
+                    new.setdefault(target, []).append((transform.name, outcome.source))
+    for one in new.pop(WHOLE, []):
+        yield _Variant(number, one[1], {WHOLE: one})
+    # To compile costs most, so each file has as many rewritten methods as there are.
+    for place in range(max(map(len, new.values()), default=0)):
+        rewritten = {target: texts[place] for target, texts in new.items() if place < len(texts)}
+        yield _Variant(number, _text(program.text, spans, rewritten), rewritten)
 
-    def switch(self, depth: int) -> str:
-        loops, self.loops = self.loops, 0
-        labels, self.labels = self.labels, []
-        if self.rng.random() < 0.5:
-            text = (
-                f"switch ({self.value()}) {{ case 1 -> {self.nested(depth)} case 2 -> f = {self.value()};\n"
-                f"default -> {self.nested(depth)} }}"
-            )
+
+def _text(text: str, spans: Mapping[int, tuple[int, int]], rewritten: Mapping[int, tuple[str, str]]) -> str:
+    for target in sorted(rewritten, key=lambda one: spans[one], reverse=True):
+        start, end = spans[target]
+        text = text[:start] + rewritten[target][1] + text[end:]
+    return text
+
+
+def _apart(program: JavaProgramText, variant: _Variant, *targets: int) -> Iterator[_Variant]:
+    """For each rewritten method, or each of these, a file in which no other one is rewritten."""
+    spans = _spans(program)
+    for target in targets or variant.rewritten:
+        one = {target: variant.rewritten[target]}
+        yield _Variant(variant.number, _text(program.text, spans, one), one)
+
+
+def _sample(source: str, name: str = "0") -> Sample:
+    return Sample(id=name, language="java", source=source, label=None, origin=Origin(path="-", line=1))
+
+
+def _count(
+    tallies: Mapping[str, JavaTally],
+    program: JavaProgramText,
+    before: Told,
+    variant: _Variant,
+    after: Told,
+    judge: JavaJudge,
+) -> None:
+    """Count the pairs of one file with what became of them."""
+    again: Told | None = None
+    for place, (target, (name, _)) in enumerate(variant.rewritten.items()):
+        tally = tallies[name]
+        one = "".join(before.outcomes) if target == WHOLE else before.outcomes[target]
+        if after.error:
+            other = f"{NOT_COMPILED}: {after.error}"
         else:
-            first, second = self.nested(depth)[1:-1], self.nested(depth)[1:-1]
-            end = self.rng.choice(["break;", ""])
-            text = (
-                f"switch ({self.value()} & 3) {{ case 0: case 1:\n{first}{end}\ncase 2:\n{second}\n"
-                f'default: log("d"); }}'
+            other = "".join(after.outcomes) if target == WHOLE else after.outcomes[place]
+        if one == other:
+            tally.equal += 1
+            continue
+        if again is None:
+            (again,) = judge.told([JavaUnit(program.text, EVERY)])
+        if unclear(one) or unclear(other) or again != before:
+            tally.unclear += 1
+            continue
+        text = variant.text if target == WHOLE else next(_apart(program, variant, target)).text
+        tally.different.append(JavaDifference(name, variant.number, target, program.text, text, one, other))
+
+
+# ── smaller differences ──────────────────────────────────────────────────────────────────────────────────
+
+
+def shrink_java(judge: JavaJudge, transform: Transform, found: JavaDifference) -> JavaDifference:
+    """A smaller program that the transform changes too: lines are taken away while it does."""
+    smallest = found
+    # Blocks of lines first, then single ones.
+    size = 32
+    while size:
+        lines = smallest.original.splitlines(keepends=True)
+        for start in range(0, len(lines), size):
+            kept = "".join(lines[:start] + lines[start + size :])
+            again = _difference(judge, transform, found, kept)
+            if again is not None:
+                smallest = again
+                break
+        else:
+            size //= 2
+    return smallest
+
+
+def _difference(
+    judge: JavaJudge, transform: Transform, found: JavaDifference, text: str
+) -> JavaDifference | None:
+    try:
+        places = JAVA_FILES.places(text)
+    except ValueError:
+        return None
+    (before,) = judge.told([JavaUnit(text, EVERY)])
+    if before.error:
+        return None
+    spans = {number: (one.start, one.end) for number, one in enumerate(places) if one.obstacle is None}
+    chosen = spans.items() if found.target != WHOLE else [(WHOLE, (0, len(text)))]
+    made = []
+    for target, (start, end) in chosen:
+        for seed in range(_SHRINKING_SEEDS):
+            for outcome in perturb_one(_sample(text[start:end]), transform, variants=2, seed=seed):
+                if isinstance(outcome, Perturbed):
+                    new = {target: (transform.name, outcome.source)}
+                    made.append(outcome.source if target == WHOLE else _text(text, spans, new))
+    told = judge.told([JavaUnit(one, EVERY) for one in made])
+    for one, after in zip(made, told, strict=True):
+        if after != before and (not after.error or found.after.startswith(NOT_COMPILED)):
+            seen = after.error or "".join(after.outcomes)
+            return JavaDifference(
+                found.transform, found.number, found.target, text, one, "".join(before.outcomes), seen
             )
-        self.loops, self.labels = loops, labels
-        return text
+    return None
 
-    def guarded(self, depth: int) -> str:
-        kind = self.rng.choice(["RuntimeException", "NullPointerException", "Exception"])
-        name = self.name("x")
-        target = self.rng.choice(self.ints)
-        caught = f' catch ({kind} {name}) {{ log("c" + {name}.getMessage() + {target}); }}'
-        last = f' finally {{ log("f" + {target}); {self.simple(0) if self.rng.random() < 0.3 else ""} }}'
-        loops, self.loops, labels, self.labels = self.loops, 0, self.labels, []
-        tail = self.rng.choice([caught, last, caught + last])
-        text = f"try {self.nested(depth)}{tail}"
-        self.loops, self.labels = loops, labels
-        return text
 
-    def scope(self, depth: int) -> str:
-        """A field that a local of its name hides for the rest of a block."""
-        name = self.rng.choice(["f", "g"])
-        return f'{{ log("h" + {name}); {name} = {self.calm()};\nint {name} = {self.rng.randint(0, 9)};\nlog("i" + {name}); }}'
+def total(tallies: Mapping[str, JavaTally]) -> Counter[str]:
+    """The sums over all transforms."""
+    sums: Counter[str] = Counter()
+    for tally in tallies.values():
+        sums.update(tally.counts())
+    return sums

@@ -7,7 +7,6 @@ from math import ceil, inf, log, sqrt
 from typing import Final
 
 from codeaudit.reports import wording
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Metric, ModelSummary, Paired, Rate, Summary
 from codeaudit.reports.statistics.adjustment import ranked
 
@@ -378,7 +377,7 @@ def _short(text: str, most: int = NAME) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(plain(text))
+    return escape(wording.plain(text))
 
 
 def _known(value: float | None) -> float:

@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
+from codeaudit.reports import wording
 from codeaudit.reports.explanations import answer_text
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, legend
 from codeaudit.reports.sheets import Cell, Sheet, sheets
@@ -215,7 +215,7 @@ def html(page: Page) -> str:
         "form-action 'none'"
     )
     summary = page.summary
-    title = f"codeaudit: {plain(summary.task)} on {plain(summary.corpus)}"
+    title = f"codeaudit: {wording.plain(summary.task)} on {wording.plain(summary.corpus)}"
     figures = charts(summary, page.predictions)
     compared = sheets(summary.statistics) if summary.statistics != Comparison() else ()
     # Packing first: it may leave violations out, which the page then says.
@@ -335,7 +335,7 @@ def _cells(sheet: Sheet, row: Sequence[Cell]) -> Iterable[str]:
 
 
 def _text(text: str) -> str:
-    return escape(plain(text))
+    return escape(wording.plain(text))
 
 
 def _asset(name: str) -> str:

@@ -9,13 +9,7 @@
     return node;
   };
   // Controls, marks that turn text round and halves of characters are shown, not obeyed.
-  // As `codeaudit.reports.marks` escapes them.
-  const escaped = (letter) => {
-    const code = letter.codePointAt(0);
-    const [mark, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
-    return letter === "\r" ? "\\r" : `\\${mark}${code.toString(16).padStart(digits, "0")}`;
-  };
-  const plain = (text) => text.replace(/(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped);
+  const plain = (text) => text.replace(/(?![\t\n])[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd");
   const short = (text, most = SHORT) => plain(text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 

@@ -77,7 +77,7 @@ def test_a_diff_shows_the_edit() -> None:
 
 @pytest.mark.parametrize(
     ("answer", "shown"),
-    [(("get", "name"), "get name"), (1.5, "1.5"), ("a\n b\x1b", "a b\\x1b"), ("x" * 300, "x" * 199 + "…")],
+    [(("get", "name"), "get name"), (1.5, "1.5"), ("a\n b\x1b", "a b\ufffd"), ("x" * 300, "x" * 199 + "…")],
 )
 def test_an_answer_is_one_short_line(answer: Answer, shown: str) -> None:
     assert told(answer) == shown

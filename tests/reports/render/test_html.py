@@ -21,7 +21,6 @@ import pytest
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated
 from codeaudit.reports import wording
 from codeaudit.reports.compare import compare
-from codeaudit.reports.marks import plain
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.render.html.charts import Chart, charts
 from codeaudit.reports.render.html.document import (
@@ -228,7 +227,7 @@ def test_nothing_of_a_run_is_markup() -> None:
     assert not [name for name, _ in read.attributes if name.startswith("on") or name in ("style", "src")]
     assert all(value.startswith("#") for name, value in read.attributes if name == "href")
     shown = "".join(read.texts)
-    assert shown.count(plain(PWNED)) > 5
+    assert shown.count(wording.plain(PWNED)) > 5
     assert not set("\x00\x1b\u202e\u2066\u2028\ud800") & set(text)
     text.encode("utf-8")
 
@@ -534,8 +533,8 @@ def test_a_hostile_run_runs_nothing_and_asks_nothing(chromium: Chromium, tmp_pat
     chromium.read("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert chromium.read("document.querySelectorAll('#detail .diff').length") == 1
     assert chromium.read("document.querySelectorAll('#detail .node').length") == 2
-    assert plain(PWNED) in text_of(chromium, "#detail .diff")
-    assert chromium.read("document.title") == title == plain(title)
+    assert wording.plain(PWNED) in text_of(chromium, "#detail .diff")
+    assert chromium.read("document.title") == title == wording.plain(title)
     assert chromium.read("document.querySelectorAll('img, iframe, b, #detail script').length") == 0
     assert chromium.read("[...document.querySelectorAll('a')].every((a) => a.protocol === 'file:')")
     assert not re.search("[\x00\x1b\u202e\u2066\u2028]", chromium.read("document.body.innerText"))

@@ -16,7 +16,7 @@ from codeaudit.transforms.java.identifiers.rename import (
     RENAME_SHUFFLE,
 )
 from codeaudit.transforms.java.order.reorder import REORDER
-from tests.support.java_fuzzing import Writer
+from tests.support.java_grammar import Writer
 from tests.support.java_methods import METHODS
 from tests.support.java_running import outputs
 from tests.transforms.java.identifiers.test_sweep import methods

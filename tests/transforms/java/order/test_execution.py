@@ -1,6 +1,6 @@
 """Random methods in drawn orders are compiled and run: they do what they did."""
 
-import shutil
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -9,11 +9,12 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING, REORDER_NAMES_ONLY, JavaReorder
-from tests.support.java_fuzzing import Writer, outcomes
+from tests.support.java_grammar import Writer, program_around
+from tests.support.java_judge import JavaJudge, JavaUnit, jdks
 from tests.support.java_methods import Method
 from tests.support.java_running import outputs
 
-PROGRAMS = 150
+PROGRAMS = 120
 DRAWS = 2
 
 
@@ -31,32 +32,39 @@ def variants(source: str, transform: object, draws: int) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("javac") is None, reason="no Java")
-def test_every_drawn_order_does_what_the_method_did(tmp_path: Path) -> None:
-    methods: dict[str, str] = {}
-    origin: dict[str, tuple[str, str]] = {}
+@pytest.mark.skipif(not jdks(), reason="no Java")
+def test_every_drawn_order_does_what_the_method_did() -> None:
+    """Also the power: the relation of names, and the control, are noticed."""
+    release = max(jdks())
     plan: tuple[tuple[str, JavaReorder | object, int], ...] = (
         ("full", REORDER, DRAWS), ("names", REORDER_NAMES_ONLY, 1), ("breaking", REORDER_BREAKING, 1),
     )  # fmt: skip
+    texts: list[str] = []
+    kinds: list[tuple[str, int]] = []
     for number in range(PROGRAMS):
-        source = Writer(Random(f"order {number}")).method()
-        methods[f"P{number}"] = source
+        source = Writer(Random(f"order {number}"), release).method()
+        origin = len(texts)
+        texts.append(source)
+        kinds.append(("", origin))
         for kind, transform, draws in plan:
-            for place, text in enumerate(sorted(variants(source, transform, draws))):
-                name = f"P{number}{kind}{place}"
-                methods[name] = text
-                origin[name] = (kind, f"P{number}")
-    told = outcomes(methods, tmp_path)
-    counts: dict[tuple[str, bool], int] = {}
-    for name, (kind, before) in origin.items():
-        same = told[name] == told[before]
-        assert same or kind != "full", f"{methods[before]}\n\n{methods[name]}\n{told[before]}\n{told[name]}"
-        counts[kind, same] = counts.get((kind, same), 0) + 1
+            for text in sorted(variants(source, transform, draws)):
+                texts.append(text)
+                kinds.append((kind, origin))
+    with JavaJudge(release, jdks()[release]) as judge:
+        told = judge.told([JavaUnit(program_around(text, release), (0,)) for text in texts])
+    counts: Counter[tuple[str, bool]] = Counter()
+    for text, (kind, origin), found in zip(texts, kinds, told, strict=True):
+        assert not told[origin].error, f"{texts[origin]}\n{told[origin].error}"
+        same = found == told[origin]
+        assert same or kind != "full", f"{texts[origin]}\n\n{text}\n{told[origin]}\n{found}"
+        counts[kind, same] += 1
     assert counts["full", True] > 1.5 * PROGRAMS
     assert counts["names", False] > 0.3 * PROGRAMS, "the oracle would not notice"
     assert counts["breaking", False] > 0.15 * PROGRAMS
-    raised = sum("Exception:" in told[f"P{number}"] for number in range(PROGRAMS))
-    assert 0.3 * PROGRAMS < raised < PROGRAMS
+    raised = sum(
+        "Exception" in str(found.outcomes) for found, (kind, _) in zip(told, kinds, strict=True) if not kind
+    )
+    assert raised > 0.3 * PROGRAMS
 
 
 MEMBERS = """\

@@ -1,0 +1,3 @@
+package fuzz.newer;
+
+public sealed interface Shape permits Square, Dot { }

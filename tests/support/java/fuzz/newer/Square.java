@@ -1,0 +1,3 @@
+package fuzz.newer;
+
+public record Square(int side) implements Shape { }
