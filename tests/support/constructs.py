@@ -668,7 +668,7 @@ def certain_numbers(g: "Grammar") -> list[str]:
         f"R = 1 < {n} < {m}", f"R = not {n} < {m}", f"R = {n} if {m} > 2 else 7", f"R = {{1: 'a', 2: 'b', 3: 'c'}}.get({n})",
         f"R = {{2: {n}, 1: {m}}}[1]", f"R = {m} >= {n} and {n} >= 0 and {n} != 4", "R = 'ab'.startswith(('a', 'b'))",
     )  # fmt: skip
-    return [f"{n} = {g.rng.randrange(5)}", f"{m} = {g.rng.randrange(5)}", *_met(g, _chosen(g, uses))]
+    return [f"{n} = {g.rng.randrange(5)}", f"{m} = {g.rng.randrange(5)}", *_met(g, g.rng.sample(uses, 6))]
 
 
 def certain_texts(g: "Grammar") -> list[str]:
@@ -684,7 +684,7 @@ def certain_texts(g: "Grammar") -> list[str]:
     return [
         f"{word} = {g.pick(repr('hey'), repr('it'), 'str(a)')}",
         f"{n} = {g.pick('3', 'len(t)')}",
-        *_met(g, _chosen(g, uses)),
+        *_met(g, g.rng.sample(uses, 6)),
     ]
 
 
@@ -717,7 +717,7 @@ def certain_branches(g: "Grammar") -> list[str]:
             ["for i in range(len(ys)):", "    trace(ys[i])"],
             [f"while {n} > 0:", f"    {n} -= 1", f"    {act()}"],
         ],
-        3,
+        5,
     )  # fmt: skip
     return [*start, *(line for lines in several for line in lines), f"show({r})"]
 
@@ -738,7 +738,7 @@ def layout(g: "Grammar") -> list[str]:
             [f"{r} = 0x1f + 1_000", f"{g.name('v')} = 1e3"],
             [f"def {(inner := g.name('inner'))}(n: int = 1):", '    """Text."""', "    return n", f"{r} = {inner}()"],
         ],
-        2,
+        3,
     )  # fmt: skip
     return [f"{r} = 0", *(line for lines in several for line in lines), f"show({r})"]
 
@@ -777,5 +777,5 @@ CONSTRUCTS: Final[tuple[Callable[["Grammar"], list[str]], ...]] = (
     aliased_list, aliased_mapping, half_consumed, half_consumed, acting_self, kept_closure, acting_import, several_raise,
     subclass_of_text, huge_number, class_names, unbound_inside, own_variables, marked_section, exception_groups,
     returning_finally, star_arguments, matched, walrus, shared_nonlocals, acting_look, acting_look, annotated, descriptors, private_state, properties,
-    certain_numbers, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, layout, layout, imports,
+    certain_numbers, certain_numbers, certain_texts, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, layout, layout, imports,
 )  # fmt: skip
