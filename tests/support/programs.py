@@ -542,7 +542,7 @@ class Grammar:
         k = self.name("k")
         body = self.indented(depth, True)
         condition = self.pick(
-            f"{k} < 3", f"{k} < 3 and {self.boolean(2)}", f"{k} < trace(2)", f"not {k} >= 2"
+            f"{k} < 3", f"{k} < 3 and ({self.boolean(2)})", f"{k} < trace(2)", f"not {k} >= 2"
         )
         lines = [f"{k} = 0", f"while {condition}:", f"    {k} += 1", *body]
         return [*lines, "else:", *self.indented(depth, loop)] if self.chance(0.2) else lines
