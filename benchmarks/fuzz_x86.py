@@ -148,6 +148,7 @@ def chunk(
     tallies: defaultdict[str, Counter[str]] = defaultdict(Counter)
     names: list[str] = []
     pairs: list[BlockPair] = []
+    differ: list[str] = []
     for number, (source, rng) in zip(numbers, blocks(table, seed, numbers), strict=True):
         try:
             before = read(source)
@@ -161,7 +162,12 @@ def chunk(
             made = moves if isinstance(moves, Refused) else transform.apply(source, moves)
             if isinstance(made, Refused):
                 continue
-            after = read(made.source)
+            try:
+                after = read(made.source)
+            except SourceError as error:
+                tallies[name].update(applied=1, different=1)
+                differ.append(f"{name}: no block: {error}\n{source}\n->\n{made.source}")
+                continue
             judged = compare(before, after) if name == "rename" else None
             renaming = judged.renaming if isinstance(judged, Equivalent) else {}
             names.append(name)
@@ -174,7 +180,6 @@ def chunk(
                     same_fault=name == "rename",
                 )
             )
-    differ: list[str] = []
     for name, pair, told in zip(names, pairs, processor.compare(pairs, alone=False), strict=True):
         tally = tallies[name]
         tally["applied"] += isinstance(told, BlocksAgreed | BlocksDiffered)

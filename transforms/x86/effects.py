@@ -13,6 +13,8 @@ iced-x86, on whole registers: a write to `al` conflicts with a read of `rax`.
 Guarantee: an order that respects these conflicts gives the same registers, flags and memory whenever the
 block runs to its end. If an instruction faults, an instruction faults in every order, but not always the same
 one first.
+
+Assumed: no other thread looks at the memory meanwhile, and the block neither reads nor changes its own code.
 """
 
 from collections.abc import Iterator, Sequence

@@ -20,12 +20,14 @@ from random import Random
 from typing import Any, Final
 
 PAGE: Final = 0x1000
-CODE: Final = 0x2000_0000
-"""The address of the code."""
+CODE: Final = 0x2B5D_3000
+"""The address of the code. No address of this module is a shifted or rotated address of the arena: code that
+computes such an address must not find the springboard's memory there, which is not the same in every run.
+"""
 ROOM: Final = 2 * PAGE - 16
 """The most bytes of code; behind it stands the jump to the springboard."""
-SPRINGBOARD: Final = 0x2100_0000
-STATE: Final = 0x2200_0000
+SPRINGBOARD: Final = 0x2D6B_5000
+STATE: Final = 0x2EA7_9000
 """The address of the state that is loaded."""
 AFTER: Final = STATE + PAGE
 """The address of the state that is stored."""
@@ -208,6 +210,7 @@ class Processor:
         """Put code in place."""
         assert len(code) <= ROOM, "the caller counts"
         jump = struct.pack("<Bi", 0xE9, self._leave - (CODE + len(code) + 5))
+        ctypes.memset(CODE, 0xCC, 2 * PAGE)
         ctypes.memmove(CODE, code + jump, len(code) + len(jump))
 
     def forget(self) -> None:
