@@ -63,11 +63,6 @@ def _no_alias() -> None:
     )
 
 
-def _no_changed_address() -> None:
-    whole = effects._apart
-    effects._apart = lambda one, other, between: whole(one, other, ())
-
-
 def _no_implied_register() -> None:
     whole = effects.touch.__wrapped__
 
@@ -113,7 +108,6 @@ CAUSES: dict[str, Callable[[], None]] = {
     "bit-string": _no_bit_string,  # `btsl %eax, (%rbx)` reaches beyond four bytes
     "turns": _no_turns,  # `rclb $9, %al` leaves the overflow flag undefined
     "alias": _no_alias,  # only equal addresses conflict
-    "changed-address": _no_changed_address,  # an address register may change between two accesses
     "implied-register": _no_implied_register,  # `mulq %rbx` uses rax and rdx
     "undefined-flag": _no_undefined_flag,  # an undefined flag is neither read nor written
     "barrier": _no_barrier,  # x87, locks and `rep` may move
