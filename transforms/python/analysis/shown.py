@@ -22,7 +22,7 @@ from codeaudit.transforms.python.analysis.looks import CALLED, CLASS_OF, METHODS
 from codeaudit.transforms.python.function_context import rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
 
-_HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|\bproperty\b|\bdefaultdict\b", re.MULTILINE)
+_HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|property|\bdefaultdict\b|\bcls\b", re.MULTILINE)
 """What stands in every text that shows anything."""
 _WRAPPER: Final = "class _:\n"
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})

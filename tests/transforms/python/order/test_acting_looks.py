@@ -420,3 +420,11 @@ def test_names_of_modules_that_the_text_around_binds_are_no_modules(around: str)
         made = REORDER.apply(source, moves)
         assert not isinstance(made, Refused)
         assert ran(made.source, "1") == ran(source, "1")
+
+
+@pytest.mark.parametrize("made", ["functools.cached_property(tell)", "property(tell)"])
+def test_a_function_that_dresses_a_class_shows_it_without_its_file(made: str) -> None:
+    alone = f"def f(cls, x, tell):\n    cls.size = {made}\n    a = x.size\n    b = told\n    return a, b\n"
+    plain = alone.replace(made, "1")
+    assert any(map(is_movable, analyse(plain).blocks))
+    assert not any(map(is_movable, analyse(alone).blocks))
