@@ -16,8 +16,10 @@ _FRUGAL: Final = (
     "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx700m", "-Xss2m", "-ea:p...",
     "-XX:-OmitStackTraceInFastThrow", "-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2",
 )  # fmt: skip
-_UNCLEAR: Final = ("no end", "StackOverflowError", "OutOfMemoryError")
-"""What an outcome says that depends on time, or on the memory that the machine has left."""
+_UNCLEAR: Final = ("no end", "StackOverflowError", "OutOfMemoryError", "VerifyError")
+"""What an outcome says that depends on time, on the memory that the machine has left, or on javac: at times it
+makes classes that no machine accepts.
+"""
 
 
 def jdks() -> dict[int, Path]:
@@ -51,7 +53,7 @@ class Told(NamedTuple):
 
 
 def unclear(outcome: str) -> bool:
-    """Whether a method did not come to its end, or what it did depends on the machine."""
+    """Whether a method did not come to its end, or what it did depends on the machine or on the compiler."""
     return any(word in outcome for word in _UNCLEAR)
 
 
