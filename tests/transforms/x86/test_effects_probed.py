@@ -81,6 +81,7 @@ def without(name: str) -> Callable[[Touch], Touch]:
         ("movq %rax, (%rbx)", lambda told: replace(told, memory=(replace(told.memory[0], size=4),))),
         ("movq %rax, (%rbx)", lambda told: replace(told, memory=(replace(told.memory[0], writes=False),))),
         ("pushq %rax", lambda told: replace(told, memory=())),
+        ("btsl %eax, (%rbx)", lambda told: replace(told, memory=(replace(told.memory[0], size=4),))),
     ],
 )
 def test_a_declaration_that_claims_less_is_noticed(
