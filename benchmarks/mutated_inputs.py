@@ -252,7 +252,7 @@ READERS: Final = (
     Reader("table-parquet", {"a.parquet": "parquet"}, [(*ON_CORPUS, "a.parquet"), (*ON_CORPUS, "a.parquet:test")]),
     Reader("suite-parquet", {"suite.parquet": "parquet"}, [("run", "--model", "fake/hash", "--suite", "suite.parquet", "--out", "out")]),
     Reader("suite-jsonl", {"suite.jsonl": "lines"}, [("run", "--model", "fake/hash", "--suite", "suite.jsonl", "--out", "out")]),
-    Reader("toml", {"a.toml": "toml"}, [("run", "--config", "a.toml"), ("gate", "run", "--config", "a.toml")]),
+    Reader("toml", {"a.toml": "toml"}, [("run", "--config", "a.toml", "--corpus", "a.py"), ("gate", "run", "--config", "a.toml")]),
     Reader("manifest", {"run/manifest.json": "json"}, OF_RUN, ["'run'", "'run/"]),
     Reader("summary", {"run/summary.json": "json"}, OF_RUN, ["'run'", "'run/"]),
     Reader("run-suite", {"run/suite.parquet": "parquet"}, OF_RUN, ["'run'", "'run/"]),
