@@ -145,7 +145,7 @@ public abstract class Base {
                 Object value;
                 switch (input) {
                     case 0:
-                        value = self.call(which, 3, 1, "ab", arr, null, "text");
+                        value = self.call(which, 3, 1, "ab", arr, null, "sixsix");
                         break;
                     case 1:
                         arr = self.data;
