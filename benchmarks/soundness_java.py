@@ -35,6 +35,8 @@ class Project:
     package: str
     main: str = "src/main/java"
     tests: str = "src/test/java"
+    resources: str = ""
+    """The folder of files that the code reads; empty for `resources` beside the code."""
     options: tuple[str, ...] = ()
     """For the JVM of the tests."""
     filled: tuple[tuple[str, str], ...] = ()
@@ -44,6 +46,7 @@ class Project:
 
 
 PROJECTS: Mapping[str, Project] = {
+    "args4j": Project(package="args4j", main="args4j/src", tests="args4j/test", resources="args4j/src"),
     "commons-cli": Project(package="libcommons-cli-java"),
     "commons-codec": Project(package="libcommons-codec-java"),
     "commons-collections": Project(package="libcommons-collections4-java"),
@@ -72,8 +75,10 @@ PROJECTS: Mapping[str, Project] = {
         ),
     ),
     "joda-time": Project(package="libjoda-time-java"),
+    "json-simple": Project(package="json-simple"),
     "jsoup": Project(package="jsoup", without=r".*\.integration\..*"),
     "snakeyaml": Project(package="libyaml-snake-java"),
+    "xmlunit": Project(package="libxmlunit-java", main="src/java", tests="tests/java"),
 }
 
 JARS: Final = (
@@ -250,7 +255,7 @@ def prepared(project: Project, folder: Path, place: Path, jars: Sequence[Path]) 
     script.write_text(
         TEST_SCRIPT.format(
             main=project.main,
-            resources=Path(project.main).with_name("resources"),
+            resources=project.resources or Path(project.main).with_name("resources"),
             jars=classpath,
             runner=":".join(map(str, runner)),
             classes=classes,

@@ -35,7 +35,7 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.python.files import PYTHON_FILES, places
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
+from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand, one_way
 from codeaudit.transforms.source_files import Applied, TransformSeries, perturb_file
 
 MODULES = (
@@ -113,6 +113,7 @@ def main() -> int:
     parser.add_argument("--transform", default="all", help="names or families, separated by commas")
     parser.add_argument("--module", action="append", choices=MODULES)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=5, help="how many lists of several transforms")
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
     try:
@@ -120,12 +121,13 @@ def main() -> int:
     except UsageError as error:
         parser.error(str(error))
     modules = tuple(asked.module or MODULES)
+    seeds = range(asked.seed, asked.seed + asked.seeds)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         suites = {module: profile(module, work) for module in modules}
-        tasks = [*controls(suites), *single(suites, names, asked.seed), *whole(suites, names, asked.seed)]
+        tasks = [*controls(suites), *single(suites, names, asked.seed), *whole(suites, names, seeds)]
         results = list(judged(tasks, suites, work, asked.jobs))
-    return report(names, suites, results)
+    return report([*names, *map(together, seeds)], suites, results)
 
 
 def profile(module: str, work: Path) -> Suite:
@@ -186,13 +188,19 @@ def single(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iter
                     )
 
 
-def whole(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iterator[Task]:
-    """Every module with all of it rewritten by one transform, and by all of them together."""
-    groups: list[tuple[str, tuple[Transform, ...]]] = [
-        (name, (TRANSFORMS.get(name),)) for name in names if not ENTRIES[name].interface
+def whole(suites: Mapping[str, Suite], names: Sequence[str], seeds: Sequence[int]) -> Iterator[Task]:
+    """Every module with all of it rewritten by one transform, and by several together for each seed.
+
+    Of transforms that undo each other, each seed draws one.
+    """
+    inside = [name for name in names if not ENTRIES[name].interface]
+    groups: list[tuple[str, int, tuple[Transform, ...]]] = [
+        (name, seeds[0], (TRANSFORMS.get(name),)) for name in inside
     ]
-    groups.append(("all together", tuple(one for _, ones in groups for one in ones)))
-    for name, transforms in groups:
+    for seed in seeds:
+        drawn = one_way(inside, seed, languages=[PYTHON.name])
+        groups.append((together(seed), seed, tuple(map(TRANSFORMS.get, drawn))))
+    for name, seed, transforms in groups:
         for module in suites:
             data = source_of(module)
             done = perturb_file(
@@ -200,6 +208,11 @@ def whole(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Itera
             )
             if done.data != data:
                 yield Task(transform=name, module=module, function="", source=done.data, tests=())
+
+
+def together(seed: int) -> str:
+    """The name in the table of the transforms that a seed draws."""
+    return f"together, seed {seed}"
 
 
 def functions(module: str) -> list[Any]:
@@ -346,7 +359,7 @@ def report(names: Sequence[str], suites: Mapping[str, Suite], results: Sequence[
     print(f"control: raise as first statement, noticed {power['failed']}/{covered}\n")
     print(f"{'transform':28} {'rewritten':>10} {'unsound/tested':>15} {'modules failing/changed':>24}")
     failures = 0
-    for name in [*names, "all together"]:
+    for name in names:
         one, all_ = single_counts[name], whole_counts[name]
         tested = one["passed"] + one["failed"]
         changed = all_["passed"] + all_["failed"]
