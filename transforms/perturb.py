@@ -165,6 +165,8 @@ def _context(sample: Sample, transform: Transform) -> FunctionContext:
     if transform.unit != "function" or transform.kind == "identity":
         return FunctionContext("", sample.source, "")
     found = function_context_of(sample.source, sample.language)
+    if isinstance(transform, Surrounded):  # it considers the text around by itself
+        return replace(found, obstacle=None)
     record = find_language(sample.language)
     if found.obstacle is None and sample.context and record is not None and record.obstacle_in_file:
         obstacle: str | None = load_target(record.obstacle_in_file)(found.source, sample.context)

@@ -2,7 +2,8 @@
 
 A transform of functions is given one function. It assumes that the names of builtins and modules mean what
 they say; that is checked here wherever the text around the function is known. `perturb` calls
-`function_context` and, where it knows the file, `obstacle_in_file`.
+`function_context` and, where it knows the file, `obstacle_in_file`. `reorder` needs neither: it takes a
+rebound name for an unknown one.
 """
 
 import re

@@ -1,16 +1,21 @@
+import ast
 import builtins
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
+from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.function_context import REBOUND, function_context, mentions, rebound_names
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
+from tests.support.stdlib import sample as stdlib_functions
 
 PUBLIC = """
 import importlib, json, sys
@@ -109,7 +114,7 @@ def test_names_with_another_meaning_are_found(text: str, names: set[str]) -> Non
 
 def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
     text = "def len(x):\n    print(x)\n    return 0\n\n" + LOCAL
-    found = outcome(text, "reorder")
+    found = outcome(text, "rename")
     assert isinstance(found, NotApplied)
     assert found.reason == REBOUND
     assert isinstance(outcome(text.replace("def len", "def length")), Perturbed)
@@ -141,3 +146,55 @@ def test_a_function_of_a_file_is_left_alone_if_the_file_rebinds_what_it_uses() -
         (found,) = perturb_one(sample, TRANSFORMS.get("rename"), variants=1, seed=0)
         assert isinstance(found, Perturbed) is applied
         assert isinstance(found, Perturbed) or found.reason == REBOUND
+
+
+MOVABLE = """def f(x, y):
+    a = x is None
+    b = y is None
+    d = size()
+    c = len([])
+    print(c)
+    return a, b, d
+"""
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_an_order_takes_a_rebound_name_for_an_unknown_one(*, whole: bool) -> None:
+    file = "def len(x):\n    print(x)\n    return 0\n\n\n"
+    sample = Sample(
+        id="x", language="python", source=file + MOVABLE if whole else MOVABLE, label=None,
+        origin=Origin(path="-", line=1), context="" if whole else file + MOVABLE,
+    )  # fmt: skip
+    found = [*perturb_one(sample, TRANSFORMS.get("reorder"), variants=9, seed=0)]
+    made = [one.source for one in found if isinstance(one, Perturbed)]
+    assert made
+    assert all(text.index("c = len") < text.rindex("print(c)") for text in made)
+    assert all(text.index("d = size") < text.index("c = len") for text in made), "both may act"
+    plain = replace(sample, source=sample.source.replace("def len", "def other"), context="")
+    orders = [*perturb_one(plain, TRANSFORMS.get("reorder"), variants=99, seed=0)]
+    sources = [one.source for one in orders if isinstance(one, Perturbed)]
+    assert any(text.index("c = len") < text.index("d = size") for text in sources), "`len` only looks"
+
+
+@pytest.mark.thinned(4)
+@pytest.mark.parametrize("start", range(0, 40, 2))
+def test_a_rebound_name_binds_statements_as_an_unknown_name_does(start: int) -> None:
+    """Every builtin and module in functions of the standard library: rebound by the file, or spelled otherwise."""
+    for source in stdlib_functions(200)[start * 5 : start * 5 + 10]:
+        tree = ast.parse(source)
+        text = ast.unparse(tree)
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+        own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        for name in sorted({node.id for node in names} & WELL_KNOWN - own):
+            spelled = ast.parse(text)
+            for node in ast.walk(spelled):
+                if isinstance(node, ast.Name) and node.id == name:
+                    node.id = f"{name}_of_the_file"
+            rebound = analyse(text, around=f"{name} = other\n").blocks
+            unknown = analyse(ast.unparse(spelled)).blocks
+            for one, other in zip(rebound, unknown, strict=True):
+                # `locals` binds all statements, whatever it means.
+                assert all(a | b == a for a, b in zip(one.predecessors, other.predecessors, strict=True)), (
+                    name
+                )

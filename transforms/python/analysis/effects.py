@@ -35,8 +35,8 @@ anything, unless the types are certain.
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
    `n: int | None` to a number, only looks.
-7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. A function is left
-   alone where the text binds such a name anew: `def len(x)`, `from tools import *`.
+7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
+   binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other.
 """
 
 import ast

@@ -438,6 +438,7 @@ def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
 
 
 def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
+    unlike = facts.local | facts.rebound
     match node:
         case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
             yield target
@@ -446,12 +447,12 @@ def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
                 yield use
         case ast.Call(func=ast.Name(id=name), args=[use], keywords=[]) if (
             name == "len" or name in CONSUMING
-        ) and name not in facts.local | facts.rebound:
-            yield from _iterated_names(use)
+        ) and name not in unlike:
+            yield from _iterated_names(use, unlike)
         case ast.Subscript(value=ast.Name() as use):
             yield use
         case ast.For(iter=use) | ast.comprehension(iter=use):
-            yield from _iterated_names(use)
+            yield from _iterated_names(use, unlike)
         case ast.Return(value=ast.Name() as use):
             yield use
         # What a `return` hands out can be changed only after the call.
@@ -465,8 +466,11 @@ def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
             yield use
 
 
-def _iterated_names(node: ast.expr) -> Iterator[ast.AST]:
-    """The name of a container that is iterated over, directly or through a view of it."""
+def _iterated_names(node: ast.expr, unlike: frozenset[str]) -> Iterator[ast.AST]:
+    """The name of a container that is iterated over, directly or through a view of it.
+
+    `unlike` are the names that mean no builtin in this function.
+    """
     match node:
         case ast.Name():
             yield node
@@ -474,6 +478,7 @@ def _iterated_names(node: ast.expr) -> Iterator[ast.AST]:
             # `for k in d.keys()` iterates over the view and drops it; `v = d.keys()` would keep it.
             if attr in VIEWS:
                 yield use
-        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
-            for argument in args:
-                yield from _iterated_names(argument)
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" as name), args=args):
+            if name not in unlike:  # `enumerate` of this file may keep the container
+                for argument in args:
+                    yield from _iterated_names(argument, unlike)

@@ -120,8 +120,9 @@ class PythonProgram:
 def analyse(source: str, *, dependence: Dependence = "full", around: str = "") -> PythonProgram:
     """The program of one function, or of a short module, whose own statements then keep their order.
 
-    `around` is the text of the file that the function belongs to, if it is known. The last four results are
-    cached, because a transform proposes and applies many times to one text.
+    `around` is the text of the file that the function belongs to, if it is known: its classes may act when
+    they are looked at, and it may bind names of builtins and modules anew. The last four results are cached,
+    because a transform proposes and applies many times to one text.
 
     Raises:
         SourceError: the text is not Python, or is nested too deeply to be read.
@@ -145,6 +146,7 @@ def analyse_tree(
         rebound |= rebound_names(source)
     try:
         shown = shown_looks(source, tree) | looks_around(around)
+        rebound |= rebound_names(around)
         builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound, shown=shown)
         if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
             root = builder.alone(tree.body[0])
