@@ -191,7 +191,7 @@ def test_a_rebound_name_binds_statements_as_an_unknown_name_does(start: int) -> 
             for node in ast.walk(spelled):
                 if isinstance(node, ast.Name) and node.id == name:
                     node.id = f"{name}_of_the_file"
-            rebound = analyse(text, around=f"{name} = other\n").blocks
+            rebound = analyse(text, around=f"{name} = other\n{text}").blocks
             unknown = analyse(ast.unparse(spelled)).blocks
             for one, other in zip(rebound, unknown, strict=True):
                 # `locals` binds all statements, whatever it means.

@@ -19,7 +19,7 @@ from tests.transforms.python.expressions.support import watched
 from tests.transforms.python.order.support import outcome
 
 RULES = [name for name, entry in expressions.FAMILY.transforms.items() if entry.kind == "preserving"]
-RARE = {"merge-comparisons", "contract-augmented"}
+RARE = {"merge-comparisons", "contract-augmented", "expand-augmented"}
 
 
 @pytest.mark.slow
