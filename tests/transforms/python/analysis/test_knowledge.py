@@ -9,6 +9,7 @@ knows of its arguments. A belief that claims less than was observed fails.
 import ast
 import builtins
 import codecs
+import decimal
 import inspect
 import itertools
 import math
@@ -21,9 +22,11 @@ import weakref
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
+from pathlib import Path
 from types import CodeType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -595,6 +598,51 @@ def _quiet() -> Iterator[None]:
 def test_what_is_seen_is_declared(entry: str) -> None:
     found = [mistake for callee, arguments in forms(entry) for mistake in mistakes(entry, callee, arguments)]
     assert not found, "\n".join(found[:40])
+
+
+@contextmanager
+def elsewhere(folder: Path) -> Iterator[None]:
+    """Other state of the process: folder, environment, precision, limits, warnings that raise."""
+    digits = sys.get_int_max_str_digits()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        warnings.catch_warnings(),
+        decimal.localcontext() as context,
+    ):
+        patch.chdir(folder)
+        patch.setenv("HOME", str(folder))
+        warnings.simplefilter("error")
+        context.prec = 2
+        sys.set_int_max_str_digits(640)
+        try:
+            yield
+        finally:
+            sys.set_int_max_str_digits(digits)
+
+
+def told(seen: Seen) -> tuple[str, str]:
+    """What a run gave or raised, as a text without addresses."""
+    value = seen.result if seen.error is None else seen.error.args
+    plain = type(value) in (str, int, float, bool, bytes) and value != HUGE
+    return type(seen.error or value).__name__, repr(value) if plain else ""
+
+
+@pytest.mark.thinned(5)
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_what_observes_nothing_is_the_same_elsewhere(entry: str, tmp_path: Path) -> None:
+    for callee, arguments in forms(entry):
+        expression = f"{callee}({arguments})"
+        belief = believed(expression)
+        if belief.flags & (OBSERVES | RAISES | ACTS) or entry == "id":
+            continue
+        names = named(expression)
+        for makers in choices(entry, names):
+            runs = []
+            for place in (nullcontext(), elsewhere(tmp_path)):
+                values = {name: maker() for name, maker in zip(names, makers, strict=True)}
+                with place:
+                    runs.append(told(run(compiled(expression), values)))
+            assert runs[0] == runs[1], expression
 
 
 def test_every_table_is_probed() -> None:
