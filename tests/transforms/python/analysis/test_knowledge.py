@@ -52,8 +52,8 @@ EXCUSED: Final[Mapping[str, frozenset[str]]] = {
     # "to read an item": `x[y]` of an unknown `x`, whose class decides what it makes of `y`.
     "operator.getitem": frozenset({"__index__"}),
 }
-"""Methods that are not special and only look, by the entry that calls them, where the first argument is of
-unknown type.
+"""Methods that are not special and only look, by the entry that calls them, where the first argument (of a path:
+any argument) is of unknown type.
 """
 
 NEVER_RAISED: Final = frozenset({"__class__"})
@@ -540,7 +540,8 @@ def mistakes(entry: str, callee: str, arguments: str) -> Iterator[str]:
     if belief.flags & ACTS and belief.kind is None and not belief.owned:
         return
     names = named(expression)
-    unknown = arguments.startswith(("a", "path=a", "p=a", "s=a"))
+    # A path may have several parts, and each may be a text of a foreign class.
+    unknown = entry.startswith("os.path.") or arguments.startswith(("a", "path=a", "p=a", "s=a"))
     looks: set[str] = set()
     for makers in choices(entry, names):
         for seen in observed(code, names, makers, belief):
