@@ -41,6 +41,8 @@ class Project:
     """For the JVM of the tests."""
     filled: tuple[tuple[str, str], ...] = ()
     """Templates of source files, with the file that the build makes of each; see `fill`."""
+    included: str = ""
+    """A pattern of names of test classes that do not begin or end with `Test`."""
     without: str = ""
     """A pattern of names of test classes that depend on time or network."""
 
@@ -78,7 +80,9 @@ PROJECTS: Mapping[str, Project] = {
     "json-simple": Project(package="json-simple"),
     "jsoup": Project(package="jsoup", without=r".*\.integration\..*"),
     "snakeyaml": Project(package="libyaml-snake-java"),
-    "xmlunit": Project(package="libxmlunit-java", main="src/java", tests="tests/java"),
+    "xmlunit": Project(
+        package="libxmlunit-java", main="src/java", tests="tests/java", included=r".*\.test_.*"
+    ),
 }
 
 JARS: Final = (
@@ -106,7 +110,7 @@ if [ -d {resources} ]; then cp -R {resources}/. out/main; fi
 java -Xmx1g {frugal} {options} -Duser.language=en -Duser.timezone=UTC \\
     --add-opens java.base/java.lang=ALL-UNNAMED \\
     -cp {runner}:out/main:{classes}:{jars} org.junit.platform.console.ConsoleLauncher \\
-    --disable-banner --details=none --scan-class-path {classes} {without} --reports-dir out/reports
+    --disable-banner --details=none --scan-class-path {classes} {included} {without} --reports-dir out/reports
 """
 
 
@@ -228,7 +232,7 @@ def fetched(name: str, work: Path, environment: Mapping[str, str]) -> Path:
 
 def fill(template: Path, target: Path) -> None:
     """Write what the build makes of a template: its package by its folder, and "1.0.0" elsewhere."""
-    package = target.parent.as_posix().partition("/java/")[2].replace("/", ".")
+    package = target.parent.as_posix().partition("/main/java/")[2].replace("/", ".")
     text = template.read_text(encoding="utf-8").replace("@package@", package)
     target.write_text(re.sub(r"@\w+@|\$\{[\w.]+\}", "1.0.0", text), encoding="utf-8")
 
@@ -262,6 +266,7 @@ def prepared(project: Project, folder: Path, place: Path, jars: Sequence[Path]) 
             frugal=" ".join(FRUGAL),
             frugal_compiler=" ".join(f"-J{option}" for option in FRUGAL),
             options=" ".join(project.options),
+            included=f"--include-classname '{project.included}'" if project.included else "",
             without=f"--exclude-classname '{project.without}'" if project.without else "",
         ),
         encoding="utf-8",

@@ -75,7 +75,7 @@ def test_a_template_of_java_is_filled(script: Script, tmp_path: Path) -> None:
     template.write_text(
         'package @package@;\nclass A { String v = "@version@${project.version}"; }\n', "utf-8"
     )
-    target = tmp_path / "src/main/java/p/q/A.java"
+    target = tmp_path / "java/src/main/java/p/q/A.java"
     target.parent.mkdir(parents=True)
     script("soundness_java").fill(template, target)
     assert target.read_text("utf-8") == 'package p.q;\nclass A { String v = "1.0.01.0.0"; }\n'
