@@ -25,13 +25,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.campaigns import COUNTED, CampaignLog, Chunk, engine
 from codeaudit.transforms.java import files
 from codeaudit.transforms.java.analysis import facts, library, program
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.registry import ALL, expand, transform_for
 from codeaudit.transforms.seeding import stream
 from tests.support import java_fuzzing
+from tests.support.campaigns import COUNTED, CampaignLog, Chunk, engine
 from tests.support.java_fuzzing import JavaDifference, JavaTally, fuzz_java, shrink_java, total
 from tests.support.java_judge import JavaJudge, jdks
 

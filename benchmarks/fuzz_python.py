@@ -11,9 +11,9 @@ Each program (grammar: `tests/support/programs.py`) runs on four inputs; results
 arguments and globals, and a log of calls, operators and attributes are compared. Where a transform changes
 what a program does, the smallest such program is shrunk and shown as a diff, and the exit code is 1.
 
-A campaign's programs follow from the seed and their numbers. Its log (`campaigns.py`) knows the engine of
-each chunk. `--power` puts each cause of `tests/support/causes.py` back into the engine, and tells after how
-many pairs of program and transform the first difference came. It ends with 1 if one is not found.
+A campaign's programs follow from the seed and their numbers. Its log (`tests/support/campaigns.py`) knows the
+engine of each chunk. `--power` puts each cause of `tests/support/causes.py` back into the engine, and tells
+after how many pairs of program and transform the first difference came. It ends with 1 if one is not found.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.campaigns import CampaignLog, Chunk, engine
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registry import ALL, ENTRIES, TRANSFORMS, expand
+from tests.support.campaigns import CampaignLog, Chunk, engine
 from tests.support.causes import CAUSES
 from tests.support.fuzzing import Tally, fuzz, oracle, shrink
 

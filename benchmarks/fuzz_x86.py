@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
-from benchmarks.campaigns import CampaignLog, Chunk, engine
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.registry import transform_for
@@ -34,6 +33,7 @@ from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import Operation, read
 from codeaudit.transforms.x86.witnesses.native import BlockPair, NativeProcessor, processor_name
 from codeaudit.transforms.x86.witnesses.verdicts import BlocksAgreed, BlocksDiffered
+from tests.support.campaigns import CampaignLog, Chunk, engine
 from tests.transforms.x86 import probing
 from tests.transforms.x86.specimens import entries, specimens, wild_block
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.campaigns import CampaignLog, Chunk, engine
+from tests.support.campaigns import CampaignLog, Chunk, engine
 
 CHUNK = Chunk(
     campaign="java",

@@ -1,19 +1,19 @@
 """Fuzzing Java: programs compile, differences are noticed and told, and known causes are found."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from types import ModuleType
 
 import pytest
 
-from benchmarks.campaigns import COUNTED, CampaignLog
-from benchmarks.fuzz_java import DOZEN, drawn, main
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.parsing import read
 from codeaudit.transforms.records import Evidence, Kind, Move
 from codeaudit.transforms.registry import transform_for
+from tests.support.campaigns import COUNTED, CampaignLog
 from tests.support.java_fuzzing import WHOLE, JavaTally
 from tests.support.java_fuzzing import fuzz_java as fuzz
 from tests.support.java_grammar import METHODS, Writer, program_around
@@ -134,8 +134,12 @@ def test_files_are_units_too(judge: JavaJudge) -> None:
 @needs_java
 @pytest.mark.slow
 def test_a_campaign_goes_on_where_its_log_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    script: Callable[[str], ModuleType],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    main = script("fuzz_java").main
     log = tmp_path / "log"
     for _ in range(2):
         monkeypatch.setattr(
@@ -150,12 +154,13 @@ def test_a_campaign_goes_on_where_its_log_ends(
     assert "20 programs" in capsys.readouterr().out
 
 
-def test_each_program_meets_reorder_and_some_others() -> None:
+def test_each_program_meets_reorder_and_some_others(script: Callable[[str], ModuleType]) -> None:
+    fuzzer = script("fuzz_java")
     names = ("reorder", *(f"t{number}" for number in range(60)))
-    chosen = [drawn(names, 1, first) for first in range(0, 1000, 10)]
-    assert all(one[0] == "reorder" and len(set(one)) == DOZEN + 1 for one in chosen)
+    chosen = [fuzzer.drawn(names, 1, first) for first in range(0, 1000, 10)]
+    assert all(one[0] == "reorder" and len(set(one)) == fuzzer.DOZEN + 1 for one in chosen)
     assert {name for one in chosen for name in one} == set(names)
-    assert drawn(names[:5], 1, 0) == names[:5]
+    assert fuzzer.drawn(names[:5], 1, 0) == names[:5]
 
 
 def test_counts_are_those_of_the_log() -> None:

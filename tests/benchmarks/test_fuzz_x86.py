@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from types import ModuleType
 
 import pytest
 
-from benchmarks.fuzz_x86 import CONTROLS, KEEPING, chunk
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.x86.witnesses.native import NativeProcessor
 
@@ -18,12 +19,15 @@ def processor() -> NativeProcessor:
         pytest.skip(str(error))
 
 
-def test_nothing_differs_but_the_controls(processor: NativeProcessor) -> None:
+def test_nothing_differs_but_the_controls(
+    script: Callable[[str], ModuleType], processor: NativeProcessor
+) -> None:
+    fuzzer = script("fuzz_x86")
     with processor:
-        tallies, differ = chunk(processor, None, 7, range(80))
+        tallies, differ = fuzzer.chunk(processor, None, 7, range(80))
     assert differ == []
-    assert all(tallies[name]["applied"] > 30 for name in KEEPING)
-    assert sum(tallies[name]["different"] for name in CONTROLS) > 20
+    assert all(tallies[name]["applied"] > 30 for name in fuzzer.KEEPING)
+    assert sum(tallies[name]["different"] for name in fuzzer.CONTROLS) > 20
 
 
 @pytest.mark.slow

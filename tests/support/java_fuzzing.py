@@ -56,7 +56,7 @@ class JavaTally:
     different: list[JavaDifference] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        """The numbers, by the names in `benchmarks.campaigns.COUNTED`."""
+        """The numbers, by the names in `campaigns.COUNTED`."""
         return {
             "pairs": self.pairs,
             "applied": self.applied,

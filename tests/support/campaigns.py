@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-SOURCES: Final = Path(__file__).resolve().parent.parent / "transforms"
+SOURCES: Final = Path(__file__).resolve().parents[2] / "transforms"
 COUNTED: Final = ("pairs", "applied", "equal", "different", "unclear")
 """What a tally counts: pairs of program and transform; those that were changed; and what the oracle said."""
 
