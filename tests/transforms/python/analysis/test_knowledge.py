@@ -311,7 +311,8 @@ def entries() -> Mapping[str, Sequence[str]]:
     return found
 
 
-ENTRIES: Final = entries()
+ENTRIES: Final = dict(sorted(entries().items()))
+"""Sorted, because workers of the tests must agree on the order."""
 
 SPACE: Final[Mapping[str, object]] = {
     "math": math, "operator": operator, "os": os, "re": re, "itertools": itertools,
