@@ -18,7 +18,8 @@ The relation is sound under these assumptions, which are part of the promise of 
 4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
 5. Loops end. The following do not count as effects: VirtualMachineError and similar errors, the text that
    Java generates for a NullPointerException if the code was compiled without names of variables, line numbers
-   in stack traces, and the initialisation of the JDK's own classes.
+   in stack traces, the initialisation of the JDK's own classes, and the order in which one `switch`
+   initialises several enums (that of all `switch` statements of the class in the text).
 
 Nothing is assumed of `equals`, `hashCode`, `compareTo`, `compare` and `toString` of foreign objects: they may
 do anything, and so may whatever calls them. Examples:

@@ -291,7 +291,6 @@ class JavaProgramBuilder:
         reading = self._reading(place)
         condition, body = node.part("condition"), node.part("body")
         value = reading.visit(condition)
-        sure = value.sure or value.type in PLAIN
         if value.type not in PRIMITIVES:
             reading.flags |= RAISES  # a string or box may be null
         effects = self._effects(reading)
@@ -301,7 +300,7 @@ class JavaProgramBuilder:
         for group, end in zip(body.children, ends, strict=False):
             within = self._reading(place)
             labels = [child for child in group.children if child.kind == "switch_label"]
-            if not sure and self.initialises(labels):
+            if value.type not in PLAIN and self.initialises(labels):
                 within.flags |= ANYTHING
             for label in labels:
                 within.captured(label)
@@ -332,9 +331,10 @@ class JavaProgramBuilder:
 
     @staticmethod
     def initialises(labels: Sequence[Node]) -> bool:
-        """Whether labels may be constants of an enum, which Java initialises before it looks at the value.
+        """Whether labels may be constants of an enum, whose initialiser may do anything.
 
-        Of a null value nothing else may have initialised the enum, whose initialiser may do anything.
+        The first `switch` on an enum initialises all enums that any `switch` of the class selects by, before
+        it looks at the value, which may be null: javac keeps their numbers in one class.
         """
         return any(child.kind == "identifier" for label in labels for child in label.children)
 

@@ -4,6 +4,9 @@ The place of a method, constructor or nested type in its class has no meaning. E
 above it. Among fields only constants move, and only among neighbours: each is declared `static final` with a
 literal, so it has its value before any code runs.
 
+Members in which a `switch` may select by an enum keep their order among one another: the first one that runs
+initialises the enums of all of them, in the order of the text.
+
 Assumed: no code reads members in the order in which reflection gives them, or the numbers in the names of
 anonymous classes and lambdas; a class that is serialised declares its `serialVersionUID`.
 
@@ -20,7 +23,7 @@ from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
 from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.rules import MOST, free, legal_orders, permuted
+from codeaudit.transforms.rules import MOST, legal_orders, permuted
 
 SHARED_LINE: Final = "members share a line"
 ALIKE: Final = "members are alike"
@@ -90,8 +93,24 @@ def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) ->
     if len(set(texts)) < len(texts) or any(one.end > two.start for one, two in pairwise(spans)):
         yield Refused(ALIKE)  # an exchange of equal texts changes nothing
         return
-    options = tuple((permuted(spans, order),) for order in legal_orders(free(len(spans))))
+    options = tuple((permuted(spans, order),) for order in legal_orders(_predecessors(nodes)))
     yield Site(options, f"{len(spans)} {noun}", known.line(nodes[0]))
+
+
+def _predecessors(nodes: Sequence[Node]) -> tuple[int, ...]:
+    """For each member the members before it that must stay there, as a bit mask."""
+    bound = [any(_selects_by_name(inner) for inner in node.walk()) for node in nodes]
+    before = 0
+    found = []
+    for number, binds in enumerate(bound):
+        found.append(before if binds else 0)
+        before |= binds << number
+    return tuple(found)
+
+
+def _selects_by_name(node: Node) -> bool:
+    """Whether a node is a label of a `switch` that may be a constant of an enum."""
+    return node.kind == "switch_label" and node.first("identifier") is not None
 
 
 def _unit(known: Classes, body: Node, node: Node) -> Span | None:

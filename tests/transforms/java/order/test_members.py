@@ -199,3 +199,19 @@ KEPT = {
 @pytest.mark.parametrize(("rule", "source", "reason"), KEPT.values(), ids=KEPT.keys())
 def test_what_stays(rule: MemberRewriting, source: str, reason: str) -> None:
     assert refused(rule, source) == reason
+
+
+def test_members_that_select_by_enums_keep_their_order() -> None:
+    """The first `switch` on an enum initialises all enums of the class, in the order of the text."""
+    members = (
+        "void f(A a) { switch (a) { case ONE: } }",
+        "void g(B b) { Runnable r = () -> { switch (b) { case TWO -> g(b); default -> { } } }; }",
+        "class C { int h(A a) { return switch (a) { case ONE -> 1; default -> 2; }; } }",
+        "void i(int a) { switch (a) { case 1: } }",
+    )
+    text = "class D {\n" + "".join(f"    {member}\n" for member in members) + "}\n"
+    found = variants(REORDER_METHODS, text, 20)
+    assert len(set(found)) > 2
+    for variant in found:
+        places = [variant.index(member) for member in members[:3]]
+        assert places == sorted(places)

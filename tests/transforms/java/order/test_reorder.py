@@ -158,6 +158,7 @@ BOUND = {
     "a table of texts that others reach": "Map<String, Foo> x = new HashMap<>(); g(x); x.put(s, o); this.y = 1;",
     "a table of texts from another": "Map<String, Foo> x = new HashMap<>(n); x.put(s, o); this.y = 1;",
     "an enum that nobody used before": "Kind k = null; switch (k) { case A: break; } this.y = 1;",
+    "an enum that is there": "Kind k = Kind.A; switch (k) { case A: break; } this.y = 1;",
     "an enum that nobody used, new": "Kind k = null; switch (k) { case A -> a = 1; default -> { } } this.y = 1;",
 }  # fmt: skip
 
