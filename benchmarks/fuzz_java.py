@@ -189,7 +189,8 @@ def power(asked: argparse.Namespace, release: int) -> int:
     """Bring each cause back in a process of its own."""
     missed = 0
     with ProcessPoolExecutor(asked.jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        for cause, pairs, shown in pool.map(partial(found_after, asked=asked, release=release), CAUSES):
+        causes = [cause for cause in CAUSES if asked.cause in cause]
+        for cause, pairs, shown in pool.map(partial(found_after, asked=asked, release=release), causes):
             print(f"{cause}: " + (f"found after {pairs:,} pairs" if pairs >= 0 else "NOT FOUND"), flush=True)
             print(shown, flush=True)
             missed += pairs < 0
@@ -204,6 +205,7 @@ def main() -> int:
     )
     parser.add_argument("--report", action="store_true", help="only tell what the log shows")
     parser.add_argument("--power", action="store_true", help="bring known bugs back, one at a time")
+    parser.add_argument("--cause", default="", help="with --power: only causes whose name holds this")
     parser.add_argument("--programs", type=int, default=100, help="how many programs (default: 100)")
     parser.add_argument(
         "--transform", default=ALL, help="names or families, with commas between (default: all)"

@@ -204,6 +204,7 @@ _RULES: Final[Mapping[str, str]] = {
         Late $A = null;\nint $B = $c;\nswitch ($A) { case ONE: break; default: break; }\n$store
         Late $A = null;\n$store\n$simple\nswitch ($A) { case ONE -> { $store } default -> { $store } }
         int $A = Level.LOW.cost();\n$store\ntotal += $A;
+        Level $A = Level.of(2);\nString $B = words;\nswitch ($A) { case LOW: a++; break; default: Late $C = null; switch ($C) { case ONE: } }\nlog($B);
         Comparable<Object> $A = (Comparable<Object>) $object;\n$store\ntotal++;
         Object[] $A = new String[1];\n$A[0] = $e;\n$store
         PriorityQueue<Object> $A = new PriorityQueue<>();\n$A.add(new Loud(4));\n$A.add(new Loud($d));\n$store
@@ -238,6 +239,29 @@ _RULES: Final[Mapping[str, str]] = {
         String $A = "abcb";\n$store\nint $B = $A.indexOf("b", $c, $c);\n$store\nlog("i" + $B);
         Shape $A = $t ? new Square($c) : new Dot();\nint $B = switch ($A) {\ncase Square(int $C) when $C > 3 -> $c;\ncase Square $D -> $D.side();\ncase Dot $E -> $c;\n};\n$store\nlog("s" + $B);
         switch ($object) {\ncase String $A when $A.length() > 1 -> { $store }\ncase Integer $A -> { $int = $A; }\ncase null -> $store\ndefault -> { $simple }\n}
+    """,
+    # What the transforms that apply least ask for.
+    "rare": r"""
+        String $A:text = "" + $c; | log("" + $c); | s = "" + $text; | log("" + $object + 1);
+        if ($int == 1) {\n$store\n} else if ($int == 2) {\n$store\n} | if (a == 0) {\n$store\n} else if (a == 3) {\n$simple\n} else {\n$store\n}
+        if (s.equals("ab")) {\n$store\n} else if (s.equals("k")) {\n$store\n} | if (b == 5) {\n$store\n} else if (b == 1) {\n$store\n}
+        $store\n\n$calmly | $store\n\n\n$store | if ($t) {\n$store\n} else {\n\n$store\n}
+        do {\na++;\n$store\n} while (a < 0 && a > -3); | int $A+counter = 2;\ndo {\n$simple\n} while ($A-- > 0); | int $A+counter = $k;\ndo $body while ($A-- > 0);
+        Runnable $A = new Runnable() {\npublic void run() { total += $fixed; }\n};\n$store\n$A.run();
+        IntSupplier $A:call = new IntSupplier() {\n@Override public int getAsInt() {\nreturn $fixed + total;\n}\n};
+        Supplier<Integer> $A = new Supplier<Integer>() {\npublic Integer get() { return $fixed; }\n};\nkind($A.get());
+        if ($t) {\n$store\n} else {\nif ($t) {\n$store\n} else {\n$simple\n}\n} | if ($t) {\n$store\n} else {\nif ($t) {\n$simple\n}\n}
+        if ($t) {\nif ($t) {\n$store\n}\n} | if ($t) {\nif ($c > 1) {\n$simple\n}\n} | if ($t) if ($t) $store
+        count(\n    "s",\n    $v); | total += Math.max($c,\n    $c); | log(varied($c,\n    $c) + "l"); | int[] $A:array = {\n    $c,\n    $c\n};
+        if ($t) {\n$int = $c;\n} else {\n$int = $c;\n} | if ($t) $int = $c; else $int = $c; | if ($t) {\na = $c;\n} else {\na = $c;\n}
+        int $A:int;\n$A = $v; | String $A:text;\n$A = $x; | long $A:long;\n$A = $w; | boolean $A:bool;\n$A = $t;
+        int $A:int = 1, $B:int = $c; | int $A:int = 1;\nint $B:int = $c; | String $A:text = "p";\nString $B:text = "q" + $c;
+        log("one" + "two" + $c); | String $A:text = "first" + "second"; | switch ($int) {\ncase 1:\n$store\nbreak;\ncase 2:\n$store\nbreak;\ndefault:\n$store\n}
+        IntUnaryOperator $A = x$B -> x$B + $fixed;\nlog("u" + $A.applyAsInt($c)); | Runnable $A = () -> total += 5;\n$store\n$A.run();
+        for (int $A+counter : arr) {\n$store\n} | for (int $A+counter : new int[] {1, 2}) $body | $int += 1; | a -= 1; | $int = $int + $c; | var $A:int = $c + 0;
+    """,
+    "rare.leave": r"""
+        if ($t) {\nreturn $c;\n} else {\n$store\n} | if ($t) return "r" + $c; else $store | if ($t) {\nreturn $x;\n} else {\n$store\n$store\n}
     """,
     # Shapes that few transforms ask for, and that random statements rarely have.
     "shape": r"""
@@ -330,7 +354,7 @@ _RULES: Final[Mapping[str, str]] = {
         ClassCastException | IndexOutOfBoundsException | IllegalStateException|ArithmeticException
     """,
 }
-_MIXED: Final = (("simple", 8), ("made", 6), ("store", 5), ("trap", 4), ("shape", 5))
+_MIXED: Final = (("simple", 8), ("made", 6), ("store", 5), ("trap", 4), ("shape", 4), ("rare", 7))
 _NESTED: Final = (("if", 1.5), ("loop", 1.5), ("switch", 1), ("try", 1), ("scope", 0.7))
 _DEEP: Final = 3
 """Below this many expansions only calm numbers are drawn, so texts end."""
