@@ -54,6 +54,7 @@ PROJECTS: Mapping[str, Project] = {
     ),
     "lark": Project(version="1.2.2", sources=("lark",)),
     "markdown": Project(version="3.7", sources=("markdown",), needs=("pyyaml",), runner="unittest discover"),
+    "markupsafe": Project(version="3.0.2", sources=("src",)),
     "marshmallow": Project(version="3.26.1", sources=("src",), needs=("packaging", "pytz", "simplejson")),
     "mistune": Project(version="3.1.3", sources=("src",)),
     "more-itertools": Project(version="10.6.0", sources=("more_itertools",)),
