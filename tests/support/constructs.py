@@ -26,19 +26,19 @@ LIST_USES: Final = (
     "R = ExceptionGroup('many', M)", "R = max(M, default=0)", "R = dict(enumerate(M))", "R = list(zip(M, ys))",
     "R = f'{M}'", "R = '%s' % (M,)", "R = '{}'.format(M)", "R = M[0]", "R = M.count(3)", "R = [*M]", "R = M * 2",
     "R = collections.deque(M)", "R = collections.Counter(M)", "R = itertools.chain(M)", "R = reversed(M)",
-    "R = iter(M)", "R = math.prod(M)", "R = any(M if N else ys)", "R, *w = M", "R = named(*M[:2])", "R = len(M)",
-    "R = len(M if N else ys) + len([M.append(1)])", "R = len(M or ys) < len([M.clear()])",
-    "R = (7 in (M if N else ys)) == (M.append(7) is None)", "R = len([M.pop()]) * len((w := M))",
+    "R = iter(M)", "R = math.prod(M)", "R = any(M if N else ys)", "R, *w = M", "R = named(*M[:2])", "R = len(M)", "R = len(M) * 2", "R = operator.iadd(M, ys)",
+    "R = len(M if N else ys) + int(M.append(1) is None)", "R = len(M if N else ys) > int(M.clear() is None)",
+    "R = (7 in (M if N else ys)) == (M.append(7) is None)", "R = int(M.append(2) is None) * len(M if N else ys)",
     "R = [3, 1] == (M if N else ys)", "R = ys < (M if N else ys)", "R = ys + (M if N else ys)", "R = 3", "bump()",
 )  # fmt: skip
 """Statements with a list `M` and a flag `N`."""
 
 MAPPING_USES: Final = (
-    "M['z'] = 1", "M.update(k=3)", "M.clear()", "M.pop('k', None)", "operator.setitem(M, 'k', 9)",
+    "M['z'] = 1", "M.update(k=3)", "M.clear()", "M.pop('k', None)", "operator.setitem(M, 'k', 9)", "operator.setitem(M, 'new', a)", "R = operator.setitem(M, 'y', b)",
     "M |= {'m': 2}", "M.setdefault('q', 1)", "del M['k']", "R = M.popitem()", "R = M.pop('k', None)",
     "R = dict(M, v=1)", "R = dict(**M)", "R = dict(M)", "R = {**M}", "R = dict(M, **{'y': 2})", "R = 'k' in (M if N else dd)",
-    "R = ('z' in (M if N else dd)) != (M.update(z=1) is None)", "R = len(M if N else dd) + len([M.clear()])",
-    "R = len(M if N else dd)", "R = len(M)", "R = M.get('k')", "R = list(M.items())", "R = M.keys()",
+    "R = ('z' in (M if N else dd)) != (M.update(z=1) is None)", "R = len(M if N else dd) + int(M.clear() is None)",
+    "R = len(M if N else dd)", "R = len(M)", "R = len(M) + 1", "R = M.get('k')", "R = list(M.items())", "R = M.keys()",
     "R = collections.OrderedDict(M)", "R = collections.defaultdict(int, M)", "R = sorted(M)", "R = M == {}",
     "R = max(M, default='')", "R = anything(**M)", "R = M.copy()", "R = M | {'j': 2}", "R = M['k']", "R = 'k' in M",
     "R = tuple(M or dd)", "R = [*(M if N else dd)]", "R = str(M)", "R = operator.getitem(M, 'k')", "R = 3", "bump()",
@@ -47,7 +47,7 @@ MAPPING_USES: Final = (
 
 ITERATOR_USES: Final = (
     "R = next(M, 0)", "R = collections.Counter(M)", "R = collections.deque(M, 2)", "R = math.fsum(M)",
-    "R = list(itertools.product(M, 'x'))", "R, w = M", "R, *w = M", "R = 3 in M", "R = 9 not in M", "R = sum(M)",
+    "R = list(itertools.product(M, 'x'))", "R, w = M", "R, *w = M", "[R, *w] = M", "*w, R = M", "(R, *w), v = M, 1", "R = 3 in M", "R = 9 not in M", "R = sum(M)",
     "R = list(zip(M, 'ab'))", "R = [*M]", "R = max(M, default=-1)", "R = dict(enumerate(M))", "R = set(M)",
     "R = any(M)", "R = ','.join(map(str, M))", "R = tuple(itertools.islice(M, 2))", "R = dict.fromkeys(M)",
     "ys.extend(M)", "R = bytes(M)", "R = frozenset(M)", "R = sorted(M)", "R = operator.countOf(M, 2)",
@@ -199,18 +199,21 @@ def _inside(g: "Grammar", lines: list[str], given: Sequence[str], share: float =
     return [f"def {name}({parameters}):", *doc, *_deeper(lines), f"{name}({parameters})"]
 
 
+def _aliased(g: "Grammar", lines: list[str], name: str, alias: str) -> list[str]:
+    """The lines with another name for the same object, here and there."""
+    return [re.sub(rf"\b{name}\b", lambda _: g.pick(name, name, alias), line) for line in lines]
+
+
 def aliased_list(g: "Grammar") -> list[str]:
     """A list that statements reach directly and through `if`, `or` and `:=`."""
     m = g.pick("xs", "ys", g.name("m"))
     made = g.pick("[3, 1]", "[a, 2, 3]", "list(xs)", "[KeyError(1), ValueError(2)]", "xs", "o.items")
     setup = [f"{m} = {made}"] if m not in ("xs", "ys") or g.chance(0.3) else []
-    setup += [f"{g.name('also')} = {m}"] if g.chance(0.3) else []
-    flag = g.name("flag")
+    alias, flag = g.name("also") if g.chance(0.4) else m, g.name("flag")
+    setup += [f"{alias} = {m}"] if alias != m else []
     setup.append(f"{flag} = {g.pick('True', 'a is not None', 'False', 'bool(b)')}")
-    return [
-        *setup,
-        *_inside(g, _caught(g, _met(g, _chosen(g, LIST_USES), M=m, N=flag), 0.2), [m, "ys", "a", flag]),
-    ]
+    lines = _aliased(g, _met(g, _chosen(g, LIST_USES), M=m, N=flag), m, alias)
+    return [*setup, *_inside(g, _caught(g, lines, 0.2), [m, alias, "ys", "a", flag])]
 
 
 def aliased_mapping(g: "Grammar") -> list[str]:
@@ -221,12 +224,11 @@ def aliased_mapping(g: "Grammar") -> list[str]:
         if m != "dd"
         else []
     )
-    flag = g.name("flag")
+    alias, flag = g.name("also") if g.chance(0.4) else m, g.name("flag")
+    setup += [f"{alias} = {m}"] if alias != m else []
     setup.append(f"{flag} = {g.pick('True', 'a is not None', 'False', 'bool(b)')}")
-    return [
-        *setup,
-        *_inside(g, _caught(g, _met(g, _chosen(g, MAPPING_USES), M=m, N=flag), 0.2), [m, "dd", "a", flag]),
-    ]
+    lines = _aliased(g, _met(g, _chosen(g, MAPPING_USES), M=m, N=flag), m, alias)
+    return [*setup, *_inside(g, _caught(g, lines, 0.2), [m, alias, "dd", "a", flag])]
 
 
 def half_consumed(g: "Grammar") -> list[str]:
@@ -291,6 +293,30 @@ def kept_closure(g: "Grammar") -> list[str]:
         g.rng.shuffle(several)
         several.insert(0, g.rng.choice(KEEPERS))
     return [f"{n} = {g.pick('1', 'a', '2')}", *_met(g, several, M=m, N=n)]
+
+
+def operands(g: "Grammar") -> list[str]:
+    """Operands of which one changes what the other sees, under another name."""
+    m, also, flag = g.name("m"), g.name("also"), g.name("flag")
+    calm = (
+        f"len({m} if {flag} else ys)", f"(7 in ({m} if {flag} else ys))", f"len({m})", f"len({m} or ys)", f"bool({m})",
+        f"({m} == [3, 1])", f"len(({m} and ys))", f"len({m}[1:])", f"({m} is ys)", f"int({flag})", f"abs(len({m}))",
+    )  # fmt: skip
+    busy = (
+        f"int({also}.append(7) is None)", f"({also}.clear() is None)", f"bool({also}.reverse())", f"({also}.append(7) is not None)",
+        f"int({also}.pop() > 1)", "int(trace(1) == 1)", f"bool({also}.remove(3))", "(bump() == 1)", f"abs({also}.count(3))",
+    )  # fmt: skip
+    lines = [
+        f"{m} = {g.pick('[3, 1]', 'list(xs)', '[a, 7]')}",
+        f"{also} = {m}",
+        f"{flag} = {g.pick('True', 'b is None')}",
+    ]
+    for _ in range(2):
+        sides = [g.pick(*calm), g.pick(*busy)]
+        g.rng.shuffle(sides)
+        sign = g.pick("+", "*", "&", "|", "==", "!=", "<", ">", "<=", "is", "and")
+        lines.append(f"{g.name('u')} = {sides[0]} {sign} {sides[1]}")
+    return [*lines, f"show({', '.join(f'u{number}' for number in (g.fresh - 1, g.fresh))}, {m})"]
 
 
 def acting_import(g: "Grammar") -> list[str]:
@@ -764,10 +790,10 @@ def preface(g: "Grammar") -> tuple[list[str], list[str]]:
         (["import json", "import string"], "show(json.dumps([1], indent=None, sort_keys=True))"),
         (["class Lazy:", "    def __init__(self): self.n = 1", "    @property", "    def size(self): return self.n", "    def grow(self): self.n += 1"], "show(Lazy().size)"),
         (["LIMIT = 3"], "show(LIMIT)"),
-        (["class Lines:", "    read = 0", "    @property", "    def last(self):", "        self.read += 1", "        return 4"],
-         "lines = Lines()\nfirst = lines.last\nmany = lines.read\nagain = lines.last\nshow(first, many, again)"),
-        (["class Asked:", "    times = []", "    def __eq__(self, other):", "        Asked.times.append(1)", "        return True"],
-         "asked = Asked()\nsame = asked == a\nmany = len(Asked.times)\nother = 3 != asked\nshow(same, many, other)"),
+        (["read = 0", "class Lines:", "    @property", "    def last(self):", "        global read", "        read += 1", "        return 4"],
+         "lines = Lines()\nfirst = lines.last\nmany = read\nagain = lines.last\nshow(first, many, again)"),
+        (["asks = 0", "class Asked:", "    def __eq__(self, other):", "        global asks", "        asks += 1", "        return True"],
+         "asked = Asked()\nsame = asked == a\nmany = asks\nother = 3 != asked\nshow(same, many, other)"),
     ]  # fmt: skip
     chosen = g.rng.sample(made, g.rng.randint(2, 4))
     return [line for lines, _ in chosen for line in [*lines, ""]], [
@@ -776,7 +802,7 @@ def preface(g: "Grammar") -> tuple[list[str], list[str]]:
 
 
 CONSTRUCTS: Final[tuple[Callable[["Grammar"], list[str]], ...]] = (
-    aliased_list, aliased_mapping, half_consumed, half_consumed, acting_self, kept_closure, acting_import, several_raise,
+    aliased_list, aliased_mapping, half_consumed, half_consumed, acting_self, operands, kept_closure, acting_import, several_raise,
     subclass_of_text, huge_number, class_names, unbound_inside, own_variables, marked_section, exception_groups,
     returning_finally, star_arguments, matched, walrus, shared_nonlocals, acting_look, acting_look, annotated, descriptors, private_state, properties,
     certain_numbers, certain_numbers, certain_texts, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, layout, layout, imports,

@@ -5,6 +5,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.oracle.containment import RunLimits
@@ -17,6 +18,8 @@ from tests.support.programs import INPUTS, PRELUDE, program
 
 LIMITS = RunLimits(cpu_seconds=0.3, idle_seconds=1.0, answer_size=32 << 20)
 _SHRINKING_SEEDS = 4
+_TEXTS = 40
+"""Most texts that one process runs, unless a single program has more variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +104,33 @@ class Judge(Oracle):
 
         A program is its text and the texts of its variants.
         """
-        jobs = []
+        groups: list[list[list[str]]] = []
         for original, variants in programs:
             texts = [executed(text) for text in (original, *variants)]
-            jobs.append(
-                {"sources": texts, "inputs": INPUTS, "setup": PRELUDE, "count": len(texts) * len(INPUTS)}
-            )
+            # Starting a process costs more than running a few texts.
+            if groups and sum(map(len, groups[-1])) + len(texts) <= _TEXTS:
+                groups[-1].append(texts)
+            else:
+                groups.append([texts])
+        jobs = [_job([text for texts in group for text in texts]) for group in groups]
         try:
-            return [_equal(answers) for answers in self._batch.ask(jobs)]
+            found = self._batch.ask(jobs)
         except Lost:
             return [[False] * len(variants) for _, variants in programs]
+        equal: list[list[bool]] = []
+        for group, answers in zip(groups, found, strict=True):
+            rest = iter(answers)
+            equal += [_equal([list(islice(rest, len(INPUTS))) for _ in texts]) for texts in group]
+        return equal
 
 
-def _equal(answers: Sequence[tuple[str, str]]) -> list[bool]:
+def _job(texts: Sequence[str]) -> dict[str, object]:
+    return {"sources": texts, "inputs": INPUTS, "setup": PRELUDE, "count": len(texts) * len(INPUTS)}
+
+
+def _equal(answers: Sequence[Sequence[tuple[str, str]]]) -> list[bool]:
     """For each text behind the first one, whether it was seen to do the same as that."""
-    first, *others = [answers[at : at + len(INPUTS)] for at in range(0, len(answers), len(INPUTS))]
+    first, *others = answers
     usable = all(kind == "seen" and '"unfit"' not in told for kind, told in first)
     return [usable and one == first for one in others]
 
