@@ -134,12 +134,18 @@ def save_state(
 ) -> None:
     """Write the state, completely or not at all."""
     found = {f"given/{name}": tensor.contiguous() for name, tensor in tensors.items()}
-    for number, values in optimiser.state_dict()["state"].items():
+    state = optimiser.state_dict()["state"]
+    for number, values in state.items():
         for name, value in values.items():
             found[f"optimiser/{number}/{name}"] = value.contiguous()
     found["random"] = torch.get_rng_state()  # the next step's dropout depends on it
     part = path.with_suffix(".part")
-    about = {"recipe": json.dumps(identity), "progress": json.dumps(asdict(progress))}
+    # A weight that never had a gradient has no state, so the file says which ones have.
+    about = {
+        "recipe": json.dumps(identity),
+        "progress": json.dumps(asdict(progress)),
+        "moments": json.dumps(sorted(state)),
+    }
     part.write_bytes(packed(found, about))
     part.replace(path)
 
@@ -162,6 +168,7 @@ def load_state(
             found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
         known = load_json(about["recipe"])
         progress = _progress(load_json(about["progress"]))
+        moments = load_json(about["moments"])
     except (SafetensorError, OSError, *DAMAGED) as error:
         raise _unusable(path, error) from error
     # Compared as JSON has them, where a tuple is a list.
@@ -170,7 +177,7 @@ def load_state(
             f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
         )
     try:
-        _restore(optimiser, found)
+        _restore(optimiser, found, moments)
         torch.set_rng_state(found["random"])
     except (RuntimeError, *DAMAGED) as error:
         raise _unusable(path, error) from error
@@ -212,21 +219,21 @@ def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def _restore(optimiser: torch.optim.Optimizer, found: dict[str, Tensor]) -> None:
+def _restore(optimiser: torch.optim.Optimizer, found: dict[str, Tensor], moments: object) -> None:
+    """Set the optimiser to a saved state; `moments` are the numbers of the weights that had one."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in under("optimiser/", found).items():
         number, _, kind = name.partition("/")
         state.setdefault(int(number), {})[kind] = value
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-    # Until the first step there is no state; later there is one for each weight. Checked here, because the
-    # optimiser would only fail in its next step.
+    # Checked here, because the optimiser would only fail in its next step.
     for place, values in state.items():
         if values.keys() != _MOMENTS or any(
             one.shape not in ((), weights[place].shape) or not one.isfinite().all() for one in values.values()
         ):
             raise ValueError(f"the optimiser's state of weight {place} is damaged")
-    if state and state.keys() != set(range(len(weights))):
-        raise ValueError("the optimiser's state is not of all weights")
+    if sorted(state) != moments:
+        raise ValueError("the optimiser's state lacks a weight")
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
 
 

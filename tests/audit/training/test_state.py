@@ -91,3 +91,17 @@ def test_metadata_of_another_shape_is_named(state: Path) -> None:
         save_file({"random": torch.get_rng_state()}, state, about)
         with pytest.raises(ModelError, match="cannot resume from"):
             load_state(state, identity=IDENTITY, optimiser=made()[1])
+
+
+def test_a_weight_that_never_had_a_gradient_has_no_state(tmp_path: Path) -> None:
+    used, unused = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+    weights = [*unused.parameters(), *used.parameters()]
+    optimiser = torch.optim.AdamW(weights)
+    used(torch.ones(1, 2)).sum().backward()
+    optimiser.step()
+    path = tmp_path / "training.safetensors"
+    save_state(path, identity=IDENTITY, progress=TrainingProgress(best=0.0), tensors={}, optimiser=optimiser)
+    again = torch.optim.AdamW(weights)
+    with torch.random.fork_rng(devices=[]):
+        assert load_state(path, identity=IDENTITY, optimiser=again) is not None
+    assert again.state_dict()["state"].keys() == {2, 3}

@@ -98,7 +98,7 @@ def test_a_cause_can_be_put_back(cause: Cause) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", ["3 ", "4 containers", "6 unpacking", "9 a lambda", "10 ", "11 a nested"])
+@pytest.mark.parametrize("number", ["3 ", "4 containers", "6 unpacking", "10 ", "11 a nested"])
 def test_the_fuzzer_finds_a_cause_that_is_put_back(judge: Judge, number: str) -> None:
     (cause,) = (cause for cause in CAUSES if cause.name.startswith(number))
     transforms = [TRANSFORMS.get(name) for name in cause.transforms]
