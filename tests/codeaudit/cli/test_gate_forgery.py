@@ -325,6 +325,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_an_edited_or_foreign_file_is_no_baseline(
     edit: Callable[[Path], object], capsys: pytest.CaptureFixture[str]
@@ -379,6 +380,7 @@ def test_a_signed_baseline_file_cannot_be_made_without_the_key(
     assert main(["report", "bad", *signed]) == 2
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     shutil.copytree("bad", "before")

@@ -107,7 +107,7 @@ def answers(oracle: Oracle, module: str, *names: str) -> list[list[tuple[str, st
 
 
 @pytest.mark.parametrize("replaced", [*((one,) for one in MODULES), *(("builtins", one) for one in ALONE)])
-@pytest.mark.thinned(20)
+@pytest.mark.thinned(8)
 def test_what_a_program_replaces_for_itself_does_not_hide_a_difference(
     oracle: Oracle, replaced: tuple[str, ...]
 ) -> None:

@@ -176,7 +176,7 @@ def test_an_order_takes_a_rebound_name_for_an_unknown_one(*, whole: bool) -> Non
     assert any(text.index("c = len") < text.index("d = size") for text in sources), "`len` only looks"
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("start", range(0, 40, 2))
 def test_a_rebound_name_binds_statements_as_an_unknown_name_does(start: int) -> None:
     """Every builtin and module in functions of the standard library: rebound by the file, or spelled otherwise."""

@@ -235,6 +235,7 @@ def test_a_callee_meets_its_arguments_where_it_stands(callee: str) -> None:
     assert mistakes(callee, FORMS) == []
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("part", range(12))
 def test_some_forms_of_every_callee(part: int) -> None:
     for number, callee in enumerate(CALLEES[part::12]):
