@@ -245,6 +245,7 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
         assert right == line.text
 
 
+@pytest.mark.slow
 def test_statistics_stand_below_a_table_of_several_trainings(benchmark: ModuleType) -> None:
     """Who is told from CoDE, by the score's own direction; a single training is not tested."""
     settings = benchmark.Settings(

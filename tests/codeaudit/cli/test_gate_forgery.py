@@ -211,6 +211,7 @@ READING = {
 }
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_command_reads_an_edited_run(
     forge: Callable[[Path], None], runs: Path, capsys: pytest.CaptureFixture[str]
