@@ -119,11 +119,13 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     - `shake`: a number that moves the addresses of new objects, which must not influence a program's
       behaviour.
     """
-    held = [[bytes(size) for _ in range(job["shake"] * 7)] for size in range(1, 480, 12)]
+    held = [[bytes(size) for _ in range(job["shake"] * 150)] for size in range(1, 480, 12)]
     for blocks in held:
         # The first half stays allocated: it holds the addresses that the next objects of this size would get
         # otherwise. If every second block were freed from the first on, an object could get the same address
         # for every `shake`. The holes in the second half change the relative order of addresses, too.
+        # There must be more of them than free blocks that earlier programs left behind: with seven for each
+        # `shake`, every sixth address was the same in all reruns.
         del blocks[len(blocks) // 2 :: 2]
     limit = sys.getrecursionlimit()
     warnings.simplefilter("ignore")  # warnings of the compiler are no behaviour of the program

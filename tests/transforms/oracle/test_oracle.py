@@ -231,6 +231,20 @@ def test_what_shows_nothing_is_inconclusive(oracle: Oracle, body: str, reason: s
     assert verdict(oracle, body, other, "('a',)") == Inconclusive(reason)
 
 
+def test_an_address_is_not_deterministic_whatever_was_run_before(oracle: Oracle) -> None:
+    """The server compiles the setups, so each leaves other free blocks for the programs after it."""
+    before = function("return id(x.__class__('a' * 99)) // 16")
+    after = before.replace("return ", "return 0, ")
+    chance = Random(0)
+    for _ in range(60):
+        setup = "\n".join(
+            f"def g{i}(a):\n    return [a * {chance.random()}, 'w{chance.random()}', {'x' * chance.randrange(1, 99)}]"
+            for i in range(chance.choice([0, 3, 40, 200]))
+        )
+        pair = ProgramPair(original=before, perturbed=after, inputs=("('a',)",), setup=setup)
+        assert list(oracle.judge_all([pair])) == [Inconclusive("the original is not deterministic")]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "function_", "reason"),
     [
