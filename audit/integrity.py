@@ -71,7 +71,7 @@ def bound(folder: RunFolder, manifest: Manifest, names: Iterable[str], key: byte
     # There and back through JSON: the digest must be that of the manifest as it is read.
     inside = json.loads(_content(manifest))
     inside[FILES] = {name: _hash(folder.path / name) for name in names}
-    signed = {} if key is None else {SIGNATURE: _signature(inside, key)}
+    signed = {} if key is None else {SIGNATURE: signature(_content(inside), key)}
     return {**inside, DIGEST: hashlib.sha256(_content(inside)).hexdigest(), **signed}
 
 
@@ -158,8 +158,7 @@ def check_signature(folder: Path, manifest: Manifest, key: bytes) -> None:
             f"the run at {str(folder)!r} has no signature; run the audit again with --sign-key: "
             f"{repeated(folder)} --sign-key FILE"
         )
-    # Compared as bytes, because `compare_digest` takes no text beyond ASCII.
-    if not hmac.compare_digest(found.encode("utf-8", "replace"), _signature(manifest, key).encode()):
+    if not is_signature(found, _content(manifest), key):
         raise RunError(
             f"the signature of {str(folder / MANIFEST)!r} does not fit this key: the run was edited, or "
             "signed with another key"
@@ -206,8 +205,15 @@ def _content(manifest: Manifest) -> bytes:
     return json.dumps(inside, sort_keys=True).encode()
 
 
-def _signature(manifest: Manifest, key: bytes) -> str:
-    return hmac.new(key, _content(manifest), hashlib.sha256).hexdigest()
+def signature(content: bytes, key: bytes) -> str:
+    """The keyed digest of a content: HMAC-SHA-256 in hexadecimal digits."""
+    return hmac.new(key, content, hashlib.sha256).hexdigest()
+
+
+def is_signature(found: str, content: bytes, key: bytes) -> bool:
+    """Whether a text is the keyed digest of a content, compared in constant time."""
+    # Compared as bytes, because `compare_digest` takes no text beyond ASCII.
+    return hmac.compare_digest(found.encode("utf-8", "replace"), signature(content, key).encode())
 
 
 def _hash(path: Path) -> str:

@@ -7,14 +7,13 @@ signature.
 """
 
 import hashlib
-import hmac
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from codeaudit.audit.checks import is_whole, shown
-from codeaudit.audit.integrity import DIGEST, SIGNATURE
+from codeaudit.audit.integrity import DIGEST, SIGNATURE, is_signature, signature
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import (
     BASELINE,
@@ -82,7 +81,7 @@ def write_baseline(path: Path, judged: Judged, run: Mapping[str, object], key: b
         "rows": len(rows),
     }
     content = _content(facts, rows)
-    signed = {} if key is None else {SIGNATURE: _signature(content, key)}
+    signed = {} if key is None else {SIGNATURE: signature(content, key)}
     about = {**facts, DIGEST: hashlib.sha256(content).hexdigest(), **signed}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,19 +121,7 @@ def read_baseline_file(path: Path, key: bytes | None) -> Judged:
     return Judged(
         name=str(path),
         summary=summarise([], task=TASKS.get(header.task), header=header),
-        flips=tuple(
-            Flip(
-                model=row["model"],
-                seed=row["seed"],
-                sample=row["sample"],
-                transform=row["transform"],
-                kind=row["kind"],
-                variant=row["variant"],
-                input=row["input"],
-                violated=row["outcome"] == "violated",
-            )
-            for row in rows
-        ),
+        flips=tuple(map(Flip.of, rows)),
         originals={row["sample"]: row["original"] for row in rows},
     )
 
@@ -187,8 +174,7 @@ def _check_signature(path: Path, found: object, content: bytes, key: bytes) -> N
             f"{str(path)!r} has no signature; write it again: "
             "codeaudit report RUN --baseline FILE --sign-key FILE"
         )
-    # Compared as bytes, because `compare_digest` takes no text beyond ASCII.
-    if not hmac.compare_digest(found.encode("utf-8", "replace"), _signature(content, key).encode()):
+    if not is_signature(found, content, key):
         raise RunError(
             f"the signature of {str(path)!r} does not fit this key: the file was edited, or signed with "
             "another key"
@@ -202,7 +188,3 @@ def _content(facts: Mapping[str, object], rows: Sequence[TableRow]) -> bytes:
         *(json.dumps([row[name] for name in BASELINE_COLUMNS]) for row in rows),
     ]
     return "\n".join(lines).encode()
-
-
-def _signature(content: bytes, key: bytes) -> str:
-    return hmac.new(key, content, hashlib.sha256).hexdigest()

@@ -234,18 +234,7 @@ def _judged(run: Run, summary: Summary) -> Judged:
             if row["kind"] == "preserving":
                 gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
             continue
-        flips.append(
-            Flip(
-                model=row["model"],
-                seed=row["seed"],
-                sample=row["sample"],
-                transform=row["transform"],
-                kind=row["kind"],
-                variant=row["variant"],
-                input=row["input"],
-                violated=row["outcome"] == "violated",
-            )
-        )
+        flips.append(Flip.of(row))
     return Judged(
         name=str(run.path),
         summary=summary,

@@ -541,6 +541,20 @@ class Flip:
     """Hash of the perturbed source. Only equal inputs are paired."""
     violated: bool
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Flip":
+        """The pair of a row that was judged."""
+        return cls(
+            model=row["model"],
+            seed=row["seed"],
+            sample=row["sample"],
+            transform=row["transform"],
+            kind=row["kind"],
+            variant=row["variant"],
+            input=row["input"],
+            violated=row["outcome"] == "violated",
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
