@@ -166,6 +166,11 @@ def baseline(copy: WorkingCopy) -> BaselineTests:
     )
 
 
+def tests_fail(count: int) -> str:
+    """`1 test fails`, `3 tests fail`."""
+    return "1 test fails" if count == 1 else f"{count:,} tests fail"
+
+
 def _nothing_passed(run: ProjectTestRun) -> str:
     texts = [
         result.text for name, result in run.results.items() if result.state == "failed" and name != WHOLE
@@ -263,7 +268,7 @@ def _power(
     elif stopped:
         noticed = f"when these raise, the test command itself stops: {run.build.reason}"
     else:
-        noticed = f"{caught:,} of {len(before.passed):,} tests fail when these raise"
+        noticed = f"{tests_fail(caught)} of {len(before.passed):,} when these raise"
     copy.say(f"power check: tests run {executed:,} of the {len(changed):,} changed units; {noticed}")
     # Without this check, tests of an installed copy would pass under every perturbation.
     if caught == 0:
@@ -322,9 +327,7 @@ def perturbed_tests(
     if suspects:
         if suspects.difference(run.results) or before.told_by == "exit code":
             _check_gate(run)
-        copy.say(
-            f"seed {seed}: {len(suspects):,} tests fail; running them again without and with the changes"
-        )
+        copy.say(f"seed {seed}: {tests_fail(len(suspects))}; running them again without and with the changes")
         # Without, with, without: a test that depends on the clock seldom fails in just this order. All tests
         # run each time, because a test may depend on what an earlier one left.
         steady = suspects & copy.run({}).passed()

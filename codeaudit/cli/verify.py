@@ -14,7 +14,13 @@ from codeaudit.audit.projects import bisect as bisecting
 from codeaudit.audit.projects import verify as verifying
 from codeaudit.audit.projects.bisect import Bisection, Culprit
 from codeaudit.audit.projects.files import CountsByTransform, add, languages, told_unread, unit_diff
-from codeaudit.audit.projects.verify import STOPPED, NewFailure, Verification, VerifyTrial
+from codeaudit.audit.projects.verify import (
+    STOPPED,
+    NewFailure,
+    Verification,
+    VerifyTrial,
+    tests_fail,
+)
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
 from codeaudit.cli.options import (
     POSITIVE,
@@ -246,7 +252,9 @@ def _culprit_lines(narrowed: Bisection) -> Iterator[str]:
         if culprit.tests == (STOPPED,):
             yield f"  alone it has the effect that {STOPPED}"
         else:
-            yield f"  alone it makes {len(culprit.tests):,} tests fail, such as {culprit.tests[0]}"
+            count = len(culprit.tests)
+            fail = "1 test fail:" if count == 1 else f"{count:,} tests fail, such as"
+            yield f"  alone it makes {fail} {culprit.tests[0]}"
         yield from _indented(_culprit_diff(culprit))
     if narrowed.unexplained:
         shown = ", ".join(narrowed.unexplained[:SHOWN])
@@ -264,9 +272,10 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
         )
         if count
     ]
-    yield f"before: {len(before.passed):,} tests pass" + (f"; {', '.join(left_out)}" if left_out else "")
+    passing = "1 test passes" if len(before.passed) == 1 else f"{len(before.passed):,} tests pass"
+    yield f"before: {passing}" + (f"; {', '.join(left_out)}" if left_out else "")
     # Raising errors in all changed units shows whether the tests could notice a broken unit at all.
-    noticed = "the tests run into the time limit" if power.caught is None else f"{power.caught:,} tests fail"
+    noticed = "the tests run into the time limit" if power.caught is None else tests_fail(power.caught)
     noticed = "the test command itself stops" if power.stopped else noticed
     # Functions, methods, and what stands outside of them in a file.
     yield (
@@ -280,7 +289,7 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
         flaky = f", {trial.flaky:,} flaky" if trial.flaky else ""
         failing = sum(failure.test != STOPPED for failure in trial.failures)
         broken = f"{STOPPED}; " if failing < len(trial.failures) else ""
-        yield f"seed {trial.seed}: {broken}{failing:,} tests fail that passed before{flaky}{late}"
+        yield f"seed {trial.seed}: {broken}{tests_fail(failing)} that passed before{flaky}{late}"
 
 
 def _place(unit: SourceUnit) -> str:
