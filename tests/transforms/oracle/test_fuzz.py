@@ -174,7 +174,7 @@ def test_programs_exercise_the_language_and_mostly_run(judge: Judge) -> None:
         "if ", "elif ", "else:", "for ", "while ", "break", "continue", "try:", "except ", "finally:", "with ", "def ",
         "nonlocal ", "lambda", "yield ", "yield from", ":=", "match ", "case ", "f'", "[1:", "o.v =", "o.p =", ".append(",
         " and ", " or ", " not in ", " is not ", " if ", "*xs", "del ", ".format(", "print(", "assert ", "+=", "raise ",
-        "**dd", "return", "bump()", "fail(", "Guard(", "p + 1", "# ", "; ", "except*", "class Local", "import plug", "next(",
+        "**dd", "return", "bump()", "fail(", "Guard(", "p = ", "# ", "; ", "except*", "class Local", "import plug", "next(",
         "locals", "_getframe", "###{", "ExceptionGroup(", "operator.", "collections.", "itertools.", "lambda: ", "nonlocal n",
         " if b else ys", "__iter__", "@property", "case [", "isinstance(", "dict(", "Echo()", "Slots()", "Source()", "0000000000",
     ]  # fmt: skip
