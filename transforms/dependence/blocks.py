@@ -6,13 +6,13 @@ of each block, and between all lines (`line_graph`). `why_not` gives the reason 
 block can be reordered.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, LEAVES_LOOP, STORES, Effects
-from codeaudit.transforms.dependence.graph import DependenceGraph, bits
+from codeaudit.transforms.dependence.graph import DependenceGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,20 @@ def line_graph(root: StatementBlock, parents: Sequence[int], between: Sequence[i
 
 def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list[int]) -> None:
     """Fill in the predecessors of all lines of a block, given the outer lines that they may depend on."""
-    spans = [_span(statement.lines) for statement in block.statements]
+    covered = starts = 0
+    for statement in block.statements:
+        covered |= _span(statement.lines)
+        if statement.lines:  # a docstring has none
+            starts |= 1 << statement.lines.start
     for statement, mask in zip(block.statements, block.predecessors, strict=True):
-        allowed, heads = outer, 0
+        before = 0
+        # What acts depends on long runs of statements, whose lines stand together.
+        for first, last in _runs(mask):
+            before |= _span(range(block.statements[first].lines.start, block.statements[last].lines.stop))
+        before &= covered
+        allowed = outer | before
         # Only the first line of a statement gets an edge from the statements before: the others follow it.
-        for number in bits(mask):
-            allowed |= spans[number]
-            if block.statements[number].lines:  # a docstring has none
-                heads |= 1 << block.statements[number].lines.start
+        heads = before & starts
         earlier, clause_before = 0, 0
         for part in statement.parts:
             if isinstance(part, int):
@@ -105,6 +111,15 @@ def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list
             else:
                 _gate(part, allowed | earlier, between, found)
                 earlier |= sum(_span(inner.lines) for inner in part.statements)
+
+
+def _runs(mask: int) -> Iterator[tuple[int, int]]:
+    """The first and the last position of each run of set bits, lowest first."""
+    while mask:
+        low = mask & -mask
+        carried = mask + low  # the lowest run becomes zeros, and the bit behind it is set
+        yield low.bit_length() - 1, (carried & -carried).bit_length() - 2
+        mask &= carried
 
 
 def _span(lines: range) -> int:

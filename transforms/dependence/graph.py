@@ -17,6 +17,9 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.dependence.effects import Effects
 
+DENSE: Final = 32
+"""Edges per line from which a table of all pairs is faster than a list of edges."""
+
 
 @dataclass(frozen=True, slots=True)
 class DependenceGraph:
@@ -33,10 +36,7 @@ class DependenceGraph:
     def edges(self) -> tuple[tuple[int, int], ...]:
         """All edges (u, v), sorted."""
         return tuple(
-            (before, line)
-            for before in range(self.n)
-            for line in range(before + 1, self.n)
-            if self.predecessors[line] >> before & 1
+            sorted((before, line) for line, mask in enumerate(self.predecessors) for before in bits(mask))
         )
 
 
@@ -51,19 +51,24 @@ def bits(mask: int) -> Iterator[int]:
 def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
     """The layer of every line: the length of the longest path to it from a line without dependences.
 
-    Lines without dependences are on layer 0. One pass in text order, O(V + E).
+    Lines without dependences are on layer 0. One pass in text order.
     """
     found: list[int] = []
-    # `bits` is written out here for speed.
-    for mask in predecessors:
-        deepest = -1
-        while mask:
-            low = mask & -mask
-            layer = found[low.bit_length() - 1]
-            if layer > deepest:
-                deepest = layer
-            mask ^= low
-        found.append(deepest + 1)
+    levels: list[int] = []
+    for line, mask in enumerate(predecessors):
+        # A line that depends on many lines mostly depends on one of the deepest so far. So the deepest layers
+        # are looked at first, but no more of them than there are lines to look at.
+        deepest = len(levels) - 1
+        lowest = deepest - mask.bit_count()
+        while deepest > lowest and not mask & levels[deepest]:
+            deepest -= 1
+        if deepest == lowest:
+            deepest = max((found[before] for before in bits(mask)), default=-1)
+        deepest += 1
+        if deepest == len(levels):
+            levels.append(0)
+        levels[deepest] |= 1 << line
+        found.append(deepest)
     return tuple(found)
 
 
@@ -80,11 +85,25 @@ def symmetry_mask(predecessors: Sequence[int], layer: Sequence[int] | None = Non
     same: dict[int, int] = {}
     for line, number in enumerate(layer):
         same[number] = same.get(number, 0) | 1 << line
-    rows = [same[number] for number in layer]
-    for line, mask in enumerate(predecessors):
-        for before in bits(mask):
-            rows[before] |= 1 << line
-    return tuple(rows)
+    return tuple(same[layer[line]] | mask for line, mask in enumerate(_transposed(predecessors)))
+
+
+def _transposed(masks: Sequence[int]) -> Sequence[int]:
+    """Bit i of mask j becomes bit j of mask i."""
+    count = len(masks)
+    if sum(mask.bit_count() for mask in masks) <= DENSE * count:
+        rows = [0] * count
+        for line, mask in enumerate(masks):
+            for before in bits(mask):
+                rows[before] |= 1 << line
+        return rows
+    import numpy as np  # `--help` needs none
+
+    width = (count + 7) // 8
+    packed = np.frombuffer(b"".join(mask.to_bytes(width, "little") for mask in masks), np.uint8)
+    table = np.unpackbits(packed.reshape(count, width), axis=1, count=count, bitorder="little")
+    turned = np.packbits(table.T, axis=1, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in turned]
 
 
 def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
@@ -92,9 +111,12 @@ def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
     found: list[int] = []
     for mask in predecessors:
         everything = mask
-        # Edges run with the text, so the closures of all predecessors are complete.
-        for before in bits(mask):
-            everything |= found[before]
+        # Edges run with the text, so the closures of all predecessors are complete. The last line comes
+        # first: what it depends on adds nothing more.
+        while mask:
+            last = mask.bit_length() - 1
+            everything |= found[last]
+            mask &= ~(found[last] | 1 << last)
         found.append(everything)
     return tuple(found)
 
@@ -104,11 +126,13 @@ def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
     ancestors = closure(predecessors)
     reduced = []
     for mask in predecessors:
-        implied = 0
-        for before in bits(mask):
-            implied |= ancestors[before]
-        # What an ancestor of a predecessor is, is implied by the path through that predecessor.
-        reduced.append(mask & ~implied)
+        kept = 0
+        # What a predecessor depends on is implied by the path through that predecessor.
+        while mask:
+            last = mask.bit_length() - 1
+            kept |= 1 << last
+            mask &= ~(ancestors[last] | 1 << last)
+        reduced.append(kept)
     return tuple(reduced)
 
 

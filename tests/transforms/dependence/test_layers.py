@@ -1,12 +1,15 @@
 """The DLG, the symmetry mask, and the figures of the SPE paper."""
 
 from itertools import permutations
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence import graph, orders
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock, line_graph
+from codeaudit.transforms.dependence.effects import ANYTHING, Effects, conflicts
 from codeaudit.transforms.dependence.graph import (
     bits,
     closure,
@@ -109,3 +112,50 @@ def test_longest_paths_from_sources_are_the_layers(relation: tuple[int, ...]) ->
 @pytest.mark.parametrize("mask", [0, 0b1, 0b1010])
 def test_bits_gives_the_positions_in_order(mask: int) -> None:
     assert sum(1 << position for position in bits(mask)) == mask
+
+
+@pytest.mark.parametrize("dense", [0, 10_000])
+@given(relations(most=40))
+def test_layers_closure_and_mask_are_what_their_definitions_say(
+    dense: int, relation: tuple[int, ...]
+) -> None:
+    reach = [0] * len(relation)
+    layer = [0] * len(relation)
+    for line, mask in enumerate(relation):
+        for before in range(line):
+            if mask >> before & 1:
+                reach[line] |= reach[before] | 1 << before
+                layer[line] = max(layer[line], layer[before] + 1)
+    assert closure(relation) == tuple(reach)
+    assert layers(relation) == tuple(layer)
+    rows = [
+        sum(
+            1 << other
+            for other in range(len(relation))
+            if layer[other] == layer[line] or relation[other] >> line & 1
+        )
+        for line in range(len(relation))
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph, "DENSE", dense)
+        assert symmetry_mask(relation) == tuple(rows)
+
+
+def test_graphs_of_3000_lines_take_a_time_that_grows_with_the_lines() -> None:
+    def seconds(count: int) -> float:
+        """Every statement acts, so every one depends on all before it."""
+        effects = [Effects(frozenset({str(n % 7)}), frozenset({str(n % 5)}), ANYTHING) for n in range(count)]
+        begin = process_time()
+        relation = conflicts(effects)
+        statements = tuple(BlockStatement(0, 0, range(n, n + 1), (n,)) for n in range(count))
+        block = StatementBlock(statements, relation, None, tuple(effects))
+        lines = line_graph(block, [-1] * count, relation)
+        assert lines.predecessors == relation
+        closure(relation)
+        layers(relation)
+        symmetry_mask(relation)
+        return process_time() - begin
+
+    seconds(300)  # NumPy is imported once
+    short, long = (min(seconds(count) / count for _ in range(3)) for count in (300, 3000))
+    assert long < 4 * short, (short, long)

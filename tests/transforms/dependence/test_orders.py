@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import permutations
 from math import factorial
 from random import Random
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -81,3 +82,63 @@ def test_a_big_relation_is_not_counted_but_still_sampled_legally() -> None:
 @pytest.mark.parametrize("order", [(0, 1), (0, 1, 1), (0, 1, 3), (1, 0, 2)])
 def test_what_is_no_permutation_or_breaks_a_pair_is_illegal(order: tuple[int, ...]) -> None:
     assert not orders.is_legal((0, 0b1, 0), order)
+
+
+def _entangled(size: int, seed: int, span: int) -> tuple[int, ...]:
+    """Each element depends on two of the `span` elements before it."""
+    rng = Random(seed)
+    return tuple(
+        sum({1 << rng.randrange(max(0, line - span), line) for _ in range(2)}) if line else 0
+        for line in range(size)
+    )
+
+
+@given(relations(most=9))
+def test_what_was_taken_apart_before_gives_the_same_draws(relation: tuple[int, ...]) -> None:
+    orders._whole.cache_clear()
+    first = [orders.sample(relation, Random(seed)) for seed in range(3)]
+    hits = orders._whole.cache_info().hits
+    assert [orders.sample(relation, Random(seed)) for seed in range(3)] == first
+    assert orders._whole.cache_info().hits == hits + 3
+
+
+@pytest.mark.parametrize("bound", [1, 2, 5, 20_000])
+@given(relations())
+def test_beyond_the_bound_nothing_is_counted_and_every_draw_is_legal(
+    bound: int, relation: tuple[int, ...]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(orders, "DOWN_SETS", bound)
+        orders._whole.cache_clear()
+        assert orders.count(relation) in (None, len(list(orders.enumerate_orders(relation))))
+        assert orders.is_legal(relation, orders.sample(relation, Random(1)))
+    orders._whole.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "relation", [(0, 0, 0b1, 0b11, 0b10, 0b101), (0, 0, 0b1, 0b11, 0b10), (0, 0b1, 0, 0b101, 0b100)]
+)
+def test_the_chain_is_uniform(relation: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(orders, "DOWN_SETS", 1)
+    orders._whole.cache_clear()
+    assert orders.count(relation) is None
+    rng = Random(7)
+    legal = list(orders.enumerate_orders(relation))
+    seen = Counter(orders.sample(relation, rng) for _ in range(100 * len(legal)))
+    orders._whole.cache_clear()
+    assert set(seen) == set(legal)
+    assert chisquare([seen[order] for order in legal]).pvalue > 0.001
+
+
+@pytest.mark.parametrize("span", [30, 400])
+def test_four_variants_of_400_entangled_statements_take_at_most_50_ms(span: int) -> None:
+    orders.sample(_entangled(400, 99, 400), Random())  # NumPy is imported once
+
+    def seconds(seed: int) -> float:
+        relation = _entangled(400, seed, span)
+        begin = process_time()
+        for variant in range(4):
+            orders.sample(relation, Random(variant))
+        return process_time() - begin
+
+    assert min(map(seconds, range(5))) <= 0.05

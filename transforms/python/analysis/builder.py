@@ -118,7 +118,9 @@ class _BlockContext:
         """Note that these names are bound from here on; fragile ones may become unbound again and are left
         out.
         """
-        self.definite |= names - self.facts.fragile
+        new = names - self.facts.fragile - self.definite
+        if new:  # a long body binds each name once, and binds some of them many times
+            self.definite |= new
 
     def join(self, *branches: "_BlockContext") -> None:
         """Continue after a choice between branches.
