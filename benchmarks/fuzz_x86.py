@@ -5,6 +5,7 @@
     python -m benchmarks.fuzz_x86 --log x86.jsonl --blocks 0      what the log shows
     python -m benchmarks.fuzz_x86 --without NAME                  the power: what the engine is without a rule
     python -m benchmarks.fuzz_x86 --probe                         each instruction's declared effects, probed
+                                                                  here and, if it is installed, by Bochs
 
 Every second block is random: instructions of all encodings that this processor has, on few registers and
 places, flags and their consumers, partial registers, implied operands, string instructions with prefixes,
@@ -24,17 +25,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
-from codeaudit.transforms.errors import SourceError
+import iced_x86 as iced
+
+from codeaudit.transforms.errors import CannotAudit, SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
 from codeaudit.transforms.x86 import X86, effects, legality, rename
 from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import Operation, read
+from codeaudit.transforms.x86.registers import numbers
+from codeaudit.transforms.x86.witnesses import native
 from codeaudit.transforms.x86.witnesses.native import BlockPair, NativeProcessor, processor_name
 from codeaudit.transforms.x86.witnesses.verdicts import BlocksAgreed, BlocksDiffered
 from tests.support.campaigns import CampaignLog, Chunk, engine
 from tests.transforms.x86 import probing
+from tests.transforms.x86.emulated import MODELS, Emulator
 from tests.transforms.x86.specimens import entries, specimens, wild_block
 
 CHUNK = 200
@@ -266,25 +272,52 @@ def probe(seed: int) -> int:
     # Six, because a prefix that is drawn may make an instruction one that keeps its place.
     made = [(name, list(specimens(code, rng, count=6))) for name, code in entries()]
     flat = [(name, one) for name, some in made for one in _few(some)]
-    with NativeProcessor(probing.TARGET) as processor:
-        answers = probing.probe(processor, [one for _, one in flat])
-    ran: Counter[str] = Counter()
+    ran: dict[str, Counter[str]] = {}
     wrong: list[str] = []
-    for (name, one), answer in zip(flat, answers, strict=True):
-        ran[name] += answer.runs
-        wrong += [f"{name} {one.text}: {what}" for what in answer.wrong]
-        if not probing.declares_all_registers(one, effects.touch(one)):
-            wrong.append(f"{name} {one.text}: a register is neither named nor implied")
+    with NativeProcessor(probing.TARGET) as processor:
+        _probe(processor, flat, native.abilities(), ran.setdefault(processor_name(), Counter()), wrong)
+    for name, model in MODELS.items():
+        try:
+            emulator = Emulator(model)
+        except CannotAudit as error:
+            print(f"{name} was not emulated: {error}")
+            continue
+        sets = numbers(iced.CpuidFeature, model.sets)
+        some = [one for one in flat if not sets.isdisjoint(one[1].instruction.cpuid_features())]
+        with emulator:
+            _probe(emulator, some, model.abilities, ran.setdefault(f"Bochs, {name}", Counter()), wrong)
     counts: Counter[str] = Counter()
-    for name, some in made:
-        kind = "may move" if any(not effects.touch(one).barrier for one in some) else "keep their places"
+    for name, some_of_it in made:
+        kind = (
+            "may move" if any(not effects.touch(one).barrier for one in some_of_it) else "keep their places"
+        )
         counts[kind] += 1
-        counts[f"{kind}, probed"] += ran[name] > 0
-    print(f"{processor_name()}: {len(made):,} entries, {ran.total():,} pairs of runs")
+        counts[f"{kind}, probed"] += any(runs[name] for runs in ran.values())
+    print(f"{len(made):,} entries")
+    for name, runs in ran.items():
+        print(
+            f"{name}: {sum(count > 0 for count in runs.values()):,} entries, {runs.total():,} pairs of runs"
+        )
     for kind, what in (("may move", "all effects"), ("keep their places", "flags")):
         print(f"{counts[kind]:,} {kind}: {what} of {counts[f'{kind}, probed']:,} probed")
     print("\n".join(wrong) or "nothing does more than it declares")
     return 1 if wrong else 0
+
+
+def _probe(
+    asker: probing.Asker,
+    some: list[tuple[str, Operation]],
+    able: frozenset[str],
+    ran: Counter[str],
+    wrong: list[str],
+) -> None:
+    """Count the runs of each entry, and note what it does beyond its declaration."""
+    answers = probing.probe(asker, [one for _, one in some], able)
+    for (name, one), answer in zip(some, answers, strict=True):
+        ran[name] += answer.runs
+        wrong += [f"{name} {one.text}: {what}" for what in answer.wrong]
+        if not probing.declares_all_registers(one, effects.touch(one)):
+            wrong.append(f"{name} {one.text}: a register is neither named nor implied")
 
 
 def _few(some: list[Operation]) -> list[Operation]:

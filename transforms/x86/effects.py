@@ -37,9 +37,17 @@ _ORDINARY: Final = """
     AVX512_BITALG AVX512_VPOPCNTDQ AVX512_BF16
 """
 """Instruction sets that only compute, and whose effects were compared with execution on a processor. The
-instructions of all other sets (clocks, random numbers, processor state, ports; XOP, FMA4, TBM, AVX512_FP16,
-AVX_VNNI, which the processors at hand lack) keep their places.
+instructions of sets that are neither here nor in `_EMULATED` (clocks, random numbers, processor state, ports)
+keep their places.
 """
+_EMULATED: Final = "XOP FMA4 TBM AVX512_FP16 AVX_VNNI"
+"""Instruction sets that only compute, and whose effects were compared with execution by an emulator (Bochs),
+because the processors at hand lack them.
+"""
+_NOT_EMULATED: Final = """
+    VPSHAB VPSHAW VPSHAD VPSHAQ BLCFILL BLSFILL BLCS TZMSK BLCIC BLSIC T1MSKC BLCMSK BLCI
+"""
+"""Instructions of these sets that the emulator does not know. Nothing ran them, so they keep their places."""
 _SPECIAL: Final = """
     LFENCE MFENCE SFENCE LDMXCSR STMXCSR VLDMXCSR VSTMXCSR EMMS FEMMS MASKMOVQ HLT INT INT1 INT3 INTO WAIT
     IN OUT INSB INSW INSD OUTSB OUTSW OUTSD CLI STI PUSHF PUSHFQ POPF POPFQ ENTER LFS LGS LSS
@@ -205,8 +213,8 @@ def _is_barrier(instruction: iced.Instruction) -> bool:
         or instruction.has_repne_prefix
         or instruction.is_privileged
         or instruction.is_ip_rel_memory_operand
-        or not numbers(iced.CpuidFeature, _ORDINARY).issuperset(features)
-        or instruction.mnemonic in numbers(iced.Mnemonic, _SPECIAL)
+        or not numbers(iced.CpuidFeature, f"{_ORDINARY} {_EMULATED}").issuperset(features)
+        or instruction.mnemonic in numbers(iced.Mnemonic, f"{_SPECIAL} {_NOT_EMULATED}")
         # With memory `xchg` locks the bus without a prefix.
         or (instruction.mnemonic == iced.Mnemonic.XCHG and instruction.op0_kind == iced.OpKind.MEMORY)
         # A segment, control or x87 register has no base; MMX registers share their storage with x87.

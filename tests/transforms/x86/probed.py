@@ -2,8 +2,9 @@
 
 import json
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from random import Random
 from typing import Any
 
@@ -34,20 +35,28 @@ def prepare(job: dict[str, Any]) -> None:
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
     """Answer once for each instruction."""
     processor = Processor(bytes.fromhex(job["springboard"]), **job["labels"])
-    for one in job["inputs"][start:]:
-        answer(json.dumps(_probed(processor, one)))
+    for text in answers(processor, job["inputs"][start:]):
+        answer(text)
+
+
+def answers(processor: Processor, questions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """For each instruction what it does beyond its declaration, and the `ends` of its runs; as JSON."""
+    for one in questions:
+        yield json.dumps(_probed(processor, one))
 
 
 def _probed(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any]:
     rng = Random(asked["seed"])
     processor.load(bytes.fromhex(asked["code"]))
     wrong: set[str] = set()
+    all_ends: list[str] = []
     runs, fault = 0, ""
     for number in range(asked["states"]):
         first = running.random_state(
             rng, pointers=asked["pointers"], small=asked["small"], top=True, aligned=number % 2 == 0
         )
         other = running.random_state(rng, pointers=(), small=(), top=True, aligned=False)
+        first, other = _fitting(first, asked), _fitting(other, asked)
         second = _agreeing(first, other, asked)
         image, elsewhere = rng.sample(range(IMAGES), 2)
         if asked["flags_only"]:  # all its other effects are allowed
@@ -60,6 +69,7 @@ def _probed(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any]
             held = {at: byte for start, size, _ in places for at, byte in _bytes(image, start, size)}
         ends = [processor.run(first, image, held), processor.run(second, elsewhere, held)]
         processor.forget()
+        all_ends += [_told(end, asked["flags_defined"]) for end in ends]
         if ends[0].signal or ends[1].signal:
             fault = signal.Signals(ends[0].signal or ends[1].signal).name
             if ends[0].signal != ends[1].signal:
@@ -70,7 +80,24 @@ def _probed(processor: Processor, asked: Mapping[str, Any]) -> Mapping[str, Any]
             wrong.update(_wrong_flags(asked, (first, second), ends))
             continue
         wrong.update(_wrong(asked, (first, second), ends, (image, elsewhere), held, places))
-    return {"runs": runs, "wrong": sorted(wrong), "fault": fault}
+    return {"runs": runs, "wrong": sorted(wrong), "fault": fault, "ends": all_ends}
+
+
+def _told(end: Outcome, flags: int) -> str:
+    """A short text of all that a run left; equal texts mean equal ends."""
+    if end.signal:
+        return signal.Signals(end.signal).name
+    state = end.state
+    told = (state.general, state.vectors, state.masks, state.stack, state.flags & flags, state.control)
+    return sha256(repr((told, state.mxcsr, sorted(end.memory.items()))).encode()).hexdigest()[:16]
+
+
+def _fitting(state: FullState, asked: Mapping[str, Any]) -> FullState:
+    """The state without the registers, and parts of registers, that the processor does not have."""
+    count, size = asked["vectors"]
+    lanes = [lane[: size if number < count else 0] for number, lane in enumerate(state.vectors)]
+    masks = state.masks if size == 64 else (0,) * 8
+    return replace(state, vectors=tuple(lane.ljust(64, b"\0") for lane in lanes), masks=masks)
 
 
 def _agreeing(first: FullState, other: FullState, asked: Mapping[str, Any]) -> FullState:

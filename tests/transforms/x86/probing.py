@@ -1,4 +1,4 @@
-"""Does an instruction do no more than `effects.touch` declares? Asked of this processor.
+"""Does an instruction do no more than `effects.touch` declares? Asked of this processor, or of an emulator.
 
 An instruction runs twice, from two states that agree in everything that it declares to read or write, and in
 nothing else: other registers, other flags, other memory. Then what it declares to write must be equal in both
@@ -14,10 +14,11 @@ around it have to keep depends on them.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import iced_x86 as iced
 
+from codeaudit.transforms.oracle.sandbox import Answer
 from codeaudit.transforms.x86.effects import Access, Touch, touch
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
 from codeaudit.transforms.x86.registers import BASES, register_names, registers
@@ -39,15 +40,18 @@ _BITS = {
 _CLASSES = ("gp", "vec", "k")
 
 
-def question(operation: Operation, seed: int) -> Mapping[str, Any]:
-    """What the sandbox has to know about an instruction."""
+def question(operation: Operation, seed: int, abilities: frozenset[str]) -> Mapping[str, Any]:
+    """What the sandbox has to know about an instruction, and about the processor that runs it."""
     told = touch(operation)
+    ((widest, count),) = native._vectors(abilities)
     return {
+        "vectors": (count, {"x": 16, "y": 32, "z": 64}[widest]),
         "code": operation.code.hex(),
         "kept": _numbers(told.reads | told.writes),
         "written": _numbers(told.writes),
         "flags_read": _hardware(told.flags_read),
         "flags_written": _hardware(told.flags_written),
+        "flags_defined": ~_hardware(operation.instruction.rflags_undefined),
         "memory": None if any(not one.size for one in told.memory) else [_place(one) for one in told.memory],
         "flags_only": told.barrier,
         "seed": seed,
@@ -92,18 +96,35 @@ class Probe:
     """What it did and does not declare."""
     fault: str = ""
     """The last signal."""
+    ends: tuple[str, ...] = ()
+    """What each run left, two from each pair of states: equal texts mean equal ends."""
 
 
-def probe(asker: native.NativeProcessor, operations: Sequence[Operation]) -> list[Probe]:
-    """What this processor shows of each instruction; `asker` must have been made for `TARGET`."""
-    asked = [question(operation, number) for number, operation in enumerate(operations)]
+class Asker(Protocol):
+    """What runs instructions: this processor, or an emulator."""
+
+    def ask(self, groups: Sequence[Sequence[Mapping[str, Any]]]) -> list[Answer]:
+        """One answer of `probed` for each input."""
+        ...
+
+
+def probe(
+    asker: Asker, operations: Sequence[Operation], abilities: frozenset[str] | None = None
+) -> list[Probe]:
+    """What a processor shows of each instruction; a `NativeProcessor` must have been made for `TARGET`.
+
+    `abilities` are the vector registers that the states fill, in the words of Linux; by default this
+    processor's.
+    """
+    able = native.abilities() if abilities is None else abilities
+    asked = [question(operation, number, able) for number, operation in enumerate(operations)]
     groups = [asked[at : at + 200] for at in range(0, len(asked), 200)]
     found = []
     for group in groups:
         for kind, text in asker.ask([group]):
-            lost = {"runs": 0, "wrong": [], "fault": text}
+            lost = {"runs": 0, "wrong": [], "fault": text, "ends": []}
             told: Mapping[str, Any] = json.loads(text) if kind == "seen" else lost
-            found.append(Probe(told["runs"], tuple(told["wrong"]), told["fault"]))
+            found.append(Probe(told["runs"], tuple(told["wrong"]), told["fault"], tuple(told["ends"])))
     return found
 
 
