@@ -34,7 +34,8 @@ anything, unless the types are certain.
 5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
-   `n: int | None` to a number, only looks.
+   `n: int | None` to a number, only looks. The keys of `**kw` are plain strings: in `f(**{Key("size"): 1})`,
+   `Key.__eq__` and `Key.__hash__` do not act.
 7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
    binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other.
 """
