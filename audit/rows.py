@@ -167,7 +167,13 @@ def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None
 
 
 def _moves(moves: Sequence[Move]) -> str:
-    return json.dumps([[move.kind, move.site, move.value, move.note] for move in moves])
+    # Only moves of mixed variants name their transform, so that the rows of others stay as they were.
+    return json.dumps(
+        [
+            [move.kind, move.site, move.value, move.note, *([move.transform] if move.transform else [])]
+            for move in moves
+        ]
+    )
 
 
 def _prediction_columns(side: str, prediction: Prediction) -> TableRow:
@@ -344,8 +350,10 @@ def _relabelled(sample: Sample, told: str | None) -> Sample:
     return sample if label == sample.label else replace(sample, label=label)
 
 
-def _move(kind: str, site: int, value: str | list[int], note: str) -> Move:
+def _move(kind: str, site: int, value: str | list[int], note: str, transform: str = "") -> Move:
     order = isinstance(value, list) and all(map(is_whole, value))
-    if not (is_text(kind) and is_whole(site) and is_text(note) and (order or is_text(value))):
+    texts = is_text(kind) and is_text(note) and is_text(transform)
+    if not (texts and is_whole(site) and (order or is_text(value))):
         raise ValueError(f"no move: {shown_value([kind, site, value, note])}")
-    return Move(kind=kind, site=site, value=value if isinstance(value, str) else tuple(value), note=note)
+    moved = value if isinstance(value, str) else tuple(value)
+    return Move(kind=kind, site=site, value=moved, note=note, transform=transform)

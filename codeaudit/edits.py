@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from codeaudit.options import check_values, listed, shown
+from codeaudit.options import check_values, listed, shown, with_mixture
 from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
@@ -95,6 +95,7 @@ def perturb(
     samples: Iterable[str | Path | Sample] | str | Path,
     transforms: Sequence[str] | str | None = None,
     *,
+    mixed: Sequence[str] | str | None = None,
     variants: int = 4,
     seed: int = 0,
     language: str = DEFAULT,
@@ -112,6 +113,8 @@ def perturb(
     transforms
         Names or families, in a list or with commas between. By default the standard ones of each sample's
         language that keep the meaning.
+    mixed
+        As for `run`.
     variants, seed
         How many variants of each sample and transform, and which.
     task
@@ -147,13 +150,22 @@ def perturb(
     from codeaudit.audit.registry import TASKS
     from codeaudit.transforms.registry import expand
 
-    check_values(transforms=transforms, variants=variants, seed=seed, task=task, sites=sites, workers=workers)
+    check_values(
+        transforms=transforms,
+        mixed=mixed,
+        variants=variants,
+        seed=seed,
+        task=task,
+        sites=sites,
+        workers=workers,
+    )
     check_language(language)
     check_samples(samples)
     names = None if transforms is None else listed(transforms)
     # Now and not at the first outcome: this function is no generator, so that errors come from its call.
     if names is not None and not expand(names):
         raise UsageError("transforms names no transform; leave it out for the standard set")
+    names = with_mixture(names, mixed)
     asked = None if task is None else TASKS.get(task)
     chosen = partial(_outcomes, names=names, variants=variants, seed=seed, sites=sites)
     return _perturbed(samples, language, asked, chosen, workers)

@@ -21,7 +21,7 @@ from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.models.provider import OPTIONS, Option
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.registry import expand
+from codeaudit.transforms.registry import expand, mixed_name
 
 ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
@@ -44,6 +44,8 @@ class RunOptions:
     labels: str | None = None
     transform: str | None = None
     """Names with commas between them; `None` for the standard set."""
+    mixed: str | None = None
+    """Names whose moves are mixed in one variant, with commas between them."""
     sites: Sites = "auto"
     variants: int = 4
     controls: bool = True
@@ -70,17 +72,15 @@ class RunOptions:
 
     @property
     def transforms(self) -> tuple[str, ...] | None:
-        """The named transforms and families; `None` for the standard set.
+        """The named transforms and families, and the mixture; `None` for the standard set.
 
         Raises:
             UsageError: a name is unknown, or the text holds no name.
         """
-        if self.transform is None:
-            return None
-        names = listed(self.transform)
-        if not expand(names):
+        names = None if self.transform is None else listed(self.transform)
+        if names is not None and not expand(names):
             raise UsageError("--transform names no transform; leave it out for the standard set")
-        return names
+        return with_mixture(names, self.mixed)
 
     @property
     def attacks(self) -> tuple[str, ...]:
@@ -168,6 +168,20 @@ def listed(names: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for name in several if name.strip())
 
 
+def with_mixture(names: tuple[str, ...] | None, mixed: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """These transforms and families, and the transform that mixes others; `None` if there is neither.
+
+    Raises:
+        UsageError: a name is unknown, or nothing is to be mixed.
+    """
+    if mixed is None:
+        return names
+    parts = listed(mixed)
+    if not parts:
+        raise UsageError("mixed names no transform; 'all' mixes all that keep the meaning")
+    return tuple(dict.fromkeys((*(names or ()), *expand([mixed_name(parts)]))))
+
+
 # Tables by name in place of a type per option, because both the Python API and click read them.
 SMALLEST: Final[Mapping[str, int | None]] = {
     "variants": 1,
@@ -198,7 +212,7 @@ LARGEST: Final[Mapping[str, float | None]] = {
 }
 """Limits of a gate: numbers from 0, with the largest number; `None` if there is none."""
 TEXTS: Final = frozenset({"source", "name", "language", "task", "labels", "base_url", "device"})
-NAMES: Final = frozenset({"transforms", "attack"})
+NAMES: Final = frozenset({"transforms", "mixed", "attack"})
 """Options that are one text with commas between its names, or several names."""
 OPTIONAL: Final = frozenset(
     {
@@ -209,6 +223,7 @@ OPTIONAL: Final = frozenset(
         "max_f1_drop",
         "max_violation_rate",
         "min_sensitivity",
+        "mixed",
         "precision",
         "task",
         "transforms",

@@ -42,6 +42,7 @@ def run(
     corpus: AnyCorpus | None = None,
     task: str | None = None,
     transforms: str | Sequence[str] | None = None,
+    mixed: str | Sequence[str] | None = None,
     variants: int = 4,
     limit: int | None = 200,
     seed: int = 0,
@@ -83,6 +84,9 @@ def run(
         By default that of the models, else `"function-name"`.
     transforms
         Names or families, in a list or with commas between. By default the standard set of the language.
+    mixed
+        Names or families, or `"all"`, whose moves are mixed in one variant. That is one more transform;
+        without `transforms` it takes the place of the standard set.
     variants
         Number of variants per sample and transform.
     limit
@@ -126,6 +130,7 @@ def run(
     check_values(
         task=task,
         transforms=transforms,
+        mixed=mixed,
         labels=labels,
         sites=sites,
         attack=attack,
@@ -161,6 +166,7 @@ def run(
         corpus=spec,
         labels=labels,
         transform=_joined(transforms),
+        mixed=_joined(mixed),
         sites=sites,
         controls=controls,
         execute=execute,

@@ -5,7 +5,7 @@ A transform proposes an edit as a tuple of moves (`propose`) and makes any part 
 records.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Protocol, runtime_checkable
@@ -71,6 +71,18 @@ class Surrounded(Protocol):
 
     def within(self, text: str) -> Transform:
         """The same transform for the functions of this text. A text that cannot be read shows nothing."""
+
+
+@runtime_checkable
+class Locating(Protocol):
+    """Optional: a transform that says what stands at its sites, as mixed variants need."""
+
+    def places(self, source: str) -> Mapping[int, str]:
+        """What stands at each site. A site of another text with the same answer can be edited in its place.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
 
 
 @runtime_checkable

@@ -161,15 +161,30 @@ def within(sample: Sample, transform: Transform) -> Transform:
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:
     """The part of a sample that a transform is given, with the text around it."""
+    return part_for(transform, sample.source, sample.language, file=sample.context)
+
+
+def part_for(transform: Transform, source: str, language: str, *, file: str) -> FunctionContext:
+    """The part of a text that a transform is given, with the text around it, and what forbids the transform.
+
+    Args:
+        transform: whose unit decides what it is given.
+        source: the whole text of a sample.
+        language: that of the text.
+        file: the text of the file around it; empty if that is unknown.
+
+    Raises:
+        SourceError: the text cannot be parsed, or holds no single function.
+    """
     # The identity must give back every byte, and it fits texts that do not parse.
     if transform.unit != "function" or transform.kind == "identity":
-        return FunctionContext("", sample.source, "")
-    found = function_context_of(sample.source, sample.language)
+        return FunctionContext("", source, "")
+    found = function_context_of(source, language)
     if isinstance(transform, Surrounded):  # it considers the text around by itself
         return replace(found, obstacle=None)
-    record = find_language(sample.language)
-    if found.obstacle is None and sample.context and record is not None and record.obstacle_in_file:
-        obstacle: str | None = load_target(record.obstacle_in_file)(found.source, sample.context)
+    record = find_language(language)
+    if found.obstacle is None and file and record is not None and record.obstacle_in_file:
+        obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file)
         return replace(found, obstacle=obstacle)
     return found
 

@@ -73,6 +73,8 @@ class Move:
     """The new name, or the new order of the block's statements as indices into the old one."""
     note: str
     """For people: `total -> count`, `lines 3, 4 -> 4, 3`."""
+    transform: str = ""
+    """In a mixed variant the transform that makes the edit; else empty, because the variant names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

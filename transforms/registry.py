@@ -25,6 +25,14 @@ from codeaudit.transforms.seeding import stream
 ALL: Final = "all"
 """The name for every transform that keeps the meaning and the interface."""
 
+MIXED: Final = "mixed"
+"""The form `mixed/NAME+NAME`: the moves of several transforms in one variant."""
+
+JOINT: Final = "+"
+"""Between the names of a mixture."""
+
+_MIXED: Final = "codeaudit.transforms.mixing:load"
+
 PLUG_INS: Final = "plug-ins"
 """The family of transforms that no language's record lists."""
 
@@ -65,7 +73,10 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
     group="codeaudit.transforms",
     expects=Transform,
     project=True,
-    forms={form: target for language in _BUILT_IN for form, target in language.forms.items()},
+    forms={
+        MIXED: _MIXED,
+        **{form: target for language in _BUILT_IN for form, target in language.forms.items()},
+    },
     late=_of_plug_in_languages,
 )
 
@@ -83,7 +94,15 @@ def transform_for(name: str, language: str) -> Transform:
     if record is not None and (entry := record.transforms.get(name)) is not None:
         found: Transform = load_target(entry.target)
         return found
+    if name.startswith(f"{MIXED}/"):  # its parts are those of the language
+        mixed: Transform = load_target(_MIXED)(name, language)
+        return mixed
     return TRANSFORMS.get(name)
+
+
+def mixed_name(names: Iterable[str]) -> str:
+    """The name of the transform that mixes these transforms and families."""
+    return f"{MIXED}/{JOINT.join(names)}"
 
 
 def entry_of(name: str, language: str = "") -> TransformEntry:

@@ -98,6 +98,15 @@ class Rename(ABC):
                 return moves
         return Refused(names.unchanged)
 
+    def places(self, source: str) -> Mapping[int, str]:
+        """The name of each variable that may be renamed.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        names = self.names(source)
+        return {} if isinstance(names, Refused) else names.current
+
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """Rename with any subset of the moves; refuses names that collide and results without a proof.
 

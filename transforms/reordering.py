@@ -138,6 +138,15 @@ class Reorder(ABC):
         text = found.text(chosen)
         return Refused(UNREADABLE) if text is None else Rewritten(source=text, evidence=self.evidence)
 
+    def places(self, source: str) -> Mapping[int, str]:
+        """What stays before what in each block.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        blocks = self.ordering(source).blocks
+        return {site: repr(tuple(block.predecessors)) for site, block in enumerate(blocks)}
+
     def count(self, source: str) -> int | None:
         """Number of combinations of legal orders without the text's own; `None` if too costly to count.
 

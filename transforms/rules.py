@@ -8,7 +8,7 @@ Many rules put regions of the text (the items of a dict, the methods of a class)
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -79,6 +79,15 @@ class SiteRule(ABC):
             return Refused(OVERLAP)
         return self.rewritten(source, [patch for group in patches.values() for patch in group])
 
+    def places(self, source: str) -> Mapping[int, str]:
+        """The text that each site covers, with its note and the number of its options.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        text = source.encode()
+        return {number: _place(text, site) for number, site in enumerate(_found(self, source)[0])}
+
     @abstractmethod
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """The sites of a text and the candidates that were refused.
@@ -107,6 +116,12 @@ def _found(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
         elif site.options:
             sites.append(site)
     return tuple(sites), max(reasons, key=lambda reason: (reasons[reason], reason), default=None)
+
+
+def _place(text: bytes, site: Site) -> str:
+    patches = [patch for option in site.options for patch in option]
+    covered = text[min(patch.start for patch in patches) : max(patch.end for patch in patches)]
+    return f"{len(site.options)} {site.note}: {covered.decode(errors='replace')}"
 
 
 OPTIONS: Final = 12

@@ -19,6 +19,7 @@ from codeaudit.audit.suite import spread
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language, every_language
+from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
 from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.registry import entry_of, languages_of, transform_for
@@ -91,7 +92,10 @@ def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
 
 def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
     """The transforms with these names, for a language."""
-    return tuple(transform_for(one, name) for one in meant(names, (name,)))
+    found = [transform_for(one, name) for one in meant(names, (name,))]
+    # A file's functions are rewritten one by one, so a mixture comes apart into its functions' part and the
+    # rest.
+    return tuple(part for one in found for part in (one.by_unit() if isinstance(one, Mixed) else [one]))
 
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})

@@ -112,7 +112,7 @@ class Space:
                 return None
             move = self.rng.choice(fresh)
             # Fresh moves are drawn from the original, so one replaces the move at its site, if there is one.
-            rest = tuple(each for each in one.moves if each.site != move.site)
+            rest = tuple(each for each in one.moves if _place(each) != _place(move))
             smaller = len(rest) and self.rng.random() < 0.25
             if made := self.make(transform, _ordered(rest if smaller else (*rest, move))):
                 return made
@@ -124,9 +124,9 @@ class Space:
         """
         if one.transform != other.transform:
             return None  # sites of different transforms name different things
-        sites = {move.site for move in (*one.moves, *other.moves)}
+        sites = sorted({_place(move) for move in (*one.moves, *other.moves)})
         chosen = {site: self.rng.choice((one, other)) for site in sites}
-        moves = [move for parent in (one, other) for move in parent.moves if chosen[move.site] is parent]
+        moves = [move for parent in (one, other) for move in parent.moves if chosen[_place(move)] is parent]
         transform = transform_for(one.transform, self.sample.language)
         return self.make(transform, _ordered(moves)) if moves else None
 
@@ -374,6 +374,11 @@ def _fresh(space: Space, number: int) -> Iterator[Perturbed]:
             else:
                 number -= 1
                 yield made
+
+
+def _place(move: Move) -> tuple[str, int]:
+    """The site of a move; in a mixed variant each transform numbers its own sites."""
+    return move.transform, move.site
 
 
 def _ordered(moves: Iterable[Move]) -> tuple[Move, ...]:

@@ -112,6 +112,16 @@ def transform_option(text: str, **settings: Any) -> Callable[[F], F]:
     return option("--transform", cls=Listed, **shown, **settings)
 
 
+MIXED: Final = option(
+    "--mixed",
+    cls=Listed,
+    metavar="NAME[,NAME]",
+    shell_complete=complete_transforms,
+    help="Transforms or families, or `all`, whose moves are mixed in one variant: one more transform, "
+    "mixed/NAME+NAME. Alone it takes the place of the standard set.",
+)
+
+
 def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F], F]:
     """The option `--format` of a command whose parameter is called `form`."""
     return option("--format", "form", type=click.Choice(formats), default="rich", help=text)
@@ -203,6 +213,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "callers see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
         "which needs --execute.  [default: the standard set for the language]"
     ),
+    MIXED,
     option(
         "--sites",
         type=click.Choice(CHOICES["sites"]),

@@ -29,6 +29,7 @@ DRAWING: Final = (
     "corpus",
     "labels",
     "transform",
+    "mixed",
     "sites",
     "variants",
     "controls",

@@ -52,6 +52,7 @@ from codeaudit.audit.store import (
 )
 from codeaudit.cli.options import (
     EXECUTE,
+    MIXED,
     POSITIVE,
     complete_tasks,
     format_option,
@@ -61,7 +62,7 @@ from codeaudit.cli.options import (
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
-from codeaudit.options import RunOptions, default_workers, listed
+from codeaudit.options import RunOptions, default_workers, listed, with_mixture
 from codeaudit.preparing import draw, with_witnesses
 from codeaudit.reports.wording import visible
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
@@ -313,6 +314,7 @@ CODEMOD: Final = "codemod/"
     "py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, which needs --suite "
     "FILE --execute.  [default: the standard set; for files without those that change what callers see]"
 )
+@MIXED
 @option("--seed", type=int, default=0, metavar="S", help="Decides which edits are made.")
 @path_option("--out", "DIR", "Where the perturbed copy goes; must not exist, or be empty.")
 @path_option(
@@ -364,6 +366,7 @@ CODEMOD: Final = "codemod/"
 def transform(
     sources: tuple[str, ...],
     transform: str | None,
+    mixed: str | None,
     suite: Path | None,
     out: Path | None,
     diff: bool,
@@ -382,13 +385,14 @@ def transform(
       codeaudit transform stdlib:json --suite json.parquet
     """
     names = None if transform is None else listed(transform)
-    expanded = None if names is None else expand(names, interface=suite is not None)
-    if names is not None and not expanded:
+    if names is not None and not expand(names):
         raise UsageError("--transform names no transform; leave it out for the standard set")
+    names = with_mixture(names, mixed)
+    expanded = None if names is None else expand(names, interface=suite is not None)
     if suite is not None:
         if out is not None:
             raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
-        counts = _suite(sources, transform, suite, diff=diff, **options)
+        counts = _suite(sources, transform, suite, diff=diff, mixed=mixed, **options)
     else:
         counts = _files(sources, expanded, frozenset(names or ()), out, diff=diff, **options)
     _show(counts, sources, options["seed"], form, units="units" if suite is None else "variants", diff=diff)
