@@ -16,8 +16,9 @@ from multiprocessing import get_context, parent_process
 from typing import Final, TypeVar
 
 from codeaudit.audit.records import Case
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.language import Language, find_language
-from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.perturb import perturb_one, under
 from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
 from codeaudit.transforms.registry import expand, transform_for
 
@@ -35,6 +36,8 @@ class SuitePlan:
     variants: int
     seed: int
     sites: Sites = "auto"
+    dependence: Dependence = "strict"
+    """The relation of the transforms that depend on one."""
     executed: bool = False
     """Whether `execution.execute` judges the variants afterwards, and may confirm edits without evidence."""
 
@@ -88,7 +91,7 @@ def case(sample: Sample, plan: SuitePlan) -> Case:
 
 
 def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
-    transform = transform_for(name, sample.language)
+    transform = under(transform_for(name, sample.language), plan.dependence)
     try:
         return list(
             perturb_one(

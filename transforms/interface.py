@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Protocol, runtime_checkable
 
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
 NOT_A_MOVE: Final = "not a move of this transform"
@@ -83,6 +84,14 @@ class Locating(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
+
+
+@runtime_checkable
+class Related(Protocol):
+    """Optional: a transform whose moves depend on a relation between statements."""
+
+    def under(self, dependence: Dependence) -> Transform:
+        """The same transform under this relation; its evidence is that of the relation."""
 
 
 @runtime_checkable

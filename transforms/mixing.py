@@ -16,10 +16,11 @@ from functools import lru_cache
 from random import Random
 from typing import Final, get_args
 
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import NOT_A_MOVE, Locating, Refused, Rewritten, Surrounded, Transform
 from codeaudit.transforms.language import every_language, find_language
-from codeaudit.transforms.perturb import part_for
+from codeaudit.transforms.perturb import part_for, under
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.registry import JOINT, MIXED, expand, kind_of, one_way, transform_for
 from codeaudit.transforms.renaming import Rename
@@ -96,6 +97,10 @@ class Mixed:
     def within(self, text: str) -> "Mixed":
         """The same transform for the texts of this file."""
         return replace(self, around=text)
+
+    def under(self, dependence: Dependence) -> "Mixed":
+        """The same transform with its parts under this relation."""
+        return replace(self, parts=tuple(under(part, dependence) for part in self.parts))
 
     def by_unit(self) -> tuple["Mixed", ...]:
         """One transform of functions and one of whole texts, for a file whose functions are rewritten one by

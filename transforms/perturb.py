@@ -14,8 +14,9 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
-from codeaudit.transforms.interface import Refused, Surrounded, Transform
+from codeaudit.transforms.interface import Refused, Related, Surrounded, Transform
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import FunctionContext, Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from codeaudit.transforms.registration import load_target
@@ -157,6 +158,11 @@ def within(sample: Sample, transform: Transform) -> Transform:
     if isinstance(transform, Surrounded):
         return transform.within(sample.context or sample.source)
     return transform
+
+
+def under(transform: Transform, dependence: Dependence) -> Transform:
+    """The transform under this relation, if it depends on one."""
+    return transform.under(dependence) if isinstance(transform, Related) else transform
 
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:

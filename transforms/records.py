@@ -10,9 +10,12 @@ from typing import Literal, TypeAlias
 Kind: TypeAlias = Literal["preserving", "control", "identity"]
 """`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again."""
 
-Evidence: TypeAlias = Literal["none", "analysis", "parsed", "compiled", "executed", "measured"]
+Evidence: TypeAlias = Literal[
+    "none", "analysis (returning)", "analysis", "parsed", "compiled", "executed", "measured"
+]
 """How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
-for the edit, and a meaning-keeping variant with it is not applied. `measured`: an independent tool agreed."""
+for the edit, and a meaning-keeping variant with it is not applied. `analysis (returning)`: the analysis, for
+calls that raise nothing. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""

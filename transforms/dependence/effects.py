@@ -13,7 +13,7 @@ The analyses of Python and Java compute the effects (their assumptions stand in 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 OBSERVES: Final = 1
 """Reads state that others can change: globals, attributes, captured variables, shared containers."""
@@ -44,7 +44,8 @@ ANYTHING: Final = OBSERVES | ACTS | RAISES
 """The effects of an unknown call."""
 
 _BARRIERS: Final = BARRIER | LEAVES_LOOP | ENDS_CALL
-_CONFLICTS: Final = (
+_Pairs: TypeAlias = tuple[tuple[int, int], ...]
+_CONFLICTS: Final[_Pairs] = (
     (ACTS, OBSERVES | ACTS | RAISES | STORES | LOOKS_UP),
     (LOOKS_UP, ACTS),
     (OBSERVES, ACTS | STORES),
@@ -56,6 +57,17 @@ _CONFLICTS: Final = (
 """Pairs (one, others): a statement with effect `one` may not change places with one that has any of
 `others`.
 """
+_RETURNING: Final[_Pairs] = (
+    (ACTS, OBSERVES | ACTS | STORES | LOOKS_UP | EXITS),
+    (LOOKS_UP, ACTS),
+    (OBSERVES, ACTS | STORES),
+    (RAISES, EXITS),
+    (STORES, ACTS | OBSERVES | EXITS),
+    (EXITS, ACTS | STORES | RAISES | EXITS | EXPECTS),
+    (EXPECTS, EXITS),
+)
+"""The pairs for calls that raise nothing. A statement that might raise did not, so it may change places with
+one that acts or raises. What may leave on purpose keeps its place: what follows may rely on its test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +95,21 @@ class Effects:
         return Effects(self.reads | other.reads, self.writes | other.writes, self.flags | other.flags)
 
 
-def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int, ...]:
+def conflicts(
+    effects: Sequence[Effects], *, guarded: bool = False, returning: bool = False
+) -> tuple[int, ...]:
     """Predecessor masks of the conflict relation: bit i of mask j is set iff statements i < j conflict.
 
     Args:
         effects: the effects of the statements, in the order of the text.
         guarded: whether a handler may catch an exception of these statements and then read the variables (a
             `try` or `with` around them). If so, the order of binding a variable and raising counts, too.
+        returning: whether only calls count that raise nothing, not even an exception that is caught.
     """
+    pairs = _RETURNING if returning else _CONFLICTS
     readers: dict[str, int] = {}
     writers: dict[str, int] = {}
-    having: dict[int, int] = dict.fromkeys((one for one, _ in _CONFLICTS), 0)
+    having: dict[int, int] = dict.fromkeys((one for one, _ in pairs), 0)
     barriers = binders = 0
     predecessors = []
     # The tables hold only earlier statements, so each conflict is found once and oriented by the text.
@@ -110,7 +126,7 @@ def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int
         for name in effect.writes:
             before |= writers.get(name, 0) | readers.get(name, 0)
         if flags:
-            for one, others in _CONFLICTS:
+            for one, others in pairs:
                 if flags & one:
                     for other, mask in having.items():
                         if others & other:

@@ -9,7 +9,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive
-from codeaudit.transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
+from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.registry import ALL, TRANSFORMS, expand
 from tests.support.causes import CAUSES, Cause
@@ -50,7 +50,7 @@ def test_reordering_keeps_when_objects_are_dropped(judge: Judge) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("transform", "share"), [(REORDER_NAMES_ONLY, 0.4), (TRANSFORMS.get("rename-merging"), 0.5)]
+    ("transform", "share"), [(REORDER.under("paper"), 0.4), (TRANSFORMS.get("rename-merging"), 0.5)]
 )
 def test_the_oracle_notices_what_changes_the_meaning(
     judge: Judge, transform: Transform, share: float

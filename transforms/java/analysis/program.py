@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from random import Random
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import (
@@ -31,6 +31,7 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
 )
 from codeaudit.transforms.dependence.graph import DependenceGraph
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import completes
 from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
@@ -38,9 +39,6 @@ from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, resolve
 from codeaudit.transforms.java.parsing import CALLABLES, EMPTY, TYPES, Node
-
-Dependence: TypeAlias = Literal["full", "names"]
-"""`full`: the sound conflict relation. `names`: variables and jumps only, which does not keep the meaning."""
 
 SHARED_LINE: Final = "statements share a line with a comment"
 
@@ -71,9 +69,11 @@ class _Place:
     parent: int
     guard: int
     """The first byte of the innermost `try`; -1 without one."""
+    nested: bool = False
+    """Whether it is in a lambda or class inside, whose caller may catch what it raises."""
 
     def inner(self, parent: int, guard: int | None = None) -> "_Place":
-        return _Place(self.depth + 1, parent, self.guard if guard is None else guard)
+        return _Place(self.depth + 1, parent, self.guard if guard is None else guard, self.nested)
 
 
 class JavaProgramBuilder:
@@ -85,7 +85,7 @@ class JavaProgramBuilder:
         """The lines in the order of the text."""
         self._source = facts.source
         self._comments = facts.reading.comments
-        self._names_only = dependence == "names"
+        self._dependence = dependence
         self._jumps: list[int] = []
         """For each `break` and `continue` the first byte of the statement that it leaves."""
 
@@ -118,7 +118,10 @@ class JavaProgramBuilder:
         total = Effects()
         for effect in effects:
             total |= effect
-        block = StatementBlock(tuple(statements), conflicts(effects), fixed, tuple(effects))
+        # Where an exception may be caught, a call that raises nothing has statements that raise.
+        returning = self._dependence == "returning" and place.guard < 0 and not place.nested
+        relation = conflicts(effects, returning=returning)
+        block = StatementBlock(tuple(statements), relation, fixed, tuple(effects))
         return block, _from_outside(total)
 
     def _goes_on(self, node: Node) -> bool:
@@ -223,11 +226,11 @@ class JavaProgramBuilder:
         parts: list[int | StatementBlock] = [line]
         for cut, body in bodies:
             before = len(self._jumps)
-            inner = _Place(place.depth + 1, line, -1)
+            inner = _Place(place.depth + 1, line, -1, nested=True)
             if cut is not body:
                 header = self._row(cut.start, body.start, inner.depth, line, Effects())
                 parts.append(header)
-                inner = _Place(inner.depth + 1, header, -1)
+                inner = _Place(inner.depth + 1, header, -1, nested=True)
             self._body(body, inner, parts)
             del self._jumps[before:]  # jumps in a lambda or class cannot leave it
         return tuple(parts), effects
@@ -319,7 +322,7 @@ class JavaProgramBuilder:
             effects |= self._effects(within)
             clause = self._row(group.start, head, place.depth, line, self._effects(within))
             parts.append(clause)
-            inner = _Place(place.depth + 1, clause, place.guard)
+            inner = _Place(place.depth + 1, clause, place.guard, place.nested)
             statements = [child for child in group.children if child.kind != "switch_label"]
             if group.kind == "switch_rule":
                 effects |= self._body(statements[0], inner, parts)
@@ -372,6 +375,8 @@ class JavaProgramBuilder:
             else:
                 continue
             effects |= self._clause(clause.start, inner.start, inner, place, line, parts, guard)
+        if self._dependence == "returning":  # a `try` keeps its place, as a test does
+            effects |= Effects(flags=EXITS)
         return parts, effects
 
     def _wrapped(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
@@ -487,7 +492,7 @@ class JavaProgramBuilder:
 
     def _effects(self, reading: JavaEffectCollector) -> Effects:
         flags = reading.flags
-        if self._names_only:  # the relation of the paper knows no calls, stores or exceptions
+        if self._dependence == "paper":  # the relation of the paper knows no calls, stores or exceptions
             flags &= BARRIER | LEAVES_LOOP | ENDS_CALL
         return Effects(frozenset(reading.reads), frozenset(reading.writes), flags)
 
@@ -588,7 +593,7 @@ class JavaProgram:
 
 
 @lru_cache(maxsize=8)
-def analyse(source: str, *, dependence: Dependence = "full") -> JavaProgram:
+def analyse(source: str, *, dependence: Dependence = "strict") -> JavaProgram:
     """The program of one method or constructor.
 
     The last programs are cached, because a transform proposes and applies to one source many times.

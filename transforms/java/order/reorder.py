@@ -8,7 +8,7 @@ and every byte of every statement stays, its comments included. The assumptions 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, BlockStatement, StatementBlock
@@ -23,8 +23,9 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
     reaching_reads,
 )
+from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
 from codeaudit.transforms.java.analysis.library import BUILDERS
-from codeaudit.transforms.java.analysis.program import Dependence, JavaProgram, analyse
+from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.files import ESCAPED, escaped
 from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reversible
@@ -51,7 +52,11 @@ class JavaReorder(Reorder):
     """Puts the statements of a Java method into another legal order."""
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"java"}))
-    dependence: Dependence = "full"
+    dependence: Dependence = "strict"
+
+    def under(self, dependence: Dependence) -> "JavaReorder":
+        """The same transform under another relation."""
+        return replace(self, dependence=dependence, evidence=EVIDENCE[dependence])
 
     def ordering(self, source: str) -> JavaOrdering:
         """The blocks of the method.
@@ -63,7 +68,6 @@ class JavaReorder(Reorder):
 
 
 REORDER: Final = JavaReorder()
-REORDER_NAMES_ONLY: Final = JavaReorder(name="reorder-names-only", dependence="names", evidence="none")
 
 
 NO_PAIR: Final = "no dependence that stands alone"

@@ -23,6 +23,7 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
     reaching_reads,
 )
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
 from codeaudit.transforms.python.analysis.facts import (
@@ -94,6 +95,8 @@ class _BlockContext:
     """The line number of the header or clause above the block."""
     guarded: bool = False
     """Whether a `try` or `with` around the block may observe an exception."""
+    nested: bool = False
+    """Whether the block is of a function inside, whose caller may catch what it raises."""
     pinned: bool = False
     """Whether the statements keep their order in any case (a class body, a module)."""
     rebound: frozenset[str] = frozenset()
@@ -110,6 +113,7 @@ class _BlockContext:
             depth=self.depth + 1,
             parent=parent,
             guarded=self.guarded or guarded,
+            nested=self.nested,
             rebound=self.rebound,
             definite=self.definite,
         )
@@ -139,9 +143,11 @@ class PythonProgramBuilder:
     Use one builder per text: call `alone` or `module` once, then read `rows` and `places`.
     """
 
-    def __init__(self, source: str, *, names_only: bool, rebound: frozenset[str], shown: ShownLooks) -> None:
-        """`names_only` builds the relation of the papers (names only, read after write); `rebound` are names
-        of builtins that the text declares global; `shown` is what the text around shows of its classes.
+    def __init__(
+        self, source: str, *, dependence: Dependence, rebound: frozenset[str], shown: ShownLooks
+    ) -> None:
+        """`rebound` are names of builtins that the text declares global; `shown` is what the text around
+        shows of its classes.
         """
         self.rows: list[DraftLine] = []
         """The lines in the order of the text."""
@@ -149,7 +155,7 @@ class PythonProgramBuilder:
         """What is known at each statement, by the `id` of its node."""
         self._text = source.encode()
         self._starts = line_starts(self._text)
-        self._paper = names_only
+        self._dependence = dependence
         self._rebound = rebound
         self._shown = shown
 
@@ -184,7 +190,7 @@ class PythonProgramBuilder:
         settle_types(node, facts)
         # Every parameter is bound when the body begins.
         known = facts.parameters - facts.fragile
-        scope = _BlockContext(facts=facts, depth=depth, parent=line, definite=known)
+        scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=known)
         scope.rebound = facts.rebound | facts.local & WELL_KNOWN
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
 
@@ -217,10 +223,12 @@ class PythonProgramBuilder:
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
             # `if c: x = 1` does not replace every earlier value of `x`.
             certain.append(not isinstance(node, COMPOUND))
-        if self._paper:
+        if self._dependence == "paper":
             relation = reaching_reads(effects, kills=certain)
         else:
-            relation = conflicts(effects, guarded=scope.guarded)
+            # Where an exception may be caught, a call that raises nothing has statements that raise.
+            returning = self._dependence == "returning" and not (scope.guarded or scope.nested)
+            relation = conflicts(effects, guarded=scope.guarded, returning=returning)
         total = Effects()
         for effect in effects:
             total |= effect
@@ -304,7 +312,8 @@ class PythonProgramBuilder:
         return (line, body), effect | inside
 
     def _try(self, node: ast.Try | ast.TryStar, scope: _BlockContext) -> _Walked:
-        effect = Effects(flags=RAISES)
+        # Under the relation for calls that raise nothing, a `try` keeps its place as a test does.
+        effect = Effects(flags=RAISES | EXITS if self._dependence == "returning" else RAISES)
         line = self._line(node, scope.parent, scope.depth, Effects(), certain=False)
         within = scope.inner(line, guarded=True)
         body, inside = self._block(node.body, within, above=_header_end(node))
@@ -415,7 +424,7 @@ class PythonProgramBuilder:
 
     def _effects(self, collector: PythonEffects) -> Effects:
         reads, writes, flags = collector.reads, collector.writes, collector.flags
-        if self._paper:
+        if self._dependence == "paper":
             writes, flags = writes | collector.touched, 0
         else:
             reads, writes = reads | collector.stored_reads, writes | collector.stored

@@ -14,12 +14,12 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
-from typing import Literal, TypeAlias
 
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import StatementBlock, all_blocks, emitted, line_graph
 from codeaudit.transforms.dependence.effects import Effects, conflicts, reaching_reads
 from codeaudit.transforms.dependence.graph import DependenceGraph
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import (
     COMPOUND,
@@ -31,9 +31,6 @@ from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
 from codeaudit.transforms.python.function_context import rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parse
-
-Dependence: TypeAlias = Literal["full", "paper"]
-"""`full`: the conflict relation. `paper`: names only, read after write; it does not keep the meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +100,7 @@ class PythonProgram:
         if self.dependence == "paper":
             between = reaching_reads(self.effects, kills=[row.certain for row in self._rows])
         else:
+            # Of two lines in one statement the strict relation decides, because a handler may be around them.
             between = conflicts(self.effects)
         return line_graph(self.root, self.parents, between)
 
@@ -117,7 +115,7 @@ class PythonProgram:
 
 
 @lru_cache(maxsize=4)
-def analyse(source: str, *, dependence: Dependence = "full", around: str = "") -> PythonProgram:
+def analyse(source: str, *, dependence: Dependence = "strict", around: str = "") -> PythonProgram:
     """The program of one function, or of a short module, whose own statements then keep their order.
 
     `around` is the text of the file that the function belongs to, if it is known: its classes may act when
@@ -131,7 +129,7 @@ def analyse(source: str, *, dependence: Dependence = "full", around: str = "") -
 
 
 def analyse_tree(
-    source: str, tree: ast.Module, dependence: Dependence = "full", around: str = ""
+    source: str, tree: ast.Module, dependence: Dependence = "strict", around: str = ""
 ) -> PythonProgram:
     """As `analyse`, for a text that is already parsed; `tree` must be the syntax tree of `source`.
 
@@ -147,7 +145,7 @@ def analyse_tree(
     try:
         shown = shown_looks(source, tree) | looks_around(around)
         rebound |= rebound_names(around)
-        builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound, shown=shown)
+        builder = PythonProgramBuilder(source, dependence=dependence, rebound=rebound, shown=shown)
         if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
             root = builder.alone(tree.body[0])
         else:

@@ -241,7 +241,9 @@ class _Text:
             acting = frozenset(name for name, found in flags.items() if found & ACTS)
             raising = frozenset(name for name, found in flags.items() if found & RAISES)
             shown = _collapsed(acting, raising, computed, stores=stores)
-            builder = PythonProgramBuilder(self._source, names_only=False, rebound=self._rebound, shown=shown)
+            builder = PythonProgramBuilder(
+                self._source, dependence="strict", rebound=self._rebound, shown=shown
+            )
             # What can act and raise can do no more.
             seen = {number: found for number, found in settled.items() if found == ACTS | RAISES}
             again = {

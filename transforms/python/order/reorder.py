@@ -16,9 +16,10 @@ from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
+from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
-from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.comments import bounds
 from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
@@ -86,13 +87,17 @@ class PythonReorder(Reorder):
     """Puts the statements of a Python function into another legal order."""
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
-    dependence: Dependence = "full"
+    dependence: Dependence = "strict"
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
 
     def within(self, text: str) -> "PythonReorder":
         """The same transform for the functions of this text."""
         return replace(self, around=text)
+
+    def under(self, dependence: Dependence) -> "PythonReorder":
+        """The same transform under another relation."""
+        return replace(self, dependence=dependence, evidence=EVIDENCE[dependence])
 
     def ordering(self, source: str) -> PythonOrdering:
         """The blocks of the function.
@@ -108,7 +113,6 @@ class PythonReorder(Reorder):
 
 
 REORDER: Final = PythonReorder()
-REORDER_NAMES_ONLY: Final = PythonReorder(name="reorder-names-only", dependence="paper", evidence="parsed")
 
 
 NO_PAIR: Final = "no true dependence that stands alone"

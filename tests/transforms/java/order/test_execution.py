@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING, REORDER_NAMES_ONLY, JavaReorder
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING, JavaReorder
 from tests.support.java_grammar import Writer, program_around
 from tests.support.java_judge import JavaJudge, JavaUnit, jdks
 from tests.support.java_methods import Method
@@ -37,7 +37,7 @@ def test_every_drawn_order_does_what_the_method_did() -> None:
     """Also the power: the relation of names, and the control, are noticed."""
     release = max(jdks())
     plan: tuple[tuple[str, JavaReorder | object, int], ...] = (
-        ("full", REORDER, DRAWS), ("names", REORDER_NAMES_ONLY, 1), ("breaking", REORDER_BREAKING, 1),
+        ("full", REORDER, DRAWS), ("paper", REORDER.under("paper"), 1), ("breaking", REORDER_BREAKING, 1),
     )  # fmt: skip
     texts: list[str] = []
     kinds: list[tuple[str, int]] = []
@@ -59,7 +59,7 @@ def test_every_drawn_order_does_what_the_method_did() -> None:
         assert same or kind != "full", f"{texts[origin]}\n\n{text}\n{told[origin]}\n{found}"
         counts[kind, same] += 1
     assert counts["full", True] > 1.5 * PROGRAMS
-    assert counts["names", False] > 0.3 * PROGRAMS, "the oracle would not notice"
+    assert counts["paper", False] > 0.3 * PROGRAMS, "the oracle would not notice"
     assert counts["breaking", False] > 0.15 * PROGRAMS
     raised = sum(
         "Exception" in str(found.outcomes) for found, (kind, _) in zip(told, kinds, strict=True) if not kind

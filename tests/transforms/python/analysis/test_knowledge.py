@@ -350,7 +350,7 @@ def believed(expression: str, shown: ShownLooks = NOTHING_SHOWN) -> Belief:
         f"    {NAMES[name].bound}\n" for name in named(expression) if name in NAMES and NAMES[name].bound
     )
     source = f"{HEAD}{bound}    r = {expression}\n"
-    builder = PythonProgramBuilder(source, names_only=False, rebound=frozenset(), shown=shown)
+    builder = PythonProgramBuilder(source, dependence="strict", rebound=frozenset(), shown=shown)
     function = parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
     builder.alone(function)

@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.program import analyse
-from codeaudit.transforms.python.order.reorder import REORDER, REORDER_BREAKING, REORDER_NAMES_ONLY
+from codeaudit.transforms.python.order.reorder import REORDER, REORDER_BREAKING
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.seeding import stream
 
@@ -122,9 +122,9 @@ def test_every_draw_is_legal_and_differs_and_depends_on_the_stream_alone() -> No
 def test_names_only_order_claims_no_proof() -> None:
     source = "def f(a, b):\n    a.run()\n    b.run()\n"
     assert isinstance(REORDER.propose(source, Random(0)), Refused)
-    moves = REORDER_NAMES_ONLY.propose(source, Random(0))
+    moves = REORDER.under("paper").propose(source, Random(0))
     assert isinstance(moves, tuple)
-    rewritten = REORDER_NAMES_ONLY.apply(source, moves)
+    rewritten = REORDER.under("paper").apply(source, moves)
     assert isinstance(rewritten, Rewritten)
     assert rewritten.evidence == "parsed"
 
@@ -273,9 +273,9 @@ def test_the_oracle_notices_illegal_orders() -> None:
             compile(source, "f", "exec")
         except SyntaxError:
             continue
-        moves = REORDER_NAMES_ONLY.propose(source, rng)
+        moves = REORDER.under("paper").propose(source, rng)
         if isinstance(moves, tuple):
-            rewritten = REORDER_NAMES_ONLY.apply(source, moves)
+            rewritten = REORDER.under("paper").apply(source, moves)
             if not isinstance(rewritten, Rewritten):
                 continue
             try:
