@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
+from codeaudit.transforms.dependence.effects import Effects
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Positions, Span
-from codeaudit.transforms.python.analysis.builder import StatementContext
+from codeaudit.transforms.python.analysis.builder import StatementContext, assign
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import VariableFacts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree
@@ -300,6 +301,16 @@ class PythonSource:
         """The effects of evaluating an expression: a union of the flags of `dependence.effects`."""
         return self._read(node)[1].flags
 
+    def effects(self, node: ast.expr) -> Effects:
+        """What evaluating an expression may read, bind and do."""
+        return _effects(self._read(node)[1])
+
+    def storing(self, target: ast.expr) -> Effects:
+        """What binding the target of an assignment may read, bind and do."""
+        collector = self._collector(target)
+        assign(collector, target, None)
+        return _effects(collector)
+
     def facts(self, node: ast.AST) -> VariableFacts | None:
         """What is known of the variables of the function in whose scope a node is evaluated; `None` if
         nothing is.
@@ -316,11 +327,15 @@ class PythonSource:
         return self.program.places.get(id(self.statement(node)))
 
     def _read(self, node: ast.expr) -> tuple[str | None, PythonEffects]:
+        collector = self._collector(node)
+        return collector.visit(node), collector
+
+    def _collector(self, node: ast.expr) -> PythonEffects:
         # Without a context (a type alias, say) nothing is known, and every name may be anybody's.
         place = self._context(node) or StatementContext(VariableFacts(), frozenset())
         collector = PythonEffects(place.facts, place.definite)
         collector.shadow = self._shadow(node)
-        return collector.visit(node), collector
+        return collector
 
     def _shadow(self, node: ast.AST) -> frozenset[str]:
         """Names bound by comprehensions and lambdas between a node and its statement."""
@@ -385,6 +400,14 @@ class PythonSource:
             if token.text == "(":
                 return token.start
         return -1
+
+
+def _effects(found: PythonEffects) -> Effects:
+    return Effects(
+        reads=frozenset(found.reads | found.stored_reads),
+        writes=frozenset(found.writes | found.stored),
+        flags=found.flags,
+    )
 
 
 @lru_cache(maxsize=4)

@@ -110,6 +110,22 @@ def corner(image):
     return image[x, y]
 """
 
+_MISSING: Final = """\
+def missing(one, other):
+    return one is None or other is None
+"""
+
+_SWAP: Final = """\
+def exchanged(one, other):
+    one, other = other, one
+    return one, other
+"""
+
+_KEYWORD_ONLY: Final = """\
+def label(text, *, width=8, fill="."):
+    return text.ljust(width, fill)
+"""
+
 _POWER: Final = """\
 def power(base, exponent):
     return pow(base, exponent)
@@ -165,6 +181,19 @@ FAMILY: Final = TransformFamily.of(
     ),
     keeps("clauses:REORDER_CASES", "cases with distinct constants in another order", _CASES),
     keeps("clauses:REORDER_EXCEPT", "`except` clauses that no exception shares in another order", _EXCEPT),
+    keeps(
+        "operands:REORDER_OPERANDS",
+        "operands of and, or that only compute in another order",
+        _MISSING,
+        "de-morgan-wrong",
+    ),
+    keeps("assignments:REORDER_TARGETS", "a = b = x as b = a = x, and a, b = x, y as b, a = y, x", _SWAP),
+    keeps(
+        "arguments:REORDER_KEYWORD_ONLY",
+        "keyword-only parameters in another order",
+        _KEYWORD_ONLY,
+        interface=True,
+    ),
     keeps("assignments:TUPLE_ASSIGNMENTS", "two assignments as one of a tuple, or the other way", _TUPLE),
     changes("arguments:ARGUMENTS_SWAPPED", "two arguments of a call exchanged", _POWER),
     changes("items:ITEMS_SWAPPED", "the values of two items of a dict exchanged", _ORDINAL),

@@ -4,23 +4,29 @@ A callee with `**kwargs` sees the order of keywords. Therefore a call is changed
 a builtin, a function of the standard library that the text imports, a method of a certain type, or a function
 or class of the same text. At most one of the values may do more than compute.
 
+`reorder-keyword-only` puts the parameters behind `*` into another order. Callers give them by name; only the
+signature shows their order, and the message of a TypeError for several that are missing.
+
 Assumed: no other module replaces the functions of a standard module.
 """
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Final
 
+from codeaudit.transforms.dependence.effects import Effects, conflicts
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.patches import Site
+from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import binders, rearranged
-from codeaudit.transforms.rules import free, permuted
+from codeaudit.transforms.python.suites import REFLECTION, binders, rearranged, reflects
+from codeaudit.transforms.rules import MOST, free, permuted
 
 KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(words.split())
@@ -102,6 +108,7 @@ METHODS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
 
 UNKNOWN: Final = "the callee may see the order of its keywords"
 EFFECTS: Final = "the order of two values can be seen"
+DECORATED: Final = "function is decorated"
 COMMUTATIVE: Final = frozenset(
     ["max", "min", "gcd", "lcm", "hypot", "isclose", "samefile", "union", "intersection", "eq", "ne"]
 )
@@ -126,6 +133,28 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
             parts = [code.span(word) for word in node.keywords]
             site = rearranged(code, parts, free(len(parts)), f"keywords of {_name(node) or 'a call'}")
             yield site or Refused(UNKNOWN)
+
+
+def find_keyword_only(code: PythonSource) -> Iterator[Site | Refused]:
+    """Functions with at least two keyword-only parameters."""
+    for node in code.nodes():
+        if not isinstance(node, FunctionNode) or len(node.args.kwonlyargs) < 2:
+            continue
+        if node.decorator_list:
+            yield Refused(DECORATED)  # a decorator may read the signature
+        elif reflects(code):
+            yield Refused(REFLECTION)
+        else:
+            pairs = list(zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True))[:MOST]
+            effects = [
+                reduce(or_, map(code.effects, filter(None, (default, parameter.annotation))), Effects())
+                for parameter, default in pairs
+            ]
+            parts = [
+                Span(code.start(parameter), code.full(default).end if default else code.end(parameter))
+                for parameter, default in pairs
+            ]
+            yield rearranged(code, parts, conflicts(effects), "parameters") or Refused(EFFECTS)
 
 
 def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
@@ -286,6 +315,9 @@ class _Callees:
 
 REORDER_KEYWORDS: Final = PythonRule(
     name="reorder-keywords", find=find_keywords, nothing="no call with two keywords", unit="module"
+)
+REORDER_KEYWORD_ONLY: Final = PythonRule(
+    name="reorder-keyword-only", find=find_keyword_only, nothing="no two keyword-only parameters"
 )
 ARGUMENTS_SWAPPED: Final = PythonRule(
     name="arguments-swapped", find=find_swapped, nothing="no two arguments that differ", kind="control"

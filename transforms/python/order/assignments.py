@@ -3,24 +3,32 @@
 `a = x` and `b = y` become `a, b = x, y` if evaluating `y` only gives a value and does not read `a`: then no
 code can see whether `y` is evaluated before `a` is bound or after. `reorder-globals` puts the names of a
 `global` or `nonlocal` statement into another order.
+
+`reorder-targets` changes `a = b = x` into `b = a = x`, and `a, b = x, y` into `b, a = y, x`, in functions
+whose variables nobody lists. Targets are bound from left to right, after all values are evaluated. So neither
+the targets nor the values may depend on their order among one another.
 """
 
 import ast
 import tokenize
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Final
 
+from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import bodies, rearranged
-from codeaudit.transforms.rules import free
+from codeaudit.transforms.python.suites import REFLECTION, bodies, rearranged, reflects
+from codeaudit.transforms.rules import MOST, free, legal_orders, permuted
 
 EFFECTS: Final = "the order of evaluation can be seen"
 TARGETS: Final = "not one variable for one value"
 COMMENT: Final = "a comment stands between"
+CLASS: Final = "targets outside of functions"
 _BARE: Final = (
     ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.Set, ast.ListComp,
     ast.DictComp, ast.SetComp, ast.JoinedStr, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp,
@@ -85,6 +93,42 @@ def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[S
     )
 
 
+def find_targets(code: PythonSource) -> Iterator[Site | Refused]:
+    """Assignments to several targets, and of a tuple to as many targets."""
+    for node in code.nodes():
+        if not isinstance(node, ast.Assign):
+            continue
+        match node:
+            case ast.Assign(targets=[_, _, *_] as targets):
+                rows: list[list[ast.expr]] = [targets]
+            case ast.Assign(
+                targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
+                value=ast.Tuple(elts=values) | ast.List(elts=values),
+            ) if len(targets) == len(values) > 1:
+                rows = [targets, values]
+            case _:
+                continue
+        # A metaclass, such as that of an enumeration, may see in which order a class body binds its names.
+        if code.function(node) is None:
+            yield Refused(CLASS)
+        elif reflects(code):
+            yield Refused(REFLECTION)
+        else:
+            yield _targets(code, node, [row[:MOST] for row in rows]) or Refused(EFFECTS)
+
+
+def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.expr]]) -> Site | None:
+    """The site that puts the targets into other orders, and the values with them."""
+    if any(isinstance(one, ast.Starred) for row in rows for one in row):
+        return None  # `*a, b = c, d` gives each target another number of values
+    bound = conflicts([code.storing(target) for target in rows[0]])
+    evaluated = [conflicts([code.effects(value) for value in row]) for row in rows[1:]]
+    before = [reduce(or_, masks) for masks in zip(bound, *evaluated, strict=True)]
+    parts = [[code.full(one) for one in row] for row in rows]
+    options = tuple(tuple(permuted(row, order) for row in parts) for order in legal_orders(before))
+    return Site(options, f"{len(before)} targets", code.line(node)) if options else None
+
+
 def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> bool:
     """Whether every value but the first may be evaluated before or after the earlier targets are bound."""
     bound: set[str] = set()
@@ -134,6 +178,9 @@ def find_globals(code: PythonSource) -> Iterator[Site | Refused]:
             yield rearranged(code, parts, free(len(parts)), "names") or Refused("one name twice")
 
 
+REORDER_TARGETS: Final = PythonRule(
+    name="reorder-targets", find=find_targets, nothing="no assignment to several targets"
+)
 TUPLE_ASSIGNMENTS: Final = PythonRule(
     name="tuple-assignments", find=find_tuples, nothing="no two assignments that could be one"
 )

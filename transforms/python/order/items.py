@@ -2,14 +2,19 @@
 
 Iteration shows the order of a list or dict, and of a set too if hashes collide. Therefore only displays are
 changed that nothing but their own expression sees: `x in (1, 2)`, `{…}[key]`, `{…}.get(key)`,
-`text.startswith(("a", "b"))`, `except (KeyError, ValueError)`.
+`text.startswith(("a", "b"))`, `except (KeyError, ValueError)`, `isinstance(x, (int, str))`.
+
+`except` compares classes by their bases and runs no code of theirs, not even a metaclass's. `isinstance` asks
+the metaclass of each class, so there the classes must be builtin ones. It may look at `x.__class__` once for
+each of them (assumption 1 of `analysis.effects`).
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
@@ -20,6 +25,7 @@ from codeaudit.transforms.rules import MOST, free, permuted
 
 EQUALITY: Final = "an unknown type may see the order of comparisons"
 EFFECTS: Final = "the order of two items can be seen"
+METACLASS: Final = "a metaclass may see the order of the classes"
 KEYS: Final = "keys that are equal or collide"
 SAME: Final = "the items are all the same"
 VISIBLE: Final = "the order of the items can be seen"
@@ -50,15 +56,23 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
             ):
                 yield from _affixes(code, text, display)
             case ast.ExceptHandler(type=ast.Tuple(elts=classes)) if len(classes) > 1:
-                builtin = all(
-                    isinstance(one, ast.Name) and one.id in BUILTINS and one.id not in bound
-                    for one in classes
-                )
-                # A foreign class may have a metaclass; matching asks one class after the other.
-                known = builtin and "*" not in bound
-                yield _free(code, classes, classes) if known else Refused(EQUALITY)
+                # Only finding the classes shows the order: a name may be missing.
+                effects = [code.effects(one) for one in classes[:MOST]]
+                parts = [code.full(one) for one in classes[:MOST]]
+                yield rearranged(code, parts, conflicts(effects), "exceptions") or Refused(EFFECTS)
+            case ast.Call(
+                func=ast.Name(id="isinstance" | "issubclass" as name),
+                args=[_, ast.Tuple(elts=classes)],
+                keywords=[],
+            ) if len(classes) > 1 and name not in bound and "*" not in bound:
+                yield _free(code, classes, classes) if _builtin(classes, bound) else Refused(METACLASS)
             case ast.Dict(keys=keys) if len(keys) > 1 and not _asked_for_key(code, node):
                 yield Refused(VISIBLE)
+
+
+def _builtin(classes: Sequence[ast.expr], bound: Mapping[str, int]) -> bool:
+    """Whether all of these are names of builtins that the text does not bind."""
+    return all(isinstance(one, ast.Name) and one.id in BUILTINS and one.id not in bound for one in classes)
 
 
 def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:

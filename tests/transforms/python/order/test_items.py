@@ -7,6 +7,7 @@ from codeaudit.transforms.python.order.items import (
     EQUALITY,
     ITEMS_SWAPPED,
     KEYS,
+    METACLASS,
     REORDER_ITEMS,
     SAME,
     VISIBLE,
@@ -29,6 +30,13 @@ from tests.transforms.python.order.support import agrees, reasons, untouched, va
             "try: pass\nexcept (ValueError, KeyError): pass\n",
             id="exceptions",
         ),
+        pytest.param(
+            "def f():\n    try: pass\n    except (KeyError, a.E): pass\n",
+            "def f():\n    try: pass\n    except (a.E, KeyError): pass\n",
+            id="an exception of anything",
+        ),
+        pytest.param("isinstance(x, (int, str))\n", "isinstance(x, (str, int))\n", id="classes"),
+        pytest.param("issubclass(x, (int, str))\n", "issubclass(x, (str, int))\n", id="classes of a class"),
     ],
 )
 def test_items(before: str, after: str | None) -> None:
@@ -54,17 +62,62 @@ def test_items(before: str, after: str | None) -> None:
         pytest.param("list({'a': 1, 'b': 2}.items())\n", None, id="its items"),
         pytest.param("1 in (2, 2)\n", SAME, id="equal texts"),
         pytest.param("def f(x): return x.startswith(('a', 'b'))\n", EQUALITY, id="a method of anything"),
-        pytest.param("try: pass\nexcept (a.E, ValueError): pass\n", EQUALITY, id="an unknown exception"),
-        pytest.param(
-            "KeyError = f()\ntry: pass\nexcept (KeyError, ValueError): pass\n",
-            EQUALITY,
-            id="a bound exception",
-        ),
+        pytest.param("try: pass\nexcept (a.E, b.E): pass\n", EFFECTS, id="exceptions that may be missing"),
+        pytest.param("try: pass\nexcept (f(), g()): pass\n", EFFECTS, id="exceptions that are called for"),
+        pytest.param("try: pass\nexcept (*E, a.E): pass\n", EFFECTS, id="exceptions of an iterator"),
+        pytest.param("isinstance(x, (A, int))\n", METACLASS, id="a class with a metaclass"),
+        pytest.param("int = A\nisinstance(x, (int, str))\n", METACLASS, id="a bound class"),
+        pytest.param("isinstance(x, (int, f()))\n", METACLASS, id="a class that is called for"),
+        pytest.param("isinstance(x, (*a, int))\n", METACLASS, id="classes of an iterator"),
+        pytest.param("def isinstance(a, b): ...\nisinstance(x, (int, str))\n", None, id="another isinstance"),
+        pytest.param("isinstance(x, (int, int))\n", SAME, id="one class twice"),
     ],
 )
 def test_items_refused(text: str, reason: str | None) -> None:
     assert untouched(REORDER_ITEMS, text)
     assert reasons(REORDER_ITEMS, text) == ({reason} if reason else set())
+
+
+def test_exceptions_by_execution() -> None:
+    text = """\
+class Loud(type):
+    def __subclasscheck__(cls, other): print("asked"); return True
+    def __instancecheck__(cls, other): print("asked"); return True
+class One(Exception, metaclass=Loud): pass
+class Two(One): pass
+def f(error, first):
+    try:
+        raise error
+    except (first, KeyError, ValueError) as caught:
+        return type(caught).__name__
+def g(error, first):
+    try:
+        return f(error, first)
+    except BaseException as caught:
+        return type(caught), str(caught)
+"""
+    calls = [
+        f"g({error}, {first})"
+        for error in ("One()", "Two()", "KeyError(1)", "UnicodeError()", "OSError()")
+        for first in ("One", "Two", "3", "(One, Two)", "LookupError")
+    ]
+    assert agrees(REORDER_ITEMS, text, *calls) == 5
+
+
+def test_classes_by_execution() -> None:
+    text = """\
+class Disguised:
+    __class__ = property(lambda self: int)
+class Sub(int): pass
+def f(x): return isinstance(x, (int, str, bool, type(None).__class__)), isinstance(x, (bool, int, Exception))
+def g(x):
+    try:
+        return issubclass(x, (int, str, BaseException))
+    except TypeError as error:
+        return str(error)
+"""
+    values = ("1", "True", "'a'", "Disguised()", "Sub(2)", "None", "KeyError()", "int", "Sub", "KeyError")
+    assert agrees(REORDER_ITEMS, text, *(f"{name}({value})" for name in "fg" for value in values)) > 8
 
 
 def test_membership_by_execution() -> None:
