@@ -109,6 +109,8 @@ def _results(exact: bool) -> Mapping[str, Callable[..., object]]:
         "__enter__": lambda *_: 1,
         "__exit__": lambda *_: None,
         "keys": lambda *_: ["k"],
+        **dict.fromkeys((f"__i{name}__" for name in _OPERATORS if name != "divmod"), lambda *_: whole(1)),
+        **dict.fromkeys(("__setitem__", "__delitem__"), lambda *_: None),
     }
     return found
 

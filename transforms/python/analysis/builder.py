@@ -34,7 +34,7 @@ from codeaudit.transforms.python.analysis.facts import (
     gather_facts,
     stored_names,
 )
-from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN, WELL_KNOWN
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS, KNOWN, PLAIN, WELL_KNOWN
 from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.modules import is_harmless
 from codeaudit.transforms.python.comments import first_comment
@@ -337,7 +337,7 @@ class PythonProgramBuilder:
 
     def _match(self, node: ast.Match, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
-        collector.visit(node.subject)
+        kind = collector.visit(node.subject)
         collector.look_anyhow()
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
@@ -349,8 +349,12 @@ class PythonProgramBuilder:
                 within.write(name)
             # A pattern asks for classes, attributes and items, and compares.
             within.look_anyhow()
+            sequences = [part for part in ast.walk(case.pattern) if isinstance(part, ast.MatchSequence)]
             if any(isinstance(part, ast.MatchMapping) for part in ast.walk(case.pattern)):
                 within.flags |= ANYTHING  # the `get` of the mapping is called
+            # `case [x, [y]]` iterates over the subject, and over its second item.
+            elif sequences and (kind not in KNOWN or sequences != [case.pattern]):
+                within.flags |= ANYTHING
             # A pattern reads the constants and classes that it names: `case Colour.RED`.
             for value in ast.walk(case.pattern):
                 if isinstance(value, ast.MatchValue):

@@ -17,6 +17,9 @@ anything, unless the types are certain.
    - to make text: `f"{x}"`, `str(x)`, `"%s" % x`, `os.path.join(x)`;
    - to ask for the class: `isinstance(x, C)`, `issubclass(C, D)`. `x.__class__` does not raise.
 
+   The class of `x` also decides what it makes of the other object. With `x` of unknown type, `x[n]`, `x * n`,
+   `x % n` and `x < n` may ask `n` for a number, and `x | y` may ask `y` for its keys.
+
    The text shows that it does where one of its classes has a property or a method of the data model that is
    not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. `shown` finds
    them in the whole file of the function, or in the text that was given. A class of another file is not seen:

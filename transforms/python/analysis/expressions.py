@@ -355,6 +355,8 @@ class ExpressionEffects(ABC):
             if isinstance(op, ast.In | ast.NotIn):
                 exact &= right not in ("dict", "set") or self.has_plain_keys(value)
                 self._search(value, right)
+                if right == "bytes" and left not in PLAIN:
+                    self.flags |= ANYTHING  # `x in b"ab"` asks `x` for a number
             if not exact:
                 self.look()
             boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
@@ -377,11 +379,12 @@ class ExpressionEffects(ABC):
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> str | None:
         for element in node.elts:
+            kind = None
             if isinstance(element, ast.Starred):
                 self.iterate(element.value)
-                continue
-            kind = self.visit(element)
-            # A set hashes and compares its elements: `{[]}` raises.
+            else:
+                kind = self.visit(element)
+            # A set hashes and compares its elements: `{[]}` raises, and so may `{*xs}`.
             if isinstance(node, ast.Set) and kind not in PLAIN:
                 self.look()
         return type(node).__name__.lower()
@@ -485,10 +488,11 @@ class ExpressionEffects(ABC):
                     self.look()
             elif kind not in SEQUENCES:
                 self.look()
-            return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
+            # `b"ab"[x]` is an int, or bytes if `x` is a slice.
+            return "str" if kind == "str" else "int" if kind in ("bytes", "range") and key in PLAIN else None
         parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
         bounds = [self.visit(part) for part in parts]
-        if kind in ("str", "bytes", "tuple", "list"):
+        if kind in SEQUENCES or kind == "list":
             # A slice with `int` bounds never raises; a step of 0 does, and `__index__` may run any code.
             for part, bound in zip(parts, bounds, strict=True):
                 if bound not in ("int", "none"):
@@ -581,8 +585,8 @@ class ExpressionEffects(ABC):
             self.flags |= ANYTHING
             return
         self.change(target.value)
-        if kind == "list":
-            self.flags |= RAISES  # IndexError
+        if kind in ("list", "set"):
+            self.flags |= RAISES  # IndexError; TypeError of a set
             self.convert(target.slice, key)
         elif key not in PLAIN or not self.has_plain_keys(target.value):
             self.look()
