@@ -38,6 +38,8 @@ class TransformEntry(Entry):
     """The control that makes nearly the same edit and changes the meaning."""
     interface: bool = False
     """Whether callers can see the change: parameters, docstrings, annotations of a function."""
+    assumes: str = ""
+    """What is assumed beyond the assumptions of the language's analysis. `all` leaves such transforms out."""
     undoes: tuple[str, ...] = ()
     """The transforms of the same language of whose edits this one may leave nothing: its inverse, or others
     that rewrite the same places. One side declares it."""
@@ -82,10 +84,13 @@ def keeps(
     twin: str | None = None,
     *,
     interface: bool = False,
+    assumes: str = "",
     undoes: tuple[str, ...] = (),
 ) -> TransformEntry:
     """The row of a meaning-keeping transform; `target` is `module:ATTRIBUTE` inside the family's package."""
-    return TransformEntry(target, summary, example=example, twin=twin, interface=interface, undoes=undoes)
+    return TransformEntry(
+        target, summary, example=example, twin=twin, interface=interface, assumes=assumes, undoes=undoes
+    )
 
 
 def changes(target: str, summary: str, example: str) -> TransformEntry:

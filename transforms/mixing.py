@@ -16,9 +16,17 @@ from functools import lru_cache
 from random import Random
 from typing import Final, get_args
 
-from codeaudit.transforms.dependence.relations import Dependence
+from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.interface import NOT_A_MOVE, Locating, Refused, Rewritten, Surrounded, Transform
+from codeaudit.transforms.interface import (
+    NOT_A_MOVE,
+    Locating,
+    Refused,
+    Related,
+    Rewritten,
+    Surrounded,
+    Transform,
+)
 from codeaudit.transforms.language import every_language, find_language
 from codeaudit.transforms.perturb import part_for, under
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
@@ -160,8 +168,8 @@ class Mixed:
         together: dict[str, list[Move]] = {}
         for move in moves:
             together.setdefault(move.transform, []).append(move)
-        weakest: Evidence = get_args(Evidence)[-1] if together else "analysis"
-        text = source
+        found: list[Evidence] = []
+        text, broken = source, False
         for name, group in together.items():
             if name not in own:
                 return Refused(NOT_A_MOVE)
@@ -169,8 +177,13 @@ class Mixed:
             if isinstance(step, Refused):
                 return step
             text = step[0].source
-            weakest = min(weakest, step[0].evidence, key=get_args(Evidence).index)
-        return Rewritten(source=text, evidence=weakest)
+            evidence = step[0].evidence
+            # An order under the relation of the paper is parsed, and breaks the meaning all the same.
+            broken = broken or (isinstance(own[name], Related) and evidence == EVIDENCE["paper"])
+            found.append(evidence)
+        if broken or not found:
+            return Rewritten(source=text, evidence=EVIDENCE["paper" if broken else "strict"])
+        return Rewritten(source=text, evidence=min(found, key=get_args(Evidence).index))
 
     def _proposal(self, part: Transform, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """What one part proposes for the original."""

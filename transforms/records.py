@@ -11,10 +11,18 @@ Kind: TypeAlias = Literal["preserving", "control", "identity"]
 """`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again."""
 
 Evidence: TypeAlias = Literal[
-    "none", "analysis (returning)", "analysis", "parsed", "compiled", "executed", "measured"
+    "none",
+    "analysis (assumed)",
+    "analysis (returning)",
+    "analysis",
+    "parsed",
+    "compiled",
+    "executed",
+    "measured",
 ]
 """How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
-for the edit, and a meaning-keeping variant with it is not applied. `analysis (returning)`: the analysis, for
+for the edit, and a meaning-keeping variant with it is not applied. `analysis (assumed)`: the analysis, under
+what the transform's registration says that it assumes. `analysis (returning)`: the analysis, for
 calls that raise nothing. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]

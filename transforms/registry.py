@@ -23,7 +23,7 @@ from codeaudit.transforms.registration import Entry, Registry, first_line, load_
 from codeaudit.transforms.seeding import stream
 
 ALL: Final = "all"
-"""The name for every transform that keeps the meaning and the interface."""
+"""The name for every transform that keeps the meaning and the interface without a further assumption."""
 
 MIXED: Final = "mixed"
 """The form `mixed/NAME+NAME`: the moves of several transforms in one variant."""
@@ -161,7 +161,9 @@ def expand(
                 for family in families(languages)
                 if name in (ALL, family.name)
                 for member, entry in family.transforms.items()
-                if entry.kind == "preserving" and not (entry.interface and (name == ALL or not interface))
+                if entry.kind == "preserving"
+                and not (entry.interface and (name == ALL or not interface))
+                and not (entry.assumes and name == ALL)
             ]
         elif name in TRANSFORMS:
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed

@@ -105,6 +105,7 @@ def _records(kind: str) -> Iterator[dict[str, object]]:
                 "kind": entry.kind,
                 "twin": entry.twin,
                 "interface": entry.interface,
+                "assumes": entry.assumes or None,
                 "languages": languages_of(name),
                 "default": any(_standing(name, language) for language in every_language())
                 or name == "identity",
@@ -182,7 +183,8 @@ def _write_transform(name: str, entry: TransformEntry, language: Language | None
 
 def _promise(entry: TransformEntry) -> str:
     if entry.kind == "preserving":
-        return "keeps the meaning" + (", changes what callers see" if entry.interface else "")
+        seen = ", changes what callers see" if entry.interface else ""
+        return "keeps the meaning" + seen + (f", if {entry.assumes}" if entry.assumes else "")
     return "changes the meaning" if entry.kind == "control" else "changes nothing"
 
 

@@ -15,7 +15,7 @@ from codeaudit.cli.main import main
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.mixing import Mixed
-from codeaudit.transforms.perturb import perturb_one, reapply
+from codeaudit.transforms.perturb import perturb_one, reapply, under
 from codeaudit.transforms.python.files import PYTHON_FILES
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import kind_of, transform_for
@@ -124,6 +124,16 @@ def test_the_evidence_is_that_of_the_weakest_part() -> None:
     alone = reapply(sample(), transform_for(one.transform, "python"), renamings)
     assert isinstance(alone, Perturbed)
     assert alone.evidence == "compiled"
+
+
+def test_an_order_of_the_paper_is_no_evidence_of_the_meaning() -> None:
+    mixed = under(transform_for("mixed/order", "python"), "paper")
+    evidence = {
+        "reorder" in {move.transform for move in one.moves}: one.evidence
+        for one in perturb_one(sample(), mixed, variants=8, seed=0)
+        if isinstance(one, Perturbed)
+    }
+    assert evidence == {True: "parsed", False: "analysis"}
 
 
 def test_a_language_mixes_its_own_transforms() -> None:

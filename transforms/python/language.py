@@ -4,6 +4,7 @@ from typing import Final
 
 from codeaudit.transforms.language import Language
 from codeaudit.transforms.python import (
+    assumed,
     control_flow,
     dead_code,
     expressions,
@@ -29,6 +30,7 @@ PYTHON: Final = Language(
         strings.FAMILY,
         layout.FAMILY,
         notes.FAMILY,
+        assumed.FAMILY,
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),

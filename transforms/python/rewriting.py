@@ -66,7 +66,7 @@ class PythonRule(SiteRule):
     """A rule about a Python text.
 
     The evidence is `compiled` if the proof is an equal syntax tree (the compiler is then given the same
-    program), else `analysis`: the rule's own reasoning.
+    program), else `analysis`: the rule's own reasoning, or `analysis (assumed)`.
     """
 
     languages: frozenset[str] = field(default=frozenset({"python"}))
@@ -96,8 +96,9 @@ class PythonRule(SiteRule):
             return Refused(NOT_COMPILED)
         if compiled(tree) is None:
             return Refused(NOT_COMPILED)
-        if self.proof == "analysis":
-            return Rewritten(source=text, evidence="analysis")
+        if self.proof != "tree":
+            assumed = self.proof == "assumption"
+            return Rewritten(source=text, evidence="analysis (assumed)" if assumed else "analysis")
         if ast.dump(tree) != read(source).shape:
             return Refused(OTHER_TREE)
         return Rewritten(source=text, evidence="compiled")

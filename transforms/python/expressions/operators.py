@@ -68,7 +68,7 @@ _WRONG_OPERATORS: Final[dict[type[ast.operator], str]] = {
 
 
 @at_each(ast.BinOp, ast.Compare)
-def _swap(code: PythonSource, node: ast.BinOp | ast.Compare) -> Site | Refused | None:
+def find_swapped(code: PythonSource, node: ast.BinOp | ast.Compare) -> Site | Refused | None:
     """`a + b` to `b + a`, and the like for other commutative operators."""
     match node:
         # `"a" + "b"` and `[1] + [2]` do not commute; the sum and product of numbers do.
@@ -90,7 +90,7 @@ def _swap(code: PythonSource, node: ast.BinOp | ast.Compare) -> Site | Refused |
 
 
 @at_each(ast.Compare)
-def _flip(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
+def find_flipped(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
     """`a < b` to `b > a`."""
     match node.ops:
         case [ast.In() | ast.NotIn()]:
@@ -156,8 +156,15 @@ def _exchanged(code: PythonSource, node: ast.BinOp | ast.Compare, sign: str) -> 
     return edit(f"operands of {sign} change places", node.lineno, patch_node(code, node, *parts))
 
 
-SWAP_OPERANDS: Final = PythonRule("swap-operands", _swap, "no commutative operator")
-FLIP_COMPARISONS: Final = PythonRule("flip-comparisons", _flip, "no comparison")
+def swapped(code: PythonSource, node: ast.BinOp | ast.Compare) -> Site:
+    """The site that exchanges the operands of a single operator, which has to commute or to have a mirror."""
+    if isinstance(node, ast.Compare):
+        return _exchanged(code, node, _MIRRORED[type(node.ops[0])])
+    return _exchanged(code, node, code.slice(operator_between(code, node.left, node.right)))
+
+
+SWAP_OPERANDS: Final = PythonRule("swap-operands", find_swapped, "no commutative operator")
+FLIP_COMPARISONS: Final = PythonRule("flip-comparisons", find_flipped, "no comparison")
 
 
 # ── augmented assignments ────────────────────────────────────────────────────────────────────────────────
