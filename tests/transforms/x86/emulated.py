@@ -10,12 +10,13 @@ for an older one the compiler `cc` makes them.
 
 import atexit
 import ctypes
+import json
 import os
 import signal
 import struct
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
@@ -27,6 +28,7 @@ from typing import Any, Self
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle.sandbox import Answer
 from codeaudit.transforms.x86.witnesses import native, running
+from codeaudit.transforms.x86.witnesses.native import BlockPair
 from codeaudit.transforms.x86.witnesses.processor import (
     CODE,
     FAULT,
@@ -36,6 +38,7 @@ from codeaudit.transforms.x86.witnesses.processor import (
     SPRINGBOARD,
     Processor,
 )
+from codeaudit.transforms.x86.witnesses.verdicts import STATES, ExecutionVerdict
 from tests.transforms.x86 import probed
 
 
@@ -240,6 +243,12 @@ class Emulator:
         """One answer of `probed` for each input, as `NativeProcessor.ask` gives it."""
         return list(chain.from_iterable(self._process.map(partial(_answers, self._model), groups)))
 
+    def compare(self, pairs: Iterable[BlockPair]) -> list[ExecutionVerdict]:
+        """The verdict on each pair of blocks, as `NativeProcessor.compare` gives it."""
+        asked = [native._asked(pair, STATES) for pair in pairs]
+        texts = self._process.submit(_compared, self._model, asked).result()
+        return [native._verdict("seen", text) for text in texts]
+
 
 def _obstacle(model: Model) -> str:
     try:
@@ -258,3 +267,7 @@ def _emulator(model: Model) -> EmulatedProcessor:
 
 def _answers(model: Model, inputs: Sequence[Mapping[str, Any]]) -> list[Answer]:
     return [("seen", answer) for answer in probed.answers(_emulator(model), inputs)]
+
+
+def _compared(model: Model, pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [json.dumps(running.compared(_emulator(model), one)) for one in pairs]

@@ -1,6 +1,6 @@
 """Each instruction does no more than its declared effects: asked of this processor and of an emulator, from pairs of states."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -8,14 +8,19 @@ import iced_x86 as iced
 import pytest
 
 from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.x86 import effects
 from codeaudit.transforms.x86.effects import Touch, conflicts, touch
 from codeaudit.transforms.x86.reading import Operation, read, read_operation
 from codeaudit.transforms.x86.registers import numbers
-from codeaudit.transforms.x86.witnesses.native import NativeProcessor, abilities
+from codeaudit.transforms.x86.reorder import REORDER, REORDER_BREAKING
+from codeaudit.transforms.x86.witnesses.native import BlockPair, NativeProcessor, abilities
+from codeaudit.transforms.x86.witnesses.verdicts import BlocksAgreed, BlocksDiffered, ExecutionVerdict
 from tests.transforms.x86 import probing
 from tests.transforms.x86.emulated import MODELS, Emulator, Model
-from tests.transforms.x86.specimens import entries, lacks, specimens
+from tests.transforms.x86.programs import line, theme
+from tests.transforms.x86.specimens import _read_back, entries, lacks, specimens
+from tests.transforms.x86.support import rewrite
 
 PARTS = 40
 
@@ -54,7 +59,7 @@ def test_the_emulator_runs_the_sets_that_its_processors_are_for() -> None:
     assert sorted(effects._EMULATED.split()) == sorted(" ".join(one.sets for one in MODELS.values()).split())
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.thinned(1, per="model")
 @pytest.mark.parametrize("part", range(3))
 def test_no_emulated_entry_does_more_than_it_declares(emulator: Emulator, model: Model, part: int) -> None:
     """Every encoding of a set that only the emulator has: it runs if it may move, and stays if it does not run."""
@@ -76,7 +81,42 @@ def test_no_emulated_entry_does_more_than_it_declares(emulator: Emulator, model:
     assert len(moves) > 30
 
 
-@pytest.mark.thinned(1)
+def emulated_block(rng: Random, codes: Sequence[int]) -> str:
+    """Some instructions of these encodings, and everyday ones between them."""
+    lines: list[str] = []
+    templates = theme(rng)
+    while len(lines) < 7:
+        if rng.random() < 0.4:
+            lines.append(line(rng, templates))
+        elif (found := list(specimens(rng.choice(codes), rng))) and (text := _read_back(rng.choice(found))):
+            lines.append(text)
+    return "\n".join(lines)
+
+
+@pytest.mark.thinned(1, per="model")
+@pytest.mark.parametrize("part", range(8))
+def test_blocks_of_emulated_sets_do_the_same_in_another_order(
+    emulator: Emulator, model: Model, part: int
+) -> None:
+    rng = Random(part)
+    one_of_each = [(code, next(specimens(code, Random(code)), None)) for _, code in entries()]
+    codes = [code for code, one in one_of_each if one and of_sets(one, model.sets) and not touch(one).barrier]
+    told: dict[Transform, list[ExecutionVerdict]] = {}
+    for transform in (REORDER, REORDER_BREAKING):
+        sources = [emulated_block(rng, codes) for _ in range(150)]
+        pairs = [
+            BlockPair(before=read(source), after=read(after), renaming={}, seed=number, same_fault=False)
+            for number, source in enumerate(sources)
+            if (after := rewrite(transform, source, seed=number)) is not None
+        ]
+        assert len(pairs) > 80
+        told[transform] = emulator.compare(pairs)
+    assert [one for one in told[REORDER] if isinstance(one, BlocksDiffered)] == []
+    assert sum(isinstance(one, BlocksAgreed) for one in told[REORDER]) > 60
+    assert sum(isinstance(one, BlocksDiffered) for one in told[REORDER_BREAKING]) > 60
+
+
+@pytest.mark.thinned(1, per="model")
 @pytest.mark.parametrize("part", range(10))
 def test_the_emulator_does_what_this_processor_does(
     asker: NativeProcessor, emulator: Emulator, model: Model, part: int
