@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,6 +138,33 @@ class ProjectTestCommand:
             hits=frozenset(map(int, hits.read_text().split())) if hits.exists() else frozenset(),
         )
 
+    def work(
+        self, plugin: str, extra: Mapping[str, str], timeout: float | None, tick: Callable[[], None]
+    ) -> tuple[bool, str]:
+        """Run the command with another plug-in of `SUPPORT` in pytest. `tick` is called now and then.
+
+        Returns whether it ran into the time limit, and the end of its output.
+
+        Raises:
+            RunError: the command cannot be started.
+        """
+        output = self.scratch / "output"
+        temporary = self.scratch / "tmp"
+        temporary.mkdir(exist_ok=True)
+        environment = self._environment({**extra, "TMPDIR": str(temporary)}, plugin)
+        end = None if timeout is None else time.monotonic() + timeout
+        late = False
+        with (
+            output.open("wb") as file,
+            _started(self._words(), self.folder, environment, file) as process,
+        ):
+            while process.poll() is None and not late:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(0.5)
+                tick()
+                late = end is not None and time.monotonic() > end
+        return late, output.read_text(encoding="utf-8", errors="replace")[-SHOWN:]
+
     def _finished(self, output: Path, extra: Mapping[str, str]) -> tuple[int, bool]:
         with (
             output.open("wb") as file,
@@ -175,7 +202,7 @@ class ProjectTestCommand:
         verbose = "unittest" in self.words and not {"-v", "--verbose"} & set(self.words)
         return [*self.words, *(["-v"] if verbose else [])]
 
-    def _environment(self, extra: Mapping[str, str]) -> dict[str, str]:
+    def _environment(self, extra: Mapping[str, str], plugin: str = "_codeaudit_pytest") -> dict[str, str]:
         before = os.environ.get("PYTHONPATH")
         path = [str(SUPPORT), *map(str, self.roots), *([before] if before else [])]
         options = os.environ.get("PYTEST_ADDOPTS", "")
@@ -188,7 +215,7 @@ class ProjectTestCommand:
             "PYTHONDONTWRITEBYTECODE": "1",
             # Sets have one order in all runs, so that their order is no difference between them.
             "PYTHONHASHSEED": "0",
-            "PYTEST_ADDOPTS": f"{options} -p _codeaudit_pytest".strip(),
+            "PYTEST_ADDOPTS": f"{options} -p {plugin}".strip(),
         }
 
 

@@ -8,10 +8,11 @@ import json
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import click
@@ -20,6 +21,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.projects.confirm import Confirmation, confirm
 from codeaudit.audit.projects.files import (
     CountsByTransform,
     FileResult,
@@ -37,6 +39,7 @@ from codeaudit.audit.projects.files import (
     text_diff,
     told_unread,
 )
+from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import suite_rows
@@ -62,11 +65,15 @@ from codeaudit.cli.options import (
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
+from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.options import RunOptions, default_workers, listed, with_mixture
 from codeaudit.preparing import draw, with_witnesses
+from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
+from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.language import LANGUAGES
+from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand, one_way
 
@@ -306,6 +313,41 @@ CODEMOD: Final = "codemod/"
 """The names of transforms that only `--execute` can confirm."""
 
 
+CONFIRMED: Final = "confirmed"
+"""The relation whose orders a project's own tests confirm."""
+
+
+def confirmed_copy(
+    request: VerifyRequest, out: Path | None, seen: FileSeen, progress: RunProgress
+) -> Confirmation:
+    """Write a copy of a project with the orders that its own tests confirm to `out`; `seen` receives each
+    source file. Nothing is written where `out` is absent.
+
+    Raises:
+        UsageError: `out` lies in the project, or is not empty.
+        CannotAudit, RunError: as `confirm`; RunError also if the copy cannot be written.
+    """
+    if out is not None:
+        _check_apart(request.project, out)
+    with scratch_folder("confirm") as scratch:
+        confirmed = confirm(WorkingCopy.make(request, scratch, progress), request.seeds[0])
+    for result in confirmed.files:
+        seen(result)
+    if out is not None:
+        with _beside(out) as place:
+            copy_tree(request.project, place)
+            for result in confirmed.files:
+                if result.after != result.before:
+                    replace_file(place / result.path, result.after)
+            try:
+                place.rename(out)
+            except OSError as error:
+                raise RunError(
+                    f"cannot write {str(out)!r}: {error.strerror or error}; give another --out"
+                ) from error
+    return confirmed
+
+
 @click.command("transform")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @transform_option(
@@ -325,6 +367,20 @@ CODEMOD: Final = "codemod/"
 )
 @option(
     "--diff", is_flag=True, help="Print unified diffs to stdout, and the table to stderr.", show_default=False
+)
+@option(
+    "--dependence",
+    type=click.Choice(("strict", CONFIRMED)),
+    default="strict",
+    help="What vouches for an order of statements. strict: the analysis; confirmed: the tests of the project "
+    "SRC, which ran the moved lines and passed (Python, `reorder` alone).",
+)
+@option(
+    "--test-command",
+    metavar="COMMAND",
+    help=f"For --dependence confirmed: how the project is tested, by pytest in one process.  "
+    f"[default: {PYTEST}]",
+    show_default=False,
 )
 @option(
     "--sites",
@@ -371,6 +427,8 @@ def transform(
     out: Path | None,
     diff: bool,
     form: str,
+    dependence: str,
+    test_command: str | None,
     **options: Any,
 ) -> int:
     """Write a perturbed copy of files or folders, or a suite of perturbed samples.
@@ -383,7 +441,13 @@ def transform(
       codeaudit transform src --out perturbed --transform rename,reorder --seed 7
       codeaudit transform src --diff | less
       codeaudit transform stdlib:json --suite json.parquet
+      codeaudit transform PROJECT --out new --dependence confirmed --test-command "python -m pytest -q tests"
     """
+    if dependence == CONFIRMED:
+        words = PYTEST if test_command is None else test_command
+        return _confirmed(sources, transform, suite, out, words, diff=diff, form=form, **options)
+    if test_command is not None:
+        raise UsageError("--test-command goes with --dependence confirmed")
     names = None if transform is None else listed(transform)
     if names is not None and not expand(names):
         raise UsageError("--transform names no transform; leave it out for the standard set")
@@ -399,6 +463,101 @@ def transform(
     if suite is not None:
         note(f"suite: {suite}")
     return 0
+
+
+def _confirmed(
+    sources: tuple[str, ...],
+    transform: str | None,
+    suite: Path | None,
+    out: Path | None,
+    words: str,
+    *,
+    diff: bool,
+    form: str,
+    variants: int | None,
+    limit: int | None,
+    execute: bool,
+    seed: int,
+    **others: object,
+) -> int:
+    """Write or show a project with the orders that its own tests confirm."""
+    if suite is not None:
+        raise UsageError(
+            "--dependence confirmed needs a project with its tests; give its folder and --out, not --suite"
+        )
+    if transform not in (None, REORDER.name):
+        raise UsageError(
+            f"--dependence confirmed goes with --transform {REORDER.name} alone; apply others to its result"
+        )
+    for name, value in (("--variants", variants), ("--limit", limit), ("--execute", execute or None)):
+        if value is not None:
+            raise UsageError(f"{name} does not go with --dependence confirmed; leave it out")
+    if len(sources) != 1 or not Path(sources[0]).is_dir():
+        raise UsageError(
+            "--dependence confirmed needs one folder, the project with its tests; give it as SRC"
+        )
+    if out is None and not diff:
+        raise UsageError("give --out DIR for a perturbed copy, or --diff")
+    request = VerifyRequest(
+        project=Path(sources[0]), words=command_words(words), transforms=(REORDER.name,), seeds=(seed,)
+    )
+
+    def seen(result: FileResult) -> None:
+        if diff:
+            show_text(visible(file_diff(result.path, result.before, result.after)))
+
+    confirmed = confirmed_copy(request, out, seen, PROGRESS)
+    counts: CountsByTransform = {}
+    prepare(counts, (REORDER.name,))
+    for result in confirmed.files:
+        count(counts, result.records)
+    more = {"confirmed": confirmed_json(confirmed)}
+    _show(counts, sources, seed, form, units="units", diff=diff, more=more)
+    if form != "json":
+        for line in confirmed_lines(confirmed):
+            note(line)
+    if out is not None:
+        note(f"perturbed copy: {out}")
+    return 0
+
+
+def confirmed_lines(confirmed: Confirmation) -> Iterator[str]:
+    """What the tests say, for people."""
+    yield (
+        f"confirmed: {confirmed.tests:,} tests pass twice ({confirmed.unsteady:,} more are unsteady); of "
+        f"{confirmed.functions:,} functions {confirmed.candidates:,} have another order under the relaxed "
+        f"relation, tests execute {confirmed.tried:,} of these, and {confirmed.kept:,} pass"
+    )
+    if not confirmed.judged:
+        yield "residual: not known, because no function is executed by both halves of the tests"
+        return
+    low, high = wilson(confirmed.broken, confirmed.judged)
+    yield (
+        f"residual: {confirmed.broken:,} of {confirmed.judged:,} functions that half of the tests confirmed "
+        f"failed in the other half ({confirmed.broken / confirmed.judged:.1%}, 95 % interval {low:.1%} to "
+        f"{high:.1%}); they are left unchanged"
+    )
+
+
+def confirmed_json(confirmed: Confirmation) -> dict[str, object]:
+    """The same for programs. The residual is absent (`null`) where no function is judged."""
+    judged = confirmed.judged
+    return {
+        "functions": confirmed.functions,
+        "candidates": confirmed.candidates,
+        "tests": confirmed.tests,
+        "unsteady": confirmed.unsteady,
+        "tried": confirmed.tried,
+        "kept": confirmed.kept,
+        "judged": judged,
+        "broken": confirmed.broken,
+        "residual": confirmed.broken / judged if judged else None,
+        "interval": list(wilson(confirmed.broken, judged)) if judged else None,
+        "failures": [
+            {"path": unit.path, "name": unit.name, "line": unit.line, "half": half, "test": test}
+            for unit, half, test in confirmed.failures
+        ],
+    }
 
 
 def _files(
@@ -474,11 +633,18 @@ def _suite(
 
 
 def _show(
-    counts: CountsByTransform, sources: tuple[str, ...], seed: int, form: str, *, units: str, diff: bool
+    counts: CountsByTransform,
+    sources: tuple[str, ...],
+    seed: int,
+    form: str,
+    *,
+    units: str,
+    diff: bool,
+    more: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Show the counts on stdout, or on stderr below the diffs."""
     if form == "json":
-        text = json.dumps({"schema": 1, "seed": seed, "by_transform": counts_json(counts)}, indent=2)
+        text = json.dumps({"schema": 1, "seed": seed, "by_transform": counts_json(counts), **more}, indent=2)
         if diff:
             note(text)
         else:

@@ -148,7 +148,7 @@ def _request(
         keep_folder(keep)
     return VerifyRequest(
         project=project,
-        words=_words(PYTEST if test_command is None else test_command),
+        words=command_words(PYTEST if test_command is None else test_command),
         transforms=names,
         given=frozenset(listed(transform)),
         seeds=tuple(range(seed, seed + seeds)),
@@ -184,7 +184,12 @@ def _check_default(copy: WorkingCopy) -> None:
     )
 
 
-def _words(text: str) -> tuple[str, ...]:
+def command_words(text: str) -> tuple[str, ...]:
+    """The words of a test command.
+
+    Raises:
+        UsageError: it is empty, or cannot be split.
+    """
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:

@@ -37,6 +37,7 @@ from codeaudit.transforms.python.analysis.facts import (
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, KNOWN, PLAIN, WELL_KNOWN
 from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.modules import is_harmless
+from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, relaxed_effects
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 
@@ -144,10 +145,16 @@ class PythonProgramBuilder:
     """
 
     def __init__(
-        self, source: str, *, dependence: Dependence, rebound: frozenset[str], shown: ShownLooks
+        self,
+        source: str,
+        *,
+        dependence: Dependence,
+        rebound: frozenset[str],
+        shown: ShownLooks,
+        package: PackageSummary = NO_PACKAGE,
     ) -> None:
         """`rebound` are names of builtins that the text declares global; `shown` is what the text around
-        shows of its classes.
+        shows of its classes; `package` is for the relation `confirmed`.
         """
         self.rows: list[DraftLine] = []
         """The lines in the order of the text."""
@@ -158,6 +165,7 @@ class PythonProgramBuilder:
         self._dependence = dependence
         self._rebound = rebound
         self._shown = shown
+        self._package = package
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
 
@@ -225,6 +233,12 @@ class PythonProgramBuilder:
             certain.append(not isinstance(node, COMPOUND))
         if self._dependence == "paper":
             relation = reaching_reads(effects, kills=certain)
+        elif self._dependence == "confirmed" and not scope.pinned:
+            looser = (
+                relaxed_effects(node, effect, scope.facts, self._package, guarded=scope.guarded)
+                for node, effect in zip(body, effects, strict=True)
+            )
+            relation = conflicts(list(looser), guarded=scope.guarded)
         else:
             # Where an exception may be caught, a call that raises nothing has statements that raise.
             returning = self._dependence == "returning" and not (scope.guarded or scope.nested)

@@ -28,6 +28,7 @@ from codeaudit.transforms.python.analysis.builder import (
     StatementContext,
 )
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
+from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
 from codeaudit.transforms.python.function_context import rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -115,21 +116,32 @@ class PythonProgram:
 
 
 @lru_cache(maxsize=4)
-def analyse(source: str, *, dependence: Dependence = "strict", around: str = "") -> PythonProgram:
+def analyse(
+    source: str,
+    *,
+    dependence: Dependence = "strict",
+    around: str = "",
+    package: PackageSummary = NO_PACKAGE,
+) -> PythonProgram:
     """The program of one function, or of a short module, whose own statements then keep their order.
 
     `around` is the text of the file that the function belongs to, if it is known: its classes may act when
-    they are looked at, and it may bind names of builtins and modules anew. The last four results are cached,
+    they are looked at, and it may bind names of builtins and modules anew. `package` counts under `confirmed`
+    only. The last four results are cached,
     because a transform proposes and applies many times to one text.
 
     Raises:
         SourceError: the text is not Python, or is nested too deeply to be read.
     """
-    return analyse_tree(source, parse(source), dependence, around)
+    return analyse_tree(source, parse(source), dependence, around, package)
 
 
 def analyse_tree(
-    source: str, tree: ast.Module, dependence: Dependence = "strict", around: str = ""
+    source: str,
+    tree: ast.Module,
+    dependence: Dependence = "strict",
+    around: str = "",
+    package: PackageSummary = NO_PACKAGE,
 ) -> PythonProgram:
     """As `analyse`, for a text that is already parsed; `tree` must be the syntax tree of `source`.
 
@@ -145,7 +157,9 @@ def analyse_tree(
     try:
         shown = shown_looks(source, tree) | looks_around(around)
         rebound |= rebound_names(around)
-        builder = PythonProgramBuilder(source, dependence=dependence, rebound=rebound, shown=shown)
+        builder = PythonProgramBuilder(
+            source, dependence=dependence, rebound=rebound, shown=shown, package=package
+        )
         if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
             root = builder.alone(tree.body[0])
         else:

@@ -20,6 +20,7 @@ from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
+from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
 from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
@@ -90,6 +91,8 @@ class PythonReorder(Reorder):
     dependence: Dependence = "strict"
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
+    package: PackageSummary = field(default=NO_PACKAGE, repr=False)
+    """What the files of the project show, for candidates under `confirmed`."""
 
     def within(self, text: str) -> "PythonReorder":
         """The same transform for the functions of this text."""
@@ -105,10 +108,10 @@ class PythonReorder(Reorder):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        program = analyse(source, dependence=self.dependence)
+        program = analyse(source, dependence=self.dependence, package=self.package)
         # What the file shows can only bind statements more, and finding it takes time.
         if self.around and any(map(is_movable, program.blocks)):
-            program = analyse(source, dependence=self.dependence, around=self.around)
+            program = analyse(source, dependence=self.dependence, around=self.around, package=self.package)
         return PythonOrdering(program)
 
 

@@ -1,0 +1,312 @@
+"""A pytest plug-in for the project under test: tries functions in another order, one after the other.
+
+`_CODEAUDIT_CONFIRM` names a JSON file with the job; results are appended to the file that it names, as lines
+of JSON. There are two jobs:
+
+- `cover`: run all tests once, note which statements of the targets each test executes, and then run in a
+  forked child all that passed once more, to see which of them pass again.
+- `try`: for each candidate, fork a child, put the candidate's file on the disk, give its code to every live
+  function that has the old code, and run the tests that execute it. A child that hangs is killed.
+
+The children keep what a test breaks away from the next candidate. The plug-in runs in the project's own
+Python, so it imports only pytest and the standard library.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from types import CodeType, FunctionType
+from typing import Any
+
+import pytest
+
+
+def pytest_configure(config: Any) -> None:
+    """Register the loop, in the main process only: a pytest that a test starts must not see the job."""
+    place = os.environ.pop("_CODEAUDIT_CONFIRM", None)
+    if place is not None and getattr(config, "workerinput", None) is None:
+        with open(place, encoding="utf-8") as file:
+            config.pluginmanager.register(_Loop(json.load(file)), "_codeaudit_loop")
+
+
+class _Loop:
+    def __init__(self, job: Any) -> None:
+        self._job = job
+        self._failed = False
+        self._passed = False
+
+    def _write(self, row: Any) -> None:
+        with open(self._job["results"], "a", encoding="ascii") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call" and report.outcome == "passed" and not hasattr(report, "wasxfail"):
+            self._passed = True
+        if report.outcome == "failed":
+            self._failed = True
+
+    def _run(self, item: Any, following: Any) -> bool:
+        """Whether a test passes."""
+        self._failed = self._passed = False
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        return self._passed and not self._failed
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: Any) -> Any:
+        if session.config.option.collectonly or not session.items:
+            return None
+        # pytest counts failures for its options such as `-x`; here a failure is a result like any other.
+        session.config.option.maxfail = 0
+        if self._job["mode"] == "cover":
+            self._cover(session.items)
+        else:
+            self._try(session.items)
+        return True
+
+    # ── which test executes what ─────────────────────────────────────────────────────────────────────
+
+    def _cover(self, items: Any) -> None:
+        tracer = _Tracer(self._job["targets"])
+        passed = []
+        for number, item in enumerate(items):
+            began = time.monotonic()
+            tracer.start()
+            try:
+                good = self._run(item, items[number + 1] if number + 1 < len(items) else None)
+            finally:
+                hits = tracer.stop()
+            if good:
+                passed.append(item)
+            self._write(
+                {"test": item.nodeid, "passed": good, "seconds": time.monotonic() - began, "hits": hits}
+            )
+
+        # A test that cannot run twice in one process, or whose result changes, is no witness.
+        def again() -> Any:
+            return [
+                item.nodeid
+                for number, item in enumerate(passed)
+                if self._run(item, passed[number + 1] if number + 1 < len(passed) else None)
+            ]
+
+        self._write({"steady": _forked(again, self._job["limit"])})
+
+    # ── trying candidates ────────────────────────────────────────────────────────────────────────────
+
+    def _try(self, items: Any) -> None:
+        by_name = {item.nodeid: item for item in items}
+        live = _live_functions({one["file"] for one in self._job["candidates"]})
+        loaded = {_real(getattr(module, "__file__", None) or "") for module in list(sys.modules.values())}
+        for one in self._job["candidates"]:
+            self._write({"candidate": one["number"], "result": self._tried(one, live, loaded, by_name)})
+
+    def _tried(self, one: Any, live: Any, loaded: Any, by_name: Any) -> Any:
+        with open(one["source"], "rb") as file:
+            new = file.read()
+        with open(one["file"], "rb") as file:
+            old = file.read()
+
+        def action() -> Any:
+            # A module that no test has imported yet is read from the disk.
+            if not _swapped(one, old, new, live) and one["file"] in loaded:
+                return "unreachable"
+            for half in ("confirm", "judge"):
+                tests = [by_name[name] for name in one[half] if name in by_name]
+                if len(tests) < len(one[half]):
+                    return "missing"
+                for number, item in enumerate(tests):
+                    following = tests[number + 1] if number + 1 < len(tests) else None
+                    if not self._run(item, following):
+                        return [half, item.nodeid]
+            return "passed"
+
+        stamp = os.stat(one["file"])
+        try:
+            # Reloads and other processes read the file.
+            _put(one["file"], new)
+            found = _forked(action, one["limit"])
+        finally:
+            _put(one["file"], old)
+            os.utime(one["file"], ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        return found
+
+
+def _put(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+class _Tracer:
+    """Notes which statements of the targets run, in all threads."""
+
+    def __init__(self, targets: Any) -> None:
+        self._targets = targets
+        self._by_file = {}  # type: Any
+        for number, target in enumerate(targets):
+            self._by_file.setdefault(target["file"], []).append((target["first"], target["last"], number))
+        self._known = {}  # type: Any
+        self._lines = set()  # type: Any
+
+    def start(self) -> None:
+        self._lines = set()
+        threading.settrace(self._call)
+        sys.settrace(self._call)
+
+    def stop(self) -> Any:
+        """By target, the numbers of the statements that ran."""
+        sys.settrace(None)
+        threading.settrace(None)
+        hits = {}  # type: Any
+        for number, line in self._lines:
+            for place, (first, last) in enumerate(self._targets[number]["statements"]):
+                if first <= line <= last:
+                    hits.setdefault(number, set()).add(place)
+        return {number: sorted(found) for number, found in hits.items()}
+
+    def _call(self, frame: Any, event: str, argument: object) -> Any:
+        code = frame.f_code
+        try:
+            number = self._known[code]
+        except KeyError:
+            number = self._known[code] = self._target(code)
+        if number is None:
+            return None
+        lines = self._lines
+
+        def line(frame: Any, event: str, argument: object) -> Any:
+            if event == "line":
+                lines.add((number, frame.f_lineno))
+            return line
+
+        return line
+
+    def _target(self, code: Any) -> Any:
+        for first, last, number in self._by_file.get(_real(code.co_filename), ()):
+            if first <= code.co_firstlineno <= last:
+                return number
+        return None
+
+
+def _swapped(one: Any, old: bytes, new: bytes, live: Any) -> bool:
+    """Give a candidate's code to the live functions that have the old code; false if they cannot have it."""
+    before, after = (_tree(compile(data, one["file"], "exec", dont_inherit=True), one) for data in (old, new))
+    if before is None or after is None:
+        return False
+    pairs = []  # type: Any
+    if not _pair(before, after, pairs):
+        return False
+    swapped = False
+    for was, becomes in pairs:
+        for function in live.get((one["file"], was.co_firstlineno, was.co_name), ()):
+            if function.__code__ == was:
+                # Cells are found by their place, so that the names must be the same.
+                if was.co_freevars != becomes.co_freevars:
+                    return False
+                function.__code__ = becomes
+                swapped |= was is before
+    return swapped
+
+
+def _tree(code: Any, one: Any) -> Any:
+    """The code of the candidate in the code of its file."""
+    found = None
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            if (inner.co_firstlineno, inner.co_name) == (one["first"], one["name"]):
+                return inner
+            found = found or _tree(inner, one)
+    return found
+
+
+def _pair(before: Any, after: Any, pairs: Any) -> bool:
+    """Pair the code of a function and of all functions in it with the new code; false if some have no pair.
+
+    A function in it may move, and there may be several of one name, such as lambdas.
+    """
+    pairs.append((before, after))
+    left = [one for one in after.co_consts if isinstance(one, CodeType)]
+    for one in before.co_consts:
+        if isinstance(one, CodeType):
+            same = [other for other in left if other.co_name == one.co_name]
+            if len(same) > 1:
+                same = [other for other in same if _shape(other) == _shape(one)]
+            if not same or any(_shape(other) != _shape(same[0]) for other in same):
+                return False
+            left.remove(same[0])
+            if not _pair(one, same[0], pairs):
+                return False
+    return not left
+
+
+def _shape(code: Any) -> Any:
+    """A code without its lines."""
+    constants = tuple(
+        _shape(one) if isinstance(one, CodeType) else (type(one), repr(one)) for one in code.co_consts
+    )
+    return (code.co_name, code.co_code, code.co_names, code.co_varnames, code.co_freevars, constants)
+
+
+def _live_functions(files: Any) -> Any:
+    """The function objects by file, first line and name. Closures of one code are several objects."""
+    found = {}  # type: Any
+    for one in gc.get_objects():
+        if type(one) is FunctionType:
+            code = one.__code__
+            file = _real(code.co_filename)
+            if file in files:
+                found.setdefault((file, code.co_firstlineno, code.co_name), []).append(one)
+    return found
+
+
+_places = {}  # type: dict[str, str]
+
+
+def _real(path: str) -> str:
+    known = _places.get(path)
+    if known is None:
+        known = _places[path] = os.path.realpath(path) if path else ""
+    return known
+
+
+def _forked(action: Any, limit: float) -> Any:
+    """The result of an action in a forked child; "hung" or "crashed" if it does not give one."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        own = os.getpid()
+        os.close(out)
+        os.setpgid(0, 0)
+        # Should the parent be killed, the child ends by itself.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(int(limit) + 10)
+        try:
+            text = json.dumps(action()).encode("ascii")
+            # A test may fork, and its child may come back here.
+            if os.getpid() == own:
+                while text:
+                    text = text[os.write(into, text) :]
+        finally:
+            os._exit(0)
+    os.close(into)
+    text, end = b"", time.monotonic() + limit
+    while True:
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([out], [], [], left)[0]:
+            result = "hung"
+            break
+        part = os.read(out, 1 << 16)
+        if not part:
+            result = json.loads(text.decode("ascii")) if text else "crashed"
+            break
+        text += part
+    os.close(out)
+    with suppress(OSError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return result

@@ -1,0 +1,394 @@
+"""Orders that a project's own tests confirm: what is kept, what is dropped, and why."""
+
+import ast
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from codeaudit.audit.projects.confirm import FAILS, HANGS, UNTESTED, Confirmation, confirm
+from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
+from codeaudit.cli.main import main
+from codeaudit.cli.output import PROGRESS
+from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, summary
+from codeaudit.transforms.reordering import is_movable
+from codeaudit.transforms.source_files import Applied, Declined
+
+CODE = """
+import functools
+import itertools
+import os
+
+tick = itertools.count().__next__
+
+
+def free(row):
+    low = row.first()
+    high = row.second()
+    return low, high
+
+
+def untested(row):
+    low = row.first()
+    high = row.second()
+    return low, high
+
+
+def wrong():
+    low = tick()
+    high = tick()
+    return low < high
+
+
+def hanging():
+    low = tick()
+    high = tick()
+    while low > high:
+        pass
+    return True
+
+
+def crashing():
+    low = tick()
+    high = tick()
+    if low > high:
+        os._exit(3)
+    return True
+
+
+def half(check):
+    low = tick()
+    high = tick()
+    return low < high if check else True
+
+
+def steps():
+    low = tick()
+    yield low
+    one = tick()
+    two = tick()
+    yield one < two
+
+
+def outer():
+    def inner():
+        low = tick()
+        high = tick()
+        return low < high
+
+    return inner
+
+
+def wrapped(function):
+    @functools.wraps(function)
+    def call(*given):
+        low = tick()
+        high = tick()
+        assert low < high
+        return function(*given)
+
+    return call
+
+
+@wrapped
+def decorated(row):
+    low = row.first()
+    high = row.second()
+    return low, high
+
+
+class Row:
+    def first(self):
+        return 1
+
+    def second(self):
+        return 2
+
+    def method(self):
+        low = self.first()
+        high = self.second()
+        return low, high
+
+
+saved = outer()
+
+
+def lambdas():
+    low = tick()
+    high = tick()
+    return (lambda: low < high), (lambda: high > low)
+"""
+
+TESTS = """
+import importlib
+import os
+import sys
+
+import mine
+
+runs = []
+
+
+def test_free():
+    assert mine.free(mine.Row()) == (1, 2)
+
+
+def test_free_again():
+    assert mine.free(mine.Row()) == (1, 2)
+
+
+def test_wrong():
+    assert mine.wrong()
+
+
+def test_hanging():
+    assert mine.hanging()
+
+
+def test_crashing():
+    assert mine.crashing()
+
+
+def test_half_blind():
+    assert mine.half(False)
+
+
+def test_half_seeing():
+    assert mine.half(True)
+
+
+def test_steps():
+    assert list(mine.steps())[1]
+
+
+def test_outer():
+    assert mine.saved()
+
+
+def test_lambdas():
+    assert all(one() for one in mine.lambdas())
+
+
+def test_method():
+    assert mine.Row().method() == mine.decorated(mine.Row())
+
+
+def test_unsteady():
+    runs.append(1)
+    assert mine.untested(mine.Row()) and len(runs) == 1
+
+
+def test_forking():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert mine.free(mine.Row()) == (1, 2)
+
+
+def test_reloading():
+    again = importlib.reload(mine)
+    assert again.free(again.Row()) == (1, 2)
+"""
+
+
+def project(folder: Path, code: str = CODE, tests: str = TESTS) -> Path:
+    """A project with these sources and tests."""
+    (folder / "tests").mkdir(parents=True)
+    (folder / "mine.py").write_text(dedent(code))
+    (folder / "tests" / "test_mine.py").write_text(dedent(tests))
+    return folder
+
+
+def confirmed(folder: Path, scratch: Path, seed: int = 0, timeout: float | None = None) -> Confirmation:
+    request = VerifyRequest(
+        project=folder,
+        words=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"),
+        transforms=("reorder",),
+        seeds=(seed,),
+        timeout=timeout,
+    )
+    scratch.mkdir()
+    return confirm(WorkingCopy.make(request, scratch, PROGRESS), seed)
+
+
+@pytest.mark.slow
+def test_what_tests_reject_is_not_changed_and_what_they_do_not_run_is_not_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codeaudit.audit.projects.confirm.PATIENCE", (3.0, 5.0))
+    found = confirmed(project(tmp_path / "project"), tmp_path / "scratch")
+    (file,) = found.files
+    kept = {one.unit.name for one in file.records if isinstance(one, Applied)}
+    dropped = {one.unit.name: one.reason for one in file.records if isinstance(one, Declined)}
+    assert kept == {"free", "decorated", "Row.method"}
+    assert {one.evidence for one in file.records if isinstance(one, Applied)} == {"executed"}
+    assert dropped["untested"] == UNTESTED  # only an unsteady test runs it
+    assert {dropped[name] for name in ("wrong", "half", "steps", "outer", "wrapped", "lambdas")} == {FAILS}
+    assert {dropped[name] for name in ("hanging", "crashing")} == {HANGS}
+    assert found.unsteady == 1
+    after = {node.name: ast.unparse(node) for node in ast.parse(file.after).body if hasattr(node, "name")}
+    before = {node.name: ast.unparse(node) for node in ast.parse(file.before).body if hasattr(node, "name")}
+    assert {name for name in before if before[name] != after[name]} == {"free", "decorated", "Row"}
+
+
+@pytest.mark.slow
+def test_the_residual_counts_what_the_first_half_lets_pass(tmp_path: Path) -> None:
+    from codeaudit.audit.projects.confirm import _confirms
+
+    names = ("tests/test_mine.py::test_half_blind", "tests/test_mine.py::test_half_seeing")
+    seed = next(seed for seed in range(100) if _confirms(names[0], seed) and not _confirms(names[1], seed))
+    code = CODE[: CODE.index("def free")] + CODE[CODE.index("def half") : CODE.index("def steps")]
+    tests = "import mine\n" + TESTS[TESTS.index("def test_half_blind") : TESTS.index("def test_steps")]
+    folder = project(tmp_path / "project", code, tests)
+    found = confirmed(folder, tmp_path / "scratch", seed)
+    assert (found.judged, found.broken, found.kept) == (1, 1, 0)
+    assert [(half, test) for _, half, test in found.failures] == [("judge", names[1])]
+    assert found.files[0].after == found.files[0].before
+    # With the halves changed, the first one rejects it, and nothing is left to judge.
+    other = next(seed for seed in range(100) if _confirms(names[1], seed) and not _confirms(names[0], seed))
+    again = confirmed(folder, tmp_path / "scratch2", other)
+    assert (again.judged, again.broken, again.kept) == (0, 0, 0)
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_copy_that_passes_its_tests(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = project(
+        tmp_path / "project",
+        CODE,
+        TESTS.replace("and len(runs) == 1", ""),
+    )
+    before = (folder / "mine.py").read_bytes()
+    command = shlex.join([sys.executable, "-m", "pytest", "-q", "-k", "free or method", "tests"])
+    out = tmp_path / "out"
+    words = ["transform", str(folder), "--out", str(out), "--dependence", "confirmed"]
+    assert main([*words, "--test-command", command, "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["by_transform"][0]["evidence"] == {"executed": 3}
+    assert report["confirmed"]["kept"] == 3
+    assert (folder / "mine.py").read_bytes() == before != (out / "mine.py").read_bytes()
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "tests"], cwd=out, check=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["a.py", "--out", "b"], "one folder"),
+        (["p", "q", "--out", "b"], "one folder"),
+        (["p", "--out", "b", "--transform", "rename"], "apply others to its result"),
+        (["p", "--suite", "s.jsonl"], "not --suite"),
+        (["p"], "give --out DIR"),
+        (["p", "--out", "b", "--variants", "2"], "leave it out"),
+        (["p", "--out", "b", "--test-command", ""], "is empty"),
+    ],
+)
+def test_what_does_not_go_with_confirmed_is_a_usage_error(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("p", "q"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert main(["transform", *words, "--dependence", "confirmed"]) == 2
+    assert told in capsys.readouterr().err
+
+
+# ── the relation ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def movable(code: str, package: PackageSummary = NO_PACKAGE) -> bool:
+    program = analyse(dedent(code), dependence="confirmed", package=package)
+    return any(map(is_movable, program.blocks))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = x.first(); b = x.second()",
+        "x.append(1); y.append(2)",
+        "self.a = x; self.b = y",
+        "x.set(1); y.set(2)",
+        "a = f(x); b = f(y)",
+        "x[0] = 1; y = z.size",
+    ],
+)
+def test_calls_act_on_what_they_are_given_only(body: str) -> None:
+    first, second = body.split("; ")
+    assert movable(f"def g(self, x, y, z):\n    {first}\n    {second}\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = x.pop(); b = x.pop()",
+        "a = next(x); b = next(x)",
+        "x.set(1); a = x.get()",
+        "x.set(y); a = y.get()",
+        "log(1); send(2)",
+        "self.a = 1; b = f(self)",
+        "self.a = 1; b = self.a",
+        "self.a.append(1); b = self.a",
+        "x.close(); a = self.work(x)",
+        "assert x; a = y.z",
+        "a = yield x; b = yield y",
+        "global v; v = 1",
+        "x += [1]; a = f(x)",
+    ],
+)
+def test_what_depends_stays(body: str) -> None:
+    first, second = body.split("; ")
+    assert not movable(f"def g(self, x, y, z):\n    {first}\n    {second}\n")
+
+
+PACKAGE = """
+class Stream:
+    @property
+    def current(self):
+        return self._advance()
+
+    @property
+    def size(self):
+        return 1
+
+    def _advance(self):
+        self.place += 1
+        return self.place
+
+    def skip(self):
+        return self._advance()
+
+    def look(self):
+        return self.place
+
+class Made:
+    def __init__(self, parent):
+        self.parent = parent
+
+class Registered:
+    def __init__(self, parent):
+        parent.children.append(self)
+"""
+
+
+def test_the_package_shows_which_methods_and_properties_act() -> None:
+    found = summary([ast.parse(PACKAGE)])
+    assert {"_advance", "skip", "current", "Registered"} <= found.acting
+    assert not {"look", "size", "Made"} & found.acting
+    assert {"current", "size"} <= found.properties
+    assert not movable("def g(x):\n    a = x.skip()\n    b = x.skip()\n", found)
+    assert movable("def g(x):\n    a = x.look()\n    b = x.look()\n", found)
+    assert not movable("def g(x):\n    a = x.current\n    b = x.current\n", found)
+    assert movable("def g(x):\n    a = x.size\n    b = x.size\n", found)
+    assert not movable("def g(x):\n    a = Registered(x)\n    b = Registered(x)\n", found)
+    assert movable("def g(x):\n    a = Made(x)\n    b = Made(x)\n", found)
