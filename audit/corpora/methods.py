@@ -52,7 +52,12 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
         reason = _unfit(reading, method)
         if reason is None:
             yield raw_sample(
-                method.source, language=JAVA.name, label=method.name, path=path, line=method.line
+                method.source,
+                language=JAVA.name,
+                label=method.name,
+                path=path,
+                line=method.line,
+                context=text,
             )
         else:
             left_out[reason] += 1

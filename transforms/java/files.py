@@ -8,7 +8,7 @@ escapes may change how Java reads it.
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -69,10 +69,13 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     strange = rebound(reading) | (HOMES.keys() & around)
     found: list[FunctionLocation] = []
     seen: dict[str, int] = {}
-    for node in callables(reading):
+    methods = callables(reading)
+    reaching = _reaching(reading, methods, frozenset(HOMES.keys() & around))
+    for node in methods:
         name = _qualified(reading, node)
         seen[name] = seen.get(name, 0) + 1
-        obstacle = ESCAPED if unclear else REBOUND if mentions(reading, node, strange) else None
+        means_other = node.start in reaching or mentions(reading, node, strange)
+        obstacle = ESCAPED if unclear else REBOUND if means_other else None
         found.append(
             FunctionLocation(
                 name=name if seen[name] == 1 else f"{name}#{seen[name]}",
@@ -86,11 +89,31 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     return tuple(found)
 
 
+def _reaching(reading: ParsedJava, methods: Sequence[Node], names: frozenset[str]) -> Set[int]:
+    """The methods, by their first byte, that may call a method of the text that names one of these types.
+
+    Transforms look into the methods that a method calls, and the text does not show these meanings.
+    """
+    if not names:
+        return frozenset()
+    found = {node.start for node in methods if mentions(reading, node, names)}
+    calls = {
+        node.start: {reading.text(one.part("name")) for one in node.walk() if one.kind == "method_invocation"}
+        for node in methods
+    }
+    while True:
+        called = {reading.text(node.part("name")) for node in methods if node.start in found}
+        more = {start for start, inside in calls.items() if start not in found and inside & called}
+        if not more:
+            return found
+        found |= more
+
+
 def _qualified(reading: ParsedJava, node: Node) -> str:
     """A name such as `Outer.Inner.method`; a constructor has the name of its class twice."""
     names = [reading.text(node.part("name"))]
     above = node.parent
-    while above is not None:
+    while above is not None and above is not reading.root:  # members have a class around them to be parsed
         if above.kind in TYPES or above.kind == "enum_constant":
             names.append(reading.text(above.part("name")))
         above = above.parent
@@ -223,6 +246,25 @@ def rebound(reading: ParsedJava) -> frozenset[str]:
         elif in_file and not (home == "java.lang" or home in imports.demanded or imports.modules):
             names.add(name)
     return frozenset(names & HOMES.keys())
+
+
+def obstacle_in_file(source: str, file: str) -> str | None:
+    """Why a method cannot be rewritten in a file with this text; `None` if it can.
+
+    Raises:
+        SourceError: the method does not parse.
+    """
+    names = _rebound_in(file)
+    reading = read(source)
+    return REBOUND if names and mentions(reading, reading.root, names) else None
+
+
+@lru_cache(maxsize=4)
+def _rebound_in(file: str) -> frozenset[str]:
+    try:
+        return rebound(read(file))
+    except SourceError:
+        return frozenset()
 
 
 def mentions(reading: ParsedJava, node: Node, names: frozenset[str]) -> bool:

@@ -35,6 +35,7 @@ JAVA: Final = Language(
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),
     function_context="codeaudit.transforms.java.files:function_context",
+    obstacle_in_file="codeaudit.transforms.java.files:obstacle_in_file",
     parse="codeaudit.transforms.java.parsing:read",
     unit_name="codeaudit.audit.corpora.methods:method_name",
     canonical="codeaudit.transforms.java.canonical:canonicalise",

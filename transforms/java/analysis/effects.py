@@ -193,7 +193,15 @@ class JavaEffectCollector:
         if binding is None:
             return self.everything(node)
         self.read(binding)
-        return self.facts.known(binding) if binding.view in LOCAL_VIEWS else UNKNOWN
+        return self._fact(node, binding)
+
+    def _fact(self, node: Node, binding: JavaBinding) -> Value:
+        """The known facts about the variable that an identifier means."""
+        if binding.view in LOCAL_VIEWS:
+            return self.facts.known(binding)
+        if binding.view == "outer" and binding.name not in self.facts.doubtful:
+            return self.facts.field(node, binding.name)
+        return UNKNOWN
 
     def _string_literal(self, node: Node) -> Value:
         if node.first("string_interpolation") is not None:
@@ -352,8 +360,11 @@ class JavaEffectCollector:
         facts = self.facts
         place = f".{name}"
         self.flags |= STORES if store else LOOKS_UP
+        known = UNKNOWN
         if target.kind in ("this", "super") or _is_outer_this(target):
             self._name_of(target)
+            if target.kind == "this":
+                known = facts.field(target, name, here=True)
         else:
             owner = facts.class_name(target)
             if owner is not None:
@@ -376,7 +387,7 @@ class JavaEffectCollector:
             self.writes.add(place)
         else:
             self.reads.add(place)
-        return UNKNOWN
+        return known
 
     def _name_of(self, target: Node) -> None:
         """Collect a name before a dot that is not a variable of the method: a class, a package or a field."""
@@ -465,7 +476,7 @@ class JavaEffectCollector:
                 if binding is None:
                     return self.everything(target)
                 self.write(binding)
-                return self.facts.known(binding) if binding.view in LOCAL_VIEWS else UNKNOWN
+                return self._fact(target, binding)
             case "field_access":
                 return self._field(target.part("object"), self.facts.text(target.part("field")), store=True)
             case "array_access":
@@ -492,10 +503,8 @@ class JavaEffectCollector:
     def _method_invocation(self, node: Node) -> Value:
         target = node.child("object")
         name = self.facts.text(node.part("name"))
-        if target is None:  # a method of the class itself, whose body the text does not show
-            self._arguments(node)
-            self.flags |= ANYTHING
-            return UNKNOWN
+        if target is None or target.kind == "this":
+            return self._own_call(node, name, self._arguments(node), here=target is not None)
         owner = self.facts.class_name(target)
         if owner is not None:
             self._name_of(target)
@@ -516,6 +525,29 @@ class JavaEffectCollector:
             return Value("Class", sure=True)
         self.flags |= ANYTHING
         return UNKNOWN
+
+    def _own_call(self, node: Node, name: str, values: list[Value], *, here: bool) -> Value:
+        """Collect a call of a method of the class itself, whose body the text around may show."""
+        known = self.facts.own(node)
+        arguments = (one.unparenthesized for one in node.part("arguments").children)
+        # Of `f(x = 1)`, `f(i++)` and `f(a ? 1 : 'b')` the facts hold for the value, not for the static type.
+        kinds = [
+            value.type if one.kind in _TYPED or one.kind.endswith("literal") else None
+            for one, value in zip(arguments, values, strict=True)
+        ]
+        found = known.called(name, kinds, here=here) if known else ()
+        if not found:
+            self.flags |= ANYTHING
+            return UNKNOWN
+        for method, effects in found:
+            for value, kind in zip(values, method.parameters, strict=True):
+                self.stored(Value(kind), value)
+            self.reads |= effects.reads
+            self.writes |= effects.writes
+            self.flags |= effects.flags
+        results = {method.result for method, _ in found}
+        result = results.pop() if len(results) == 1 else None
+        return Value(result, result in PRIMITIVES)
 
     def _static(self, owner: str, name: str, values: list[Value]) -> Value:
         found = self._computed(STATIC.get(owner, {}), name, Value(owner, sure=True), values)
@@ -671,6 +703,11 @@ class JavaEffectCollector:
 
 _LOOKED_INTO: Final = frozenset({"Object", "CharSequence", "StringBuffer", "char[]"})
 """The types of parameters of known methods whose objects may be foreign."""
+_TYPED: Final = frozenset(
+    {"identifier", "true", "false", "field_access", "cast_expression", "binary_expression",
+     "object_creation_expression"}
+)  # fmt: skip
+"""Kinds of expressions, beside literals, whose known type is exactly their static type."""
 _TYPE_NODES: Final = frozenset(
     {"generic_type", "array_type", "scoped_type_identifier", "type_identifier", "integral_type",
      "floating_point_type", "boolean_type"}

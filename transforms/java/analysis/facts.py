@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PLAIN, PRIMITIVES, overloads
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
+from codeaudit.transforms.java.analysis.surroundings import OwnClass, in_own_class
 from codeaudit.transforms.java.parsing import TYPES, Node
 
 _NEVER_NULL: Final = frozenset(
@@ -45,8 +46,9 @@ OBJECT: Final = Value(OWN, sure=True)
 class Facts:
     """The facts about the variables of one method."""
 
-    def __init__(self, scopes: JavaScopes) -> None:
+    def __init__(self, scopes: JavaScopes, own: OwnClass | None = None) -> None:
         self.scopes = scopes
+        self._own = own
         self.reading = scopes.reading
         self.source = scopes.reading.source
         self.text = scopes.text
@@ -119,6 +121,19 @@ class Facts:
         """Every occurrence in a range of bytes, as (first byte, variable)."""
         for place in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
             yield place, self.scopes.at[place]
+
+    def own(self, node: Node) -> OwnClass | None:
+        """What is known of the class to which a part of the method belongs."""
+        known = self._own
+        return known if known is not None and in_own_class(node, self.scopes.unit) else None
+
+    def field(self, node: Node, name: str, *, here: bool = False) -> Value:
+        """The facts about a field that is named at a node: alone, or behind `this` with `here`."""
+        known = self.own(node)
+        if known is None:
+            return UNKNOWN
+        kind = known.fields.get(name) if here else known.field(name)
+        return Value(kind, kind in PRIMITIVES)
 
     def class_name(self, node: Node) -> str | None:
         """The name of the class that an expression looks like: no variable, first letter in upper case."""

@@ -21,12 +21,16 @@ from codeaudit.transforms.dependence.blocks import (
     line_graph,
 )
 from codeaudit.transforms.dependence.effects import (
+    ACTS,
     ANYTHING,
     BARRIER,
     ENDS_CALL,
     EXITS,
     LEAVES_LOOP,
+    LOOKS_UP,
+    OBSERVES,
     RAISES,
+    STORES,
     Effects,
     conflicts,
 )
@@ -38,6 +42,7 @@ from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, resolve
+from codeaudit.transforms.java.analysis.surroundings import OwnClass, own_class
 from codeaudit.transforms.java.parsing import CALLABLES, EMPTY, TYPES, Node
 
 SHARED_LINE: Final = "statements share a line with a comment"
@@ -592,20 +597,49 @@ class JavaProgram:
         return _BLANKS.sub(lambda match: match[1] or " ", b"".join(pieces).decode()).strip()
 
 
+def summary(source: str, own: OwnClass) -> Effects | None:
+    """The effects that a call of a method has; `None` if it may run unknown code.
+
+    Args:
+        source: the text of the method.
+        own: its class.
+
+    Raises:
+        SourceError: as `analyse` does.
+    """
+    program = _program(source, Facts(resolve(source), own), "strict")
+    total = Effects()
+    for row in program.rows:
+        total |= row.effects
+    leaves = any(node.kind == "throw_statement" for node in program.facts.scopes.unit.walk())
+    # Its variables are gone when the call ends; its jumps and results stay inside.
+    reads, writes = (
+        frozenset(name for name in names if name[0] not in ":v" and not name[1:-1].isdigit())
+        for names in (total.reads, total.writes)
+    )
+    if total.flags & ACTS or any(name[0] == "?" for name in reads | writes):
+        return None
+    flags = total.flags & (OBSERVES | STORES | LOOKS_UP | RAISES | EXITS)
+    return Effects(reads, writes, flags | RAISES | EXITS if leaves else flags)
+
+
 @lru_cache(maxsize=8)
-def analyse(source: str, *, dependence: Dependence = "strict") -> JavaProgram:
-    """The program of one method or constructor.
+def analyse(source: str, *, dependence: Dependence = "strict", around: str = "") -> JavaProgram:
+    """The program of one method or constructor; `around` is the text of its file, as far as it is known.
 
     The last programs are cached, because a transform proposes and applies to one source many times.
 
     Raises:
         SourceError: the text is not Java, is not one method, or is nested too deeply.
     """
-    scopes = resolve(source)
+    own = own_class(source, around, summary) if around and around != source else None
+    return _program(source, Facts(resolve(source), own), dependence)
+
+
+def _program(source: str, facts: Facts, dependence: Dependence) -> JavaProgram:
     try:
-        facts = Facts(scopes)
         builder = JavaProgramBuilder(facts, dependence)
-        root = builder.method(scopes.unit)
+        root = builder.method(facts.scopes.unit)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller method") from error
     return JavaProgram(source, facts, root, builder.rows)

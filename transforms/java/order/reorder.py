@@ -27,7 +27,7 @@ from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
-from codeaudit.transforms.java.files import ESCAPED, escaped
+from codeaudit.transforms.java.files import ESCAPED, escaped, obstacle_in_file
 from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reversible
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave the block")
@@ -37,14 +37,17 @@ OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave the block")
 class JavaOrdering(StatementOrdering):
     """The blocks of a Java method, with their statements as elements."""
 
-    def __init__(self, program: JavaProgram) -> None:
+    def __init__(self, program: JavaProgram, around: str = "") -> None:
         super().__init__(program.reading.source, program.blocks, OBSTACLES)
         self.program = program
+        self._around = around
 
     @property
     def obstacle(self) -> str:
         """Why Java may read the text otherwise than it was read here; empty if it does not."""
-        return ESCAPED if escaped(self.program.source) else ""
+        if escaped(self.program.source):
+            return ESCAPED
+        return (obstacle_in_file(self.program.source, self._around) or "") if self._around else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +56,16 @@ class JavaReorder(Reorder):
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"java"}))
     dependence: Dependence = "strict"
+    around: str = field(default="", repr=False)
+    """The text of the file around the method, as far as it is known."""
 
     def under(self, dependence: Dependence) -> "JavaReorder":
         """The same transform under another relation."""
         return replace(self, dependence=dependence, evidence=EVIDENCE[dependence])
+
+    def within(self, text: str) -> "JavaReorder":
+        """The same transform for the methods of this text."""
+        return replace(self, around=text)
 
     def ordering(self, source: str) -> JavaOrdering:
         """The blocks of the method.
@@ -64,7 +73,8 @@ class JavaReorder(Reorder):
         Raises:
             SourceError: the source does not parse or is not one method.
         """
-        return JavaOrdering(analyse(source, dependence=self.dependence))
+        program = analyse(source, dependence=self.dependence, around=self.around)
+        return JavaOrdering(program, self.around)
 
 
 REORDER: Final = JavaReorder()
@@ -113,6 +123,12 @@ class JavaReorderBreaking(ReorderBreaking):
     """Puts one statement directly before another that it depends on."""
 
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"java"}))
+    around: str = field(default="", repr=False)
+    """As in `JavaReorder`."""
+
+    def within(self, text: str) -> "JavaReorderBreaking":
+        """The same control for the methods of this text."""
+        return replace(self, around=text)
 
     def ordering(self, source: str) -> JavaBreakable:
         """The blocks of the method.
@@ -120,7 +136,7 @@ class JavaReorderBreaking(ReorderBreaking):
         Raises:
             SourceError: the source does not parse or is not one method.
         """
-        return JavaBreakable(analyse(source))
+        return JavaBreakable(analyse(source, around=self.around), self.around)
 
 
 def _is_guard(first: Effects, second: Effects) -> bool:

@@ -1,0 +1,325 @@
+"""`reorder` with the file around a method: what the file shows frees orders, and none of them is wrong."""
+
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from codeaudit.transforms.dependence.orders import enumerate_orders
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.program import analyse
+from codeaudit.transforms.java.files import REBOUND, obstacle_in_file, places
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING, JavaReorder
+from codeaudit.transforms.java.parsing import callables, read
+from codeaudit.transforms.records import Move
+from tests.support.java_methods import Method
+from tests.support.java_running import outputs
+
+MOST = 24
+"""Orders of a block that are run."""
+
+
+def around(members: str) -> str:
+    """The file of a class with these members."""
+    return f"public class CLASS {{\n{members}\n}}\n"
+
+
+def method_of(members: str) -> str:
+    """The text of the method or constructor that is rewritten: the one that is called `tested`, or `Tested`."""
+    reading = read(around(members))
+    (node,) = (one for one in callables(reading) if reading.text(one.part("name")).lower() == "tested")
+    return reading.text(node)
+
+
+def variants(members: str, transform: JavaReorder) -> list[str]:
+    """The members with each other order of each block of the method."""
+    source = method_of(members)
+    transform = transform.within(around(members))
+    ordering = transform.ordering(source)
+    found = []
+    for site, block in enumerate(ordering.blocks if not ordering.obstacle else ()):
+        for order in islice(enumerate_orders(block.predecessors), 1, MOST):
+            move = Move(kind="order", site=site, value=order, note="")
+            result = transform.apply(source, (move,))
+            if isinstance(result, Rewritten):
+                found.append(members.replace(source, result.source))
+    return found
+
+
+def free(members: str, *, alone: bool = False) -> bool:
+    """Whether the two statements of the method may change places; with `alone`, if the file is unknown."""
+    block = analyse(method_of(members), around="" if alone else around(members)).blocks[1]
+    assert len(block.statements) == 2
+    return not block.predecessors[1] & 1
+
+
+FREE = {
+    "a field of numbers": "int a; int b; void tested() { int n = a + 1; this.b = 2; }",
+    "fields that are set": "int a; int b; Foo c; Foo d; void tested() { a = b; c = d; }",
+    "text of fields": 'String a; String b; void tested(int n) { String t = "x" + a; b = a + n; }',
+    "a method that looks": "int a; int b; private int size() { return a; } void tested() { int n = size(); b = 3; }",
+    "a function": "static int twice(int n) { return 2 * n; } int a; void tested(int n) { int m = twice(n); a = n; }",
+    "two functions": "static int one(int n) { return n; } static int two(int n) { return one(n) + 1; } "
+    "int a; void tested(int n) { int m = two(n); a = two(1); }",
+    "a final class": "static final class In { int a; int b; int get() { return a; } void tested() { int n = get(); b = 2; } }",
+    "behind this": "int a; int b; final int get() { return this.a; } void tested() { this.b = 3; int n = this.get(); }",
+    "exact types under a supertype": "static class Base { } static class In extends Base { int b; "
+    "private int of(String s, int n) { return n; } void tested(String s) { int n = of(s, 3); b = 2; } }",
+    "a method of the class around": "int a; private int get() { return a; } class In { int b; void tested() { int n = get(); b = 2; } }",
+    "an enum": "enum E { A, B; int a; int b; int get() { return a; } void tested() { int n = get(); b = 2; } }",
+    "a record": "record R(int n) { static int a; int get() { return n; } void tested() { int m = get(); a = 3; } }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("members", FREE.values(), ids=FREE)
+def test_what_the_file_shows_frees_an_order(members: str) -> None:
+    assert free(members)
+    assert not free(members, alone=True)
+
+
+LOG = """
+static StringBuilder log = new StringBuilder();
+static int seen(int n) { log.append(n).append(' '); return n; }
+static int loud() { return seen(7); }
+static Integer none() { return null; }
+"""
+"""What cases call: `seen` acts, and the log tells in which order."""
+TRAPS: dict[str, tuple[str, str]] = {
+    "an overridden method": (
+        "static class In { int a; int get() { return a; } void tested() { int n = get(); a = 5; seen(n); int m = get(); seen(8); } }"
+        "static class Sub extends In { int get() { return seen(3); } }",
+        "new Sub().tested()",
+    ),
+    "a private method that acts": (
+        "static class In { int a; private int get() { return seen(a); } void tested() { int n = get(); a = 5; int m = get(); seen(m); } }",
+        "new In().tested()",
+    ),
+    "a private method that stores": (
+        "static class In { int a; private void set() { a = 4; } private int get() { return a; } "
+        "void tested() { int n = get(); set(); int m = get(); a = 6; int k = get(); seen(n + 10 * m + 100 * k); } }",
+        "new In().tested()",
+    ),
+    "a private method that raises": (
+        "static class In { int a; private void check(int n) { if (n > 0) { throw new IllegalStateException(); } } "
+        "void tested(int n) { a = 1; check(n); a = 2; } void run() { try { tested(1); } finally { seen(a); } } }",
+        "new In().run()",
+    ),
+    "a private method that divides": (
+        "static class In { int a; private int part(int n) { return 8 / n; } "
+        "void tested(int n) { a = 1; int x = part(n); a = 2; } void run() { try { tested(0); } finally { seen(a); } } }",
+        "new In().run()",
+    ),
+    "a boxed field": (
+        "static class In { Integer box; int a; void tested() { a = 1; int n = box; a = 2; } void run() { try { tested(); } finally { seen(a); } } }",
+        "new In().run()",
+    ),
+    "a boxed argument": (
+        "static class In { int a; private int same(int n) { return n; } void tested(Integer box) { a = 1; int n = same(box); a = 2; } "
+        "void run() { try { tested(null); } finally { seen(a); } } }",
+        "new In().run()",
+    ),
+    "an inherited method that fits better": (
+        "static class Base { int of(String s) { return seen(1); } } static class In extends Base { int a; "
+        "private int of(Object o) { return 0; } void tested(String s) { int n = of(s); a = 2; int m = of(s); seen(3); } }",
+        'new In().tested("")',
+    ),
+    "an inherited method for a literal": (
+        "static class Base { static int of(int n) { return seen(1); } } static class In extends Base { int a; "
+        "static int of(long n) { return 0; } void tested() { int n = of(1); a = 2; seen(4); int m = of(1); seen(3); } }",
+        "new In().tested()",
+    ),
+    "an inherited method for an assignment": (
+        "static class Base { int of(long n) { return seen(1); } } static class In extends Base { int a; long w; "
+        "private int of(int n) { return 0; } void tested() { seen(2); int n = of(w = 3); seen(4); } }",
+        "new In().tested()",
+    ),
+    "an inherited method for a box": (
+        "static class Base { int of(Object n) { return seen(1); } } static class In extends Base { int a; "
+        "private int of(int n) { return 0; } void tested(Integer i) { seen(2); int n = of(i++); seen(4); } }",
+        "new In().tested(3)",
+    ),
+    "an inherited method for a choice": (
+        "static class Base { int of(char n) { return seen(1); } } static class In extends Base { int a; "
+        "private int of(int n) { return 0; } void tested(boolean b, char c) { seen(2); int n = of(b ? 1 : c); seen(4); } }",
+        "new In().tested(true, 'x')",
+    ),
+    "an inherited method of a list": (
+        "static class Base { int of(java.util.Collection<String> n) { return seen(1); } } static class In extends Base { "
+        "private int of(java.util.List<Integer> n) { return 0; } void tested(java.util.List<String> l) { seen(2); int n = of(l); seen(4); } }",
+        "new In().tested(null)",
+    ),
+    "a generic result": (
+        "static class In { int a; private <T> T give() { return null; } void tested() { a = 1; int n = this.<Integer>give(); a = 2; } "
+        "void run() { try { tested(); } finally { seen(a); } } }",
+        "new In().run()",
+    ),
+    "a method of an anonymous class": (
+        "static class Loud { int get() { return seen(9); } } static class In { private int get() { return 0; } "
+        "void tested() { seen(1); new Loud() { void run() { int n = get(); seen(2); int m = get(); seen(3); } }.run(); } }",
+        "new In().tested()",
+    ),
+    "a field of an anonymous class": (
+        "static class Base { Integer n; } static class In { int n; int a; void tested() { "
+        "new Base() { void run() { a = 1; int m = n; a = 2; } }.run(); } void run() { try { tested(); } finally { seen(a); } } }",
+        "new In().run()",
+    ),
+    "a method that the local class declares": (
+        "static class In { private static int get() { return 0; } void tested() { "
+        "class Own { int get() { return seen(5); } void run() { seen(1); int n = get(); seen(2); int m = get(); } } new Own().run(); } }",
+        "new In().tested()",
+    ),
+    "a method of a local enum": (
+        "static class In { private static int get() { return 0; } void tested() { "
+        "enum Own { A; int get() { return seen(5); } void run() { seen(1); int n = get(); seen(2); int m = get(); } } Own.A.run(); } }",
+        "new In().tested()",
+    ),
+    "methods that call each other": (
+        "static class In { private int one(int n) { return n == 0 ? seen(1) : two(n - 1); } private int two(int n) { return n == 0 ? 0 : one(n - 1); } "
+        "void tested() { seen(4); int n = two(1); seen(5); int m = one(1); seen(6); int k = one(0); } }",
+        "new In().tested()",
+    ),
+    "a class around that is not initialised": (
+        "static class Out { static { seen(1); } private static int get() { return 0; } "
+        "static class In { void tested() { seen(2); int n = get(); seen(3); } } }",
+        "new Out.In().tested()",
+    ),
+    "a class around that an inherited method hides": (
+        "static class Base { int get() { return seen(1); } } static class Out { private int get() { return 0; } "
+        "class In extends Base { void tested() { seen(2); int n = get(); seen(3); } } }",
+        "new Out().new In().tested()",
+    ),
+    "a field that an inherited one hides": (
+        "static class Base { Integer n; } static class Out { int n; class In extends Base { int a; "
+        "void tested() { a = 1; int m = n; a = 2; } void run() { try { tested(); } finally { seen(a); } } } }",
+        "new Out().new In().run()",
+    ),
+    "an accessor of a record": (
+        "static class Out { static int n() { return 0; } int n; record In(Integer n) { static int a; "
+        "void tested() { a = 1; int m = n; a = 2; } void run() { try { tested(); } finally { seen(a); } } } }",
+        "new Out.In(null).run()",
+    ),
+    "a function of several arguments": (
+        "static int of(int... all) { return seen(1); } static int of(Object o) { return 0; } void tested() { seen(2); int n = of(1, 2); seen(3); }",
+        "new CLASS().tested()",
+    ),
+    "well-known types that mean others": (
+        "static class Math { static int abs(int n) { return seen(n); } } static class In { private int get() { return Math.abs(3); } "
+        "void tested() { seen(2); int n = get(); seen(3); } }",
+        "new In().tested()",
+    ),
+    "equal methods of two classes": (
+        "static class Two { int a; Integer n; void tested() { a = 1; int m = n; a = 2; } void run() { try { tested(); } finally { seen(a); } } }",
+        "new Two().run()",
+    ),
+    "the elements of an array": (
+        "static class In { int[] all = {1, 2}; private void put(int[] to) { to[0] = 9; } private int first() { return all[0]; } "
+        "void tested() { int n = first(); put(all); int m = first(); all[0] = 4; int k = first(); seen(n + 10 * m + 100 * k); } }",
+        "new In().tested()",
+    ),
+    "text of an object": (
+        "static class In { Object o = new Object() { public String toString() { return \"\" + seen(1); } }; private String text() { return \"\" + o; } "
+        "void tested() { seen(2); String s = text(); seen(3); String t = \"x\" + o; } }",
+        "new In().tested()",
+    ),
+    "a lazy value": (
+        "static class Lazy { static { seen(5); } static int n = 1; } static class In { private int get() { return Lazy.n; } "
+        "void tested() { seen(2); int n = get(); seen(3); } }",
+        "new In().tested()",
+    ),
+    "a constructor": (
+        "static class Tested { int a; int b; static int last; private static int next() { return ++last; } "
+        "Tested() { a = next(); b = next(); int c = last; seen(a); seen(b + c); } }",
+        "new Tested()",
+    ),
+    "an enum whose constants have bodies": (
+        "enum E { A { int get() { return seen(1); } }; int get() { return 0; } void tested() { seen(2); int n = get(); seen(3); } }",
+        "E.A.tested()",
+    ),
+    "a handler sees a store": (
+        "static class In { int a; private void set(int n) { a = n; } private int get() { return a; } "
+        "void tested(int[] none) { try { set(1); int n = none[0]; set(2); } catch (RuntimeException e) { seen(get()); } } }",
+        "new In().tested(null)",
+    ),
+}  # fmt: skip
+"""Members of a class with a method `tested`, and a call: each is a way in which the file might mislead."""
+
+
+@pytest.mark.slow
+def test_all_orders_do_what_the_method_did(tmp_path: Path) -> None:
+    """Also the power: most cases notice orders of the relation of names."""
+    methods: dict[str, Method] = {}
+    origins: dict[str, str] = {}
+    for number, (label, (text, call)) in enumerate((*TRAPS.items(), *_callable_free())):
+        members = LOG + text
+        plan = {
+            "": [members],
+            "S": variants(members, REORDER),
+            "R": variants(members, REORDER.under("returning")),
+            "N": variants(members, REORDER.under("paper")),
+        }
+        for kind, texts in plan.items():
+            for place, one in enumerate(texts):
+                name = f"C{number}{kind}{place or ''}"
+                run = f'static String told() {{ String e = ""; try {{ {call}; }} catch (RuntimeException x) {{ e = "" + x.getClass(); }} return log + e; }}'
+                methods[name] = Method("", ("told()",), f"{one}\n{run}")
+                origins[name] = f"C{number} {label}"
+    told = outputs(methods, tmp_path)
+    noticed = set()
+    for name, origin in origins.items():
+        before = told[origin.split()[0]]
+        same = told[name] == before
+        raises = "Exception" in before or "a handler" in origin
+        if "S" in name or ("R" in name and not raises):
+            assert same, f"{origin}\n{methods[name].members}"
+        elif "N" in name and not same:
+            noticed.add(origin)
+    assert len(noticed) > len(TRAPS) // 2, "the oracle would not notice"
+    assert sum("S" in name for name in methods) > len(FREE) // 2
+
+
+def _callable_free() -> list[tuple[str, tuple[str, str]]]:
+    """Cases of `FREE` that this test can call."""
+    return [
+        ("an enum", (FREE["an enum"], "E.A.b = 1; E.A.tested(); seen(E.A.b)")),
+        ("a record", (FREE["a record"], "new R(1).tested(); seen(R.a)")),
+        ("a final class", (FREE["a final class"], "In i = new In(); i.tested(); seen(i.b)")),
+        ("a function", (FREE["a function"], "CLASS c = new CLASS(); c.tested(3); seen(c.a)")),
+        ("behind this", (FREE["behind this"], "CLASS c = new CLASS(); c.tested(); seen(c.b)")),
+        ("a field of numbers", (FREE["a field of numbers"], "CLASS c = new CLASS(); c.tested(); seen(c.b)")),
+        ("exact types", (FREE["exact types under a supertype"], 'In i = new In(); i.tested("a"); seen(i.b)')),
+        ("around", (FREE["a method of the class around"], "In i = new CLASS().new In(); i.tested(); seen(i.b)")),
+    ]  # fmt: skip
+
+
+def test_a_long_chain_of_methods_is_followed_to_its_end() -> None:
+    chain = " ".join(f"private int m{n}() {{ return m{n + 1}(); }}" for n in range(300))
+    for end, frees in (("return a;", True), ("return m0();", False), ("return other.get();", False)):
+        members = f"int a; int b; Foo other; {chain} private int m300() {{ {end} }}"
+        for first in ("m0", "m150"):
+            assert free(f"{members} void tested() {{ int n = {first}(); b = 2; }}") is frees
+
+
+def test_members_alone_may_have_unknown_supertypes() -> None:
+    helpers = "int of(Object o) { return 0; } private static int of() { return 0; } int b;"
+    for text, frees in (("of(s)", False), ("of()", True)):
+        method = f"void tested(String s) {{ int n = {text}; b = 2; }}"
+        block = analyse(method, around=f"private static {helpers}\n{method}").blocks[1]
+        assert (block.predecessors[1] == 0) is frees
+
+
+def test_a_file_that_gives_a_name_another_meaning_is_an_obstacle() -> None:
+    method = "void tested(int a) { int x = Math.abs(a); int y = 2; }"
+    other = f"import lib.Math; class A {{ {method} }}"
+    assert obstacle_in_file(method, other) == REBOUND
+    for transform in (REORDER, REORDER_BREAKING):
+        assert transform.within(other).propose(method, Random(0)) == Refused(REBOUND)
+    assert not isinstance(REORDER.within(f"class A {{ {method} }}").propose(method, Random(0)), Refused)
+    assert not isinstance(REORDER.within("no Java {").propose(method, Random(0)), Refused)
+
+
+def test_a_method_that_reaches_another_meaning_through_its_file_is_left_alone() -> None:
+    text = "class A { int one() { return Math.abs(1); } int two() { return one(); } int three() { return two(); } int four() { return 4; } }"
+    told = {place.name: place.obstacle for place in places(text, frozenset({"Math"}))}
+    assert told == {"A.one": REBOUND, "A.two": REBOUND, "A.three": REBOUND, "A.four": None}
+    assert not any(place.obstacle for place in places(text))

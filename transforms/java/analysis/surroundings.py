@@ -1,0 +1,328 @@
+"""What the text around a method shows of its class: the types of its fields, and what its own methods do.
+
+A fact is used only where Java can mean nothing else:
+
+- A field that a class declares hides every field of that name that the class inherits, or that stands around.
+- A call means a method of the innermost class that has one of that name. If the class names no supertype,
+  the text shows all methods of that name. Otherwise it means the declared method whose parameters have
+  exactly the types of the arguments: no inherited method goes before that one (JLS 15.12.2.5).
+- The body of a private, static or final method, or of a method of a final class, is the code that runs.
+- The class of a running method is initialised, or is being initialised by this thread, so a call of its own
+  static method initialises nothing. That holds for the class around it, too, if an object of that one is
+  needed; a nested static class can run before the class around it is initialised.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from codeaudit.transforms.dependence.effects import Effects
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.analysis.library import HOMES
+from codeaudit.transforms.java.files import INSERTED, mentions, misread, rebound
+from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, ParsedJava, callables, read
+
+Summarise: TypeAlias = "Callable[[str, OwnClass], Effects | None]"
+"""Gives the effects that a call of a method has, by its text; `None` if it may do anything."""
+
+_BLANKS: Final = re.compile(rb"\s+")
+_OF_OBJECTS: Final = frozenset(
+    {"clone", "compareTo", "describeConstable", "equals", "finalize", "getClass", "getDeclaringClass",
+     "hashCode", "name", "notify", "notifyAll", "ordinal", "toString", "valueOf", "values", "wait"}
+)  # fmt: skip
+"""The methods that a class has although it names no supertype."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMethod:
+    """A method that a class declares."""
+
+    node: Node
+    parameters: tuple[str | None, ...]
+    """The types of its parameters; `None` for an unknown one."""
+    written: tuple[str | None, ...]
+    """The names of these types, whatever they mean; `None` for a type with arguments and a type parameter."""
+    result: str | None
+    """The type of its result; `None` if unknown."""
+    runs: bool
+    """Whether a call that means this method certainly runs this body, and nothing else."""
+    varies: bool
+    """Whether it takes any number of arguments."""
+
+
+class OwnClass:
+    """A class with what its text shows. A text of members alone is a class with unknown supertypes."""
+
+    def __init__(self, file: "_File", node: Node) -> None:
+        self._file = file
+        self._node = node
+        self._final = _is_final(node)
+        self.closed = node.kind in TYPES and not any(
+            child.kind in ("superclass", "super_interfaces", "extends_interfaces") for child in node.children
+        )
+        """Whether the class names no supertype."""
+        self.fields: dict[str, str | None] = {}
+        """The types of the fields that it declares; `None` for an unknown type."""
+        self._methods: dict[str, list[OwnMethod]] = {}
+        modifiers = node.first("modifiers")
+        above = file.type_around(node) if node.kind == "class_declaration" else None
+        self._inner = (
+            above is not None
+            and above.kind in ("class_declaration", "enum_declaration", "record_declaration")
+            and not (modifiers is not None and modifiers.has("static"))
+        )
+        """Whether every object of the class belongs to an object of the class around it."""
+        self.variables = _type_parameters(file, node)
+        """The names in its type parameters."""
+        if node.kind == "record_declaration":
+            for one in node.part("parameters").children:
+                if (name := one.child("name")) is not None:
+                    self.fields[file.text(name)] = file.type_of(one.child("type"), one.child("dimensions"))
+        for member in _members(node):
+            if member.kind in ("field_declaration", "constant_declaration"):
+                for declarator in member.all("declarator"):
+                    kind = file.type_of(member.child("type"), declarator.child("dimensions"))
+                    self.fields[file.text(declarator.part("name"))] = kind
+            elif member.kind == "enum_constant":
+                self.fields[file.text(member.part("name"))] = None
+            elif member.kind == "method_declaration":
+                called = file.text(member.part("name"))
+                self._methods.setdefault(called, []).append(self._method(member))
+
+    def _method(self, node: Node) -> OwnMethod:
+        file = self._file
+        own = _type_parameters(file, node)
+        parameters = [
+            child for child in node.part("parameters").children if child.kind != "receiver_parameter"
+        ]
+        kinds = [file.type_of(one.child("type"), one.child("dimensions"), own) for one in parameters]
+        names = [_written(file, one, own | self.variables) for one in parameters]
+        modifiers = node.first("modifiers")
+        words = {word for word, _, _ in modifiers.tokens} if modifiers else set()
+        return OwnMethod(
+            node,
+            tuple(kinds),
+            tuple(names),
+            # The caller decides what a type parameter means: `<T> T f()` may give an Integer.
+            file.type_of(node.child("type"), node.child("dimensions"), own),
+            node.child("body") is not None
+            and not words & {"synchronized", "native", "abstract"}
+            and (self._final or bool(words & {"private", "static", "final"})),
+            any(one.kind == "spread_parameter" for one in parameters),
+        )
+
+    def outer(self) -> "OwnClass | None":
+        """The class around this one, if no supertype of this one has members that hide those."""
+        return self._file.around(self._node) if self.closed else None
+
+    def field(self, name: str) -> str | None:
+        """The type of the field that a name alone means; `None` if it is unknown."""
+        known: OwnClass | None = self
+        while known is not None:
+            if name in known.fields:
+                return known.fields[name]
+            known = known.outer()
+        return None
+
+    def named_in(self, method: OwnMethod) -> Iterator[OwnMethod]:
+        """The methods of the class whose name stands in a method as that of a called one."""
+        for node in method.node.walk():
+            if node.kind == "method_invocation":
+                yield from self._methods.get(self._file.text(node.part("name")), ())
+
+    def called(
+        self, name: str, kinds: Sequence[str | None], *, here: bool = False
+    ) -> Sequence[tuple[OwnMethod, Effects]]:
+        """The methods that a call may run, with what it does; empty if the text does not show them.
+
+        Args:
+            name: the name of the method; it stands alone, or behind `this`.
+            kinds: the types of the arguments; `None` for an unknown one.
+            here: the method is one of this class, not of a class around.
+        """
+        known: OwnClass | None = self
+        while known is not None and name not in known._methods:
+            known = known.outer() if known._inner and not here and name not in _OF_OBJECTS else None
+        if known is None or name in _OF_OBJECTS:
+            return ()
+        same = known._methods[name]
+        if any(one.varies for one in same):
+            return ()
+        fitting = [one for one in same if len(one.parameters) == len(kinds)]
+        exact = [one for one in fitting if None not in kinds and one.written == tuple(kinds)]
+        if len(exact) == 1:
+            fitting = exact
+        elif not known.closed:
+            return ()
+        found = []
+        for method in fitting:
+            effects = known._file.effects(method, known)
+            if effects is None:
+                return ()
+            found.append((method, effects))
+        return found
+
+
+class _File:
+    """A text with its classes, and with the effects of the methods that were asked for."""
+
+    def __init__(self, reading: ParsedJava, summarise: Summarise) -> None:
+        self.reading = reading
+        self.text = reading.text
+        self._summarise = summarise
+        self._rebound = rebound(reading)
+        # A file beside this one may declare a type with a well-known name, which this text does not show.
+        # If it declares one of those that transforms insert, no method of this text is rewritten at all.
+        self._unclear = (HOMES.keys() - set(INSERTED)) | self._rebound
+        self._classes: dict[int, OwnClass] = {}
+        self._effects: dict[int, Effects | None] = {}
+        self._open: set[int] = set()
+        self._places: dict[bytes, Node | None] = {}
+        for node in callables(reading):
+            words = _words(reading.source[node.start : node.end])
+            self._places[words] = None if words in self._places else node
+
+    def class_of(self, source: str) -> OwnClass | None:
+        """The class that declares a method with this text; `None` if not exactly one method has it."""
+        node = self._places.get(_words(source.encode()))
+        return None if node is None else self.around(node)
+
+    def around(self, node: Node) -> OwnClass | None:
+        """The innermost class around a node."""
+        for above in node.ancestors():
+            if above.kind == "enum_constant":
+                return None  # its members belong to a class without a name
+            if above is self.reading.root and above.kind != "class_body":
+                return None
+            if above.kind in TYPES or above is self.reading.root:
+                found = self._classes.get(above.start)
+                if found is None:
+                    found = self._classes[above.start] = OwnClass(self, above)
+                return found
+        return None
+
+    def type_around(self, node: Node) -> Node | None:
+        """The declaration of the type around a node; `None` if the text does not show it."""
+        for above in node.ancestors():
+            if above is self.reading.root:
+                return None
+            if above.kind in TYPES:
+                return above
+        return None
+
+    def type_of(
+        self, node: Node | None, dimensions: Node | None, unclear: Set[str] = frozenset()
+    ) -> str | None:
+        """The simple name of a type, with `[]` for arrays; `None` if it may mean another type elsewhere."""
+        extra = self.text(dimensions).count("[") if dimensions else 0
+        while node is not None and node.kind in ("generic_type", "annotated_type", "array_type"):
+            if node.kind == "array_type":
+                extra += self.text(node.part("dimensions")).count("[")
+                node = node.child("element")
+            else:
+                node = next((one for one in node.children if not one.kind.endswith("annotation")), None)
+        if node is None or node.kind == "scoped_type_identifier":
+            return None
+        name = self.text(node)
+        return None if name in self._unclear or name in unclear else name + "[]" * extra
+
+    def effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
+        """What a call of a method does beside giving its result; `None` if it may do anything."""
+        # What it calls comes first, so that a long chain of methods does not nest as deep as it is long.
+        pending, seen = [method], set()
+        while pending and not self._open:
+            one = pending[-1]
+            if one.node.start in seen or not one.runs:
+                self._own_effects(pending.pop(), known)
+                continue
+            seen.add(one.node.start)
+            pending += [other for other in known.named_in(one) if other.node.start not in seen]
+        return self._own_effects(method, known)
+
+    def _own_effects(self, method: OwnMethod, known: OwnClass) -> Effects | None:
+        place = method.node.start
+        if not method.runs or place in self._open:
+            return None  # a method that calls itself does more than its text shows
+        if place not in self._effects:
+            self._open.add(place)
+            try:
+                strange = mentions(self.reading, method.node, self._rebound)
+                text = self.text(method.node)
+                self._effects[place] = None if strange else self._summarise(text, known)
+            except (SourceError, RecursionError):
+                self._effects[place] = None
+            finally:
+                self._open.discard(place)
+        return self._effects[place]
+
+
+@lru_cache(maxsize=4)
+def _file(text: str, summarise: Summarise) -> _File | None:
+    try:
+        reading = read(text)
+    except SourceError:
+        return None
+    return None if misread(reading, text) else _File(reading, summarise)
+
+
+def own_class(source: str, around: str, summarise: Summarise) -> OwnClass | None:
+    """The class of a method, as far as the text around shows it; `None` if it does not."""
+    file = _file(around, summarise) if around else None
+    return file.class_of(source) if file is not None else None
+
+
+def _words(source: bytes) -> bytes:
+    """A text without blanks: a sample has another indentation than its file."""
+    return _BLANKS.sub(b"", source)
+
+
+def _members(node: Node) -> Iterator[Node]:
+    body = node if node.kind == "class_body" else node.child("body")
+    for member in body.children if body else ():
+        if member.kind == "enum_body_declarations":
+            yield from member.children
+        else:
+            yield member
+
+
+def _is_final(node: Node) -> bool:
+    """Whether a class has no subclasses."""
+    modifiers = node.first("modifiers")
+    if node.kind == "enum_declaration":
+        body = node.child("body")
+        return body is not None and not any(
+            one.kind == "enum_constant" and one.child("body") is not None for one in body.children
+        )
+    return node.kind == "record_declaration" or (modifiers is not None and modifiers.has("final"))
+
+
+def _type_parameters(file: "_File", node: Node) -> frozenset[str]:
+    """The names in the type parameters of a class or method."""
+    return frozenset(
+        file.text(name)
+        for child in node.children
+        if child.kind == "type_parameters"
+        for name in child.walk()
+        if name.kind == "type_identifier"
+    )
+
+
+def _written(file: "_File", parameter: Node, variables: Set[str]) -> str | None:
+    """The name of the type of a parameter, as `Facts.type_of` gives it for an argument."""
+    kind, dimensions = parameter.child("type"), parameter.child("dimensions")
+    if kind is None or any(one.kind.endswith(("arguments", "annotation")) for one in kind.walk()):
+        return None
+    name = "".join(file.text(kind).split()) + "".join(file.text(dimensions).split() if dimensions else ())
+    return None if name.partition("[")[0] in variables else name
+
+
+def in_own_class(node: Node, unit: Node) -> bool:
+    """Whether a node of a method belongs to the class of the method, not to a class within the method."""
+    for above in node.ancestors():
+        if above is unit:
+            return True
+        if above.kind in BODIES:
+            return False
+    return False
