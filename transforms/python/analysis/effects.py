@@ -26,7 +26,9 @@ anything, unless the types are certain.
    after `from models import Row`, `row.size` looks.
 2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
    `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function stores
-   gives what was stored. Other attributes may be properties with setters.
+   gives what was stored. A public attribute is plain only if the file holds the whole hierarchy of its class
+   and gives it no code (`classes`): then `self` is an instance of this class, and no class of another file
+   that derives from it gives the attribute code. Other attributes may be properties with setters.
 3. What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
    and of `self` (`self.size`, unless the text shows a property of this name that may raise), modules that it
    imports, and the class that `super()` needs. This is not assumed in a function that tests what exists
@@ -40,7 +42,8 @@ anything, unless the types are certain.
    `n: int | None` to a number, only looks. The keys of `**kw` are plain strings: in `f(**{Key("size"): 1})`,
    `Key.__eq__` and `Key.__hash__` do not act.
 7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
-   binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other.
+   binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other. A name that the
+   file binds once, by an import, means what is imported: `deque()` after `from collections import deque`.
 """
 
 import ast
@@ -115,6 +118,8 @@ class PythonEffects(ExpressionEffects):
             return self._method(node, func)
         if isinstance(func, ast.Name) and func.id in BUILTINS and not self.is_local(func.id):
             return self._builtin(node, func.id)
+        if isinstance(func, ast.Name) and (use := self._module_function(func)) is not None:
+            return self._known_function(node, use)
         self.visit(func)
         self._arguments(node)
         self.flags |= ANYTHING
@@ -417,14 +422,7 @@ class PythonEffects(ExpressionEffects):
     def _method(self, node: ast.Call, func: ast.Attribute) -> str | None:
         use = self._module_function(func)
         if use is not None:
-            self.visit(func)
-            self._use(node, use)
-            if use == "keeps":
-                self.flags |= LOOKS
-            else:
-                self.look_anyhow()
-            pair = func.attr in PATH_PAIRS and use == "looks"
-            return "tuple" if pair else None
+            return self._known_function(node, use)
         receiver = self.visit(func.value)
         self.touch(func.value)
         if receiver == "str":
@@ -436,17 +434,56 @@ class PythonEffects(ExpressionEffects):
         self.flags |= ANYTHING
         return None
 
-    def _module_function(self, func: ast.Attribute) -> ArgumentUse | None:
-        # A parameter may be called `math`, too: then `math.sqrt(x)` is a method of anything.
-        if not self.is_module(func.value):
-            return None
-        return MODULES.get(ast.unparse(func.value), {}).get(func.attr)
+    def _module_function(self, func: ast.expr) -> ArgumentUse | None:
+        module, _, name = self.dotted(func).rpartition(".")
+        return MODULES.get(module, {}).get(name)
 
-    def _use(self, node: ast.Call, use: ArgumentUse) -> None:
-        """Collect the arguments of a known function."""
+    def _known_function(self, node: ast.Call, use: ArgumentUse) -> str | None:
+        """Collect a call of a function of `MODULES`."""
+        self.visit(node.func)
+        name = self.dotted(node.func)
+        if self._is_certain(node, name):
+            return None
+        self._use(node, use, name)
+        if use == "keeps":
+            self.flags |= LOOKS
+        else:
+            self.look_anyhow()
+        module, _, last = name.rpartition(".")
+        return "tuple" if module == "os.path" and last in PATH_PAIRS else None
+
+    def _is_certain(self, node: ast.Call, name: str) -> bool:
+        """Collect a call that only makes a new object and certainly does not raise; False, with nothing
+        collected, for any other one.
+        """
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+            return False
+        match name, node.args:
+            case ("collections.deque" | "collections.OrderedDict" | "collections.Counter", []):
+                return True
+            case ("collections.defaultdict" | "itertools.count", []):
+                return True
+            case "collections.defaultdict", [ast.Name() as kind]:
+                return self._is_builtin_type(kind)
+            case "collections.deque", [ast.List() | ast.Tuple() as items]:
+                self.visit(items)
+                return True
+            case "itertools.chain", arguments:
+                for argument in arguments:
+                    self.visit(argument)
+                return True
+            case (("operator.itemgetter" | "operator.attrgetter"), [_, *_] as arguments):
+                return all(
+                    isinstance(part, ast.Constant) and isinstance(part.value, str) for part in arguments
+                )
+            case _:
+                return False
+
+    def _use(self, node: ast.Call, use: ArgumentUse, name: str) -> None:
+        """Collect the arguments of a known function of this name."""
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if use == "pairs" and not starred:
-            first = 1 if isinstance(node.func, ast.Attribute) and node.func.attr == "defaultdict" else 0
+            first = 1 if name == "collections.defaultdict" else 0
             for argument in node.args[:first]:
                 self.visit(argument)
             self._pairs(node, node.args[first:])
@@ -471,9 +508,7 @@ class PythonEffects(ExpressionEffects):
                     elif not (isinstance(argument, ast.GeneratorExp) or self.passes_items_on(argument)):
                         self.ask_for_items(argument, kind)
             case "converts":
-                items = (
-                    isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) in CONVERTS_ITEMS
-                )
+                items = name.partition(".")[0] in CONVERTS_ITEMS
                 self._convert(node.args, kinds, items=items)
                 for keyword in node.keywords:
                     if keyword.arg == "dtype":

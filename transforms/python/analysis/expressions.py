@@ -23,6 +23,7 @@ from codeaudit.transforms.dependence.effects import (
 )
 from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names
 from codeaudit.transforms.python.analysis.knowledge import (
+    ATTRIBUTES,
     BUILTINS,
     CONTAINERS,
     KNOWN,
@@ -56,6 +57,8 @@ _FIELD: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[hlL]?.",
 """A field of a format of `%`; its last character says what it makes of the value."""
 UNKNOWN_ITEM: Final = ast.Constant(value=None)
 """Stands for an item of unknown type."""
+_MODULES: Final = MODULES.keys() | MODULE_NAMES
+"""Modules whose attributes are plain."""
 _EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
@@ -111,7 +114,7 @@ class ExpressionEffects(ABC):
         if name not in facts.local:
             if name not in BUILTINS or name in facts.rebound:
                 self.expect(LOOKS_UP)
-            return None
+            return ATTRIBUTES.get(self.facts.shown.bindings.imports.get(name, ""))
         self.reads.add(name)
         # A closure may rebind a captured variable whenever other code runs.
         if name in facts.captured:
@@ -506,14 +509,20 @@ class ExpressionEffects(ABC):
 
     def _attribute(self, node: ast.Attribute) -> str | None:
         self.visit(node.value)
-        if self.is_module(node.value) and _is_module_name(node.value):
+        if self.dotted(node.value) in _MODULES:
             self.expect(LOOKS_UP)
+            return ATTRIBUTES.get(self.dotted(node))
         else:
             self.look_at(node.attr, of_receiver=self.is_receiver(node.value))
-        return None
+            return None
 
     def look_at(self, attribute: str, *, of_receiver: bool = False) -> None:
         """An attribute of a foreign object is read."""
+        if of_receiver and self._is_known(attribute):
+            if attribute in self.facts.stored_attributes:
+                self.stored_reads.add(f".{attribute}")
+            self.expect(LOOKS_UP)
+            return
         shown = self.facts.shown
         methods = READING | {attribute}
         if not shown.acting.isdisjoint(methods):
@@ -531,10 +540,17 @@ class ExpressionEffects(ABC):
     def is_plain(self, attribute: str) -> bool:
         """Whether an attribute of the receiver is plain (assumption 2).
 
-        It is private, and nothing in the text shows that storing it runs code.
+        It is private, and nothing in the text shows that storing it runs code; or the text holds the whole
+        hierarchy of the class, where nothing gives it code.
         """
+        if self._is_known(attribute):
+            return True
         shown = self.facts.shown
         return is_private(attribute) and attribute not in shown.computed and not shown.stores
+
+    def _is_known(self, attribute: str) -> bool:
+        plain = self.facts.plain
+        return bool(plain) and all(attribute in known for known in plain)
 
     def is_receiver(self, node: ast.expr) -> bool:
         """Whether an expression is the `self` or `cls` of the function."""
@@ -545,6 +561,20 @@ class ExpressionEffects(ABC):
         while isinstance(node, ast.Attribute):
             node = node.value
         return isinstance(node, ast.Name) and not self.is_local(node.id)
+
+    def dotted(self, node: ast.expr) -> str:
+        """The name in its module of what a global name, or a chain of attributes of one, stands for:
+        `os.path.join` for `path.join` after `from os import path`. Empty for anything else.
+
+        A name that the text does not show to be imported stands for the module that it is called like.
+        """
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or self.is_local(node.id):
+            return ""
+        return ".".join([self.facts.shown.bindings.imports.get(node.id, node.id), *reversed(parts)])
 
     def _namedexpr(self, node: ast.NamedExpr) -> str | None:
         kind = self.visit(node.value)
@@ -567,7 +597,7 @@ class ExpressionEffects(ABC):
     # ── stores ───────────────────────────────────────────────────────────────────────────────────────
 
     def assign_attribute(self, target: ast.Attribute) -> None:
-        """An attribute is bound; plain only for a private attribute of the receiver (assumption 2)."""
+        """An attribute is bound; plain only for some attributes of the receiver (assumption 2)."""
         self.visit(target.value)
         if self.is_receiver(target.value) and self.is_plain(target.attr):
             self.store(f".{target.attr}")
@@ -633,11 +663,6 @@ def _makes_text(node: ast.expr) -> bool:
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
         return False
     return all(field[-1] in "sra%" for field in _FIELD.findall(node.value))
-
-
-def _is_module_name(node: ast.expr) -> bool:
-    """Whether an expression is spelled like a standard module: `os`, `os.path`, `np`."""
-    return (isinstance(node, ast.Name) and node.id in MODULE_NAMES) or ast.unparse(node) in MODULES
 
 
 def _is_exact(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> bool:

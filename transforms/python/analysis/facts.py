@@ -20,7 +20,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     VIEWS,
     MethodEffect,
 )
-from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, ShownLooks
+from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, PlainAttributes, ShownLooks
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 
@@ -56,6 +56,8 @@ class VariableFacts:
     """Those of them whose values hold no other objects: `int | None`."""
     receiver: str | None = None
     """The first parameter, if it is called `self` or `cls` and is never bound again."""
+    plain: Sequence[PlainAttributes] = ()
+    """What is known of the receiver, for each class that it may belong to; empty if nothing is."""
     stored_attributes: frozenset[str] = frozenset()
     """The attributes of the receiver that the function stores."""
     doubts: bool = False

@@ -251,5 +251,20 @@ MODULES: Final[Mapping[str, Mapping[str, ArgumentUse]]] = {
 }
 """Functions that act on nothing but their arguments, by the name that their module commonly has in a text."""
 
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("sys.platform", "sys.byteorder", "sys.version", "sys.prefix", "os.name", "os.sep", "os.linesep",
+         "os.pathsep", "os.curdir", "os.pardir", "os.extsep", "os.devnull", "os.path.sep"), "str"
+    ),
+    **{f"string.{name}": "str" for name in (
+        "ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits",
+        "printable", "punctuation", "whitespace",
+    )},
+    **dict.fromkeys(("sys.maxsize", "sys.hexversion", "sys.maxunicode"), "int"),
+    **{f"{module}.{name}": "float" for module in ("math", "np") for name in ("pi", "e", "inf", "nan")},
+    "math.tau": "float",
+}  # fmt: skip
+"""Attributes of modules whose values are certainly of a plain builtin type."""
+
 PATH_PAIRS: Final = frozenset({"split", "splitext", "splitdrive"})
 """Functions of `os.path` that give a tuple of two."""

@@ -1,7 +1,10 @@
 """The methods that looking at a foreign object may run, and what a text shows of them."""
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from codeaudit.transforms.python.parsing import FunctionNode
 
 READING: Final = frozenset({"__getattr__", "__getattribute__", "__get__"})
 """To read any attribute."""
@@ -40,6 +43,46 @@ CALLED: Final = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
+class PlainAttributes:
+    """What is known of the attributes of an object whose class is known."""
+
+    bound: frozenset[str]
+    """Attributes that its class or another one of its hierarchy may give code."""
+    slots: frozenset[str] | None
+    """The attributes that it may have; `None` if it may have any."""
+
+    def __contains__(self, attribute: str) -> bool:
+        """Whether an attribute is a value and nothing else, which any code may bind."""
+        hidden = attribute.startswith("__")
+        if hidden and (attribute.endswith("__") or self.slots is not None):
+            return False
+        return attribute not in self.bound and (self.slots is None or attribute in self.slots)
+
+
+class Bindings(Protocol):
+    """What the names of a text stand for."""
+
+    @property
+    def imports(self) -> Mapping[str, str]:
+        """The names that stand for one module, or one name of a module: `{"deque": "collections.deque"}`."""
+
+    def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
+        """What is known of the `self` of a function: one entry for each class that it may belong to; empty if
+        it may belong to any.
+        """
+
+
+class NoBindings:
+    """Nothing is known of the text."""
+
+    imports: Final[Mapping[str, str]] = {}
+
+    def of_receiver(self, _: FunctionNode) -> Sequence[PlainAttributes]:
+        """Nothing."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
 class ShownLooks:
     """What a text shows of the classes in it. A name counts whatever class it belongs to."""
 
@@ -53,6 +96,8 @@ class ShownLooks:
     """Attributes that may be properties or other descriptors: a store may run code."""
     stores: bool = False
     """Whether every store to an attribute may run code."""
+    bindings: Bindings = field(default=NoBindings(), compare=False)
+    """What the names of the text stand for."""
 
     def __or__(self, other: "ShownLooks") -> "ShownLooks":
         """What two texts show."""
@@ -62,6 +107,7 @@ class ShownLooks:
             self.raising | other.raising,
             self.computed | other.computed,
             self.stores or other.stores,
+            other.bindings if isinstance(self.bindings, NoBindings) else self.bindings,
         )
 
 

@@ -9,7 +9,7 @@ what an unknown decorator makes.
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -17,8 +17,18 @@ from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
+from codeaudit.transforms.python.analysis.classes import PLAIN_VALUES, TextBindings, own_statements
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
-from codeaudit.transforms.python.analysis.looks import CALLED, CLASS_OF, METHODS, READING, STORING, ShownLooks
+from codeaudit.transforms.python.analysis.looks import (
+    CALLED,
+    CLASS_OF,
+    METHODS,
+    READING,
+    STORING,
+    Bindings,
+    NoBindings,
+    ShownLooks,
+)
 from codeaudit.transforms.python.function_context import rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
 
@@ -29,11 +39,6 @@ _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
 """They make nothing that runs the function when it is read as an attribute; neither does `abstractmethod`."""
 _PROPERTIES: Final = frozenset({"property", "cached_property", "abstractproperty"})
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
-_PLAIN_VALUES: Final = (
-    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.JoinedStr, ast.Lambda, ast.Compare,
-)  # fmt: skip
-"""Expressions whose values are no descriptors with code of their own."""
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 ANY_ATTRIBUTE: Final = "__getattribute__"
 
@@ -52,7 +57,10 @@ class _Definition:
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
     if _HINT.search(source, len(_WRAPPER) if source.startswith(_WRAPPER) else 0) is None:
-        return ShownLooks()
+        # Only a text of several statements binds names for its functions.
+        if len(tree.body) == 1 or "import" not in source:
+            return ShownLooks()
+        return ShownLooks(bindings=TextBindings(list(ast.walk(tree)), tree, ()))
     return _Text(source, tree).looks()
 
 
@@ -77,6 +85,8 @@ class _Text:
         self._functions: dict[str, list[FunctionNode]] = {}
         self._found: dict[str, _Definition] = {}
         self._computed: set[str] = set()
+        self._attached: set[str] = set()
+        """Names that get a value from outside of the bodies of their classes."""
         self._handled: set[int] = set()
         nodes = list(ast.walk(tree))
         for node in nodes:
@@ -93,12 +103,15 @@ class _Text:
             if isinstance(node, FunctionNode):
                 self._function(node)
             elif isinstance(node, ast.ClassDef):
-                for statement in _own_statements(node.body):
+                for statement in own_statements(node.body):
                     self._member(statement)
             elif isinstance(node, ast.Assign | ast.AnnAssign):
                 self._store(node)
         for node in nodes:
             self._mention(node)
+        # A function alone says nothing of the names around it.
+        alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
+        self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, tree, self._attached)
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -160,6 +173,8 @@ class _Text:
                 case _:
                     continue
             if counts and node.value is not None:
+                if isinstance(target, ast.Attribute):
+                    self._attached.add(name)
                 self._bound([name], node.value)
 
     def _bound(self, names: Sequence[str], value: ast.expr) -> None:
@@ -167,7 +182,7 @@ class _Text:
         self._handled.add(id(value))
         for name in names:
             if name not in METHODS:
-                if not isinstance(value, _PLAIN_VALUES):
+                if not isinstance(value, PLAIN_VALUES):
                     self._computed.add(name)
                     self._value(self._define(name), value)
                 continue
@@ -217,14 +232,18 @@ class _Text:
             case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
                 self._handled.update(id(one) for one in args)
             case ast.Call() if self._is_property(node) and id(node) not in self._handled:
+                self._attached.add(ANY_ATTRIBUTE)
                 self._value(self._define(ANY_ATTRIBUTE), node)
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _name(
                 owner
-            ) in self._classes and not isinstance(value, _PLAIN_VALUES):
+            ) in self._classes and not isinstance(value, PLAIN_VALUES):
                 told = key.value if isinstance(key, ast.Constant) else None
-                self._bound([told if isinstance(told, str) else ANY_ATTRIBUTE], value)
+                name = told if isinstance(told, str) else ANY_ATTRIBUTE
+                self._attached.add(name)
+                self._bound([name], value)
             case ast.Constant(value=str(name)) if name in METHODS:
                 if id(node) not in self._handled:
+                    self._attached.add(name)
                     self._define(name).unknown = True
             case ast.Name(id="defaultdict") | ast.Attribute(attr="defaultdict"):
                 self._define("__missing__").unknown = True
@@ -251,7 +270,7 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                return shown
+                return replace(shown, bindings=self._bindings)
             flags, settled = again, seen
 
     def _flags(
@@ -328,18 +347,6 @@ def _function(node: ast.Lambda) -> ast.FunctionDef:
     result = ast.copy_location(ast.Return(value=node.body), node.body)
     made = ast.FunctionDef(name="_", args=node.args, body=[result], decorator_list=[])
     return ast.copy_location(made, node)
-
-
-def _own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that bind names of a class: those of its body, and those nested in them."""
-    for node in body:
-        yield node
-        if not isinstance(node, FunctionNode | ast.ClassDef):
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.stmt):
-                    yield from _own_statements([child])
-                elif isinstance(child, ast.ExceptHandler | ast.match_case):
-                    yield from _own_statements(child.body)
 
 
 def _bound_here(node: ast.stmt) -> Iterator[str]:

@@ -108,11 +108,9 @@ class PythonReorder(Reorder):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        program = analyse(source, dependence=self.dependence, package=self.package)
-        # What the file shows can only bind statements more, and finding it takes time.
-        if self.around and any(map(is_movable, program.blocks)):
-            program = analyse(source, dependence=self.dependence, around=self.around, package=self.package)
-        return PythonOrdering(program)
+        return PythonOrdering(
+            analyse(source, dependence=self.dependence, around=self.around, package=self.package)
+        )
 
 
 REORDER: Final = PythonReorder()

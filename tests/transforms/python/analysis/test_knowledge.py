@@ -8,6 +8,7 @@ knows of its arguments. A belief that claims less than was observed fails.
 
 import codecs
 import decimal
+import importlib
 import inspect
 import itertools
 import sys
@@ -169,7 +170,7 @@ OTHER_TABLES: Final = {
     "CONVERTS_ITEMS", "ENCODINGS", "ERROR_HANDLERS",
     # Types, modules and names: no calls whose effects they declare, or calls that keep their place.
     "BUILTINS", "NUMBERS", "PLAIN", "CONTAINERS", "KNOWN", "SEQUENCES", "REFLECTION", "MODULE_NAMES",
-    "WELL_KNOWN",
+    "WELL_KNOWN", "ATTRIBUTES",
 }  # fmt: skip
 
 
@@ -322,6 +323,13 @@ PLAIN_ARGUMENTS: Final = (
     "[('a', 1)]", "None, [('a', 1)]", "'ascii', b'a', 0, 1, 'm'", "2, int", "2, 'ab'", "xs, 2", "p", "int, int",
     "'ab', 2, 3", "{'a': 1}", "('f', 2)", "k",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(("attribute", "kind"), knowledge.ATTRIBUTES.items())
+def test_attributes_of_modules_have_exactly_their_type(attribute: str, kind: str) -> None:
+    module, _, name = attribute.rpartition(".")
+    found = getattr(importlib.import_module("numpy" if module == "np" else module), name)
+    assert type(found).__name__ == kind
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

@@ -1,0 +1,428 @@
+"""What the names of a file stand for: imported functions, and classes with plain attributes.
+
+An import counts if it stands at the top level and the whole text binds its name once.
+
+An attribute of `self` is plain if the file holds the whole hierarchy of its class: the class, the classes
+from which it derives, those that derive from it, and those from which these derive. All of them must stand at
+the top level of the file, with names that the text binds once and bases that are known, too. No class body of
+the hierarchy may give the attribute code, and nothing in the text may run code at every look or store.
+"""
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
+from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS
+from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes
+from codeaudit.transforms.python.parsing import FunctionNode
+
+_BUILTIN_BASES: Final = frozenset(
+    {"object", "list", "dict", "set", "frozenset", "tuple", "str", "bytes", "int", "float"}
+)
+_WITH_DICT: Final = _BUILTIN_BASES - {"object"} | EXCEPTIONS
+"""Bases that are builtin types; their instances get a `__dict__` in a class without slots."""
+_EMPTY_BASES: Final = {"ABC": "abc", "Generic": "typing", "Protocol": "typing"}
+"""Bases of the standard library that give their instances no attributes, by name, with their module."""
+_DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_ordering": "functools"}
+"""Decorators that change nothing about attributes."""
+_OPTIONS: Final = frozenset({"init", "repr", "eq", "order", "unsafe_hash", "kw_only", "match_args"})
+"""Arguments of `dataclass` that change nothing about storing attributes."""
+_METHOD_DECORATORS: Final = frozenset({
+    "property", "cached_property", "setter", "deleter", "abstractmethod", "override", "overload", "final",
+    "contextmanager", "cache", "lru_cache",
+})  # fmt: skip
+"""Decorators that pass on the `self` that they get."""
+_CHANGING: Final = frozenset({"__class__", "__bases__", "__dict__"})
+"""Attributes by which a text may give an object or a class other attributes, unseen."""
+_MAKING: Final = frozenset({"__init_subclass__", "__set_name__", "__prepare__", "__class__", "__dict__"})
+"""What may change classes, or the attributes of their instances, as a whole."""
+_GET_A_CLASS: Final = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+"""Methods whose first argument is a class without a decorator that says so."""
+_NAMESPACE: Final = frozenset({"locals", "vars", "exec", "eval"})
+"""By these, a class body may bind any name."""
+PLAIN_VALUES: Final = (
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.JoinedStr, ast.Lambda, ast.Compare,
+)  # fmt: skip
+"""Expressions whose values are no descriptors with code of their own."""
+
+
+class TextBindings:
+    """What the names of a text stand for; found on first use."""
+
+    def __init__(self, nodes: Sequence[ast.AST], tree: ast.Module, attached: Iterable[str]) -> None:
+        """`nodes` are all nodes of the tree; `attached` are names that the text binds to classes from outside
+        of their bodies, or that stand for anything.
+        """
+        self._nodes = nodes
+        self._tree = tree
+        self._attached = frozenset(attached)
+
+    @cached_property
+    def _bound(self) -> Counter[str]:
+        """How often the text binds each name, in any scope."""
+        return Counter(name for node in self._nodes for name in (*bound_by(node), *_type_parameter(node)))
+
+    @cached_property
+    def imports(self) -> Mapping[str, str]:
+        """As in `looks.Bindings`."""
+        if self._bound["*"]:  # it may bind any name
+            return {}
+        return {name: full for name, full in _imports(self._tree) if self._bound[name] == 1}
+
+    @cached_property
+    def _classes(self) -> "_Classes":
+        return _Classes(self._nodes, self._tree, self._attached, self._bound, self.imports)
+
+    def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
+        """As in `looks.Bindings`."""
+        return self._classes.of_receiver(function)
+
+
+class _Classes:
+    """The classes of a text."""
+
+    def __init__(
+        self,
+        nodes: Sequence[ast.AST],
+        tree: ast.Module,
+        attached: frozenset[str],
+        bound: Counter[str],
+        imports: Mapping[str, str],
+    ) -> None:
+        self._bound = bound
+        self._imports = imports
+        self._classes = {
+            node.name: node
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and self._bound[node.name] == 1
+        }
+        self._attached = attached | frozenset(_stored_elsewhere(nodes))
+        self._fluid = bool(bound["*"]) or any(map(_makes_classes, nodes))
+        self._derived: dict[str, set[str]] = {}
+        self._methods: dict[str, list[tuple[FunctionNode, str | None]]] = {}
+        self._unbound = set[str]()
+        self._known: dict[str, PlainAttributes | None] = {}
+        self._texts: dict[int, str] = {}
+        for node in nodes:
+            if isinstance(node, FunctionNode):
+                self._methods.setdefault(node.name, []).append((node, None))
+            elif isinstance(node, ast.ClassDef):
+                for part in (inner for base in node.bases for inner in ast.walk(base)):
+                    if isinstance(part, ast.Name):
+                        self._derived.setdefault(part.id, set()).add(node.name)
+        self._named = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        # `Base = C` and `class D(Base)`: such a class may derive from any class of the text.
+        self._wild = [node for node in nodes if isinstance(node, ast.ClassDef) and not self._says_bases(node)]
+        self._read_methods(nodes)
+
+    def _read_methods(self, nodes: Sequence[ast.AST]) -> None:
+        """Note the class of each method, and the methods that run with other objects as `self`."""
+        handled = set[int]()
+        for name, owner in self._classes.items():
+            for method in owner.body:
+                if isinstance(method, FunctionNode):
+                    self._methods[method.name].remove((method, None))
+                    self._methods[method.name].append((method, name))
+            for node in ast.walk(owner):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id=base)) as func, args=[first, *_]):
+                        # `Base.close(self)` counts as if the class derived from `Base`.
+                        if isinstance(first, ast.Name) and first.id == "self":
+                            self._derived.setdefault(base, set()).add(name)
+                            handled.add(id(func))
+                    case _:
+                        pass
+        for node in nodes:
+            match node:
+                case ast.Attribute(value=ast.Name(id=owner_name), attr=attribute):
+                    if owner_name in self._named and id(node) not in handled:
+                        self._unbound.add(attribute)
+                case _:
+                    pass
+
+    def _says_bases(self, node: ast.ClassDef) -> bool:
+        """Whether each base of a class is one of the text, a builtin, or imported."""
+        for base in _bases(node):
+            while isinstance(base, ast.Attribute):
+                base = base.value
+            if not isinstance(base, ast.Name):
+                return False
+            known = base.id in self._named and self._bound[base.id] == 1
+            if not (known or self._is_builtin(base.id) or base.id in self._imports):
+                return False
+        return True
+
+    def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
+        """What is known of the `self` of a function, by the classes that it may belong to."""
+        found = self._methods.get(function.name, [])
+        if len(found) > 1:
+            text = ast.dump(function)
+            # A variant of the function is not in the text; then every function of its name counts.
+            found = [one for one in found if self._text(one[0]) == text] or found
+        plain = [self._plain(owner, node) for node, owner in found]
+        known = [one for one in plain if one is not None]
+        return known if len(known) == len(plain) else []
+
+    def _text(self, node: FunctionNode) -> str:
+        if id(node) not in self._texts:
+            self._texts[id(node)] = ast.dump(node)
+        return self._texts[id(node)]
+
+    def _plain(self, owner: str | None, method: FunctionNode) -> PlainAttributes | None:
+        decorators = {_last(node) for node in method.decorator_list}
+        if owner is None or self._fluid or not decorators <= _METHOD_DECORATORS:
+            return None
+        # `C.method(other)` runs the method with any object as `self`; others get a class.
+        if method.name in self._unbound or method.name in _GET_A_CLASS:
+            return None
+        if owner not in self._known:
+            self._known[owner] = self._hierarchy(owner)
+        return self._known[owner]
+
+    def _hierarchy(self, name: str) -> PlainAttributes | None:
+        """What is known of the instances of a class and of all that derive from it."""
+        members = {name}
+        pending = [name]
+        while pending:
+            for other in self._derived.get(pending.pop(), ()):
+                if other not in members:
+                    members.add(other)
+                    pending.append(other)
+        own = self._ancestors([name])
+        everything = self._ancestors(sorted(members))
+        if own is None or everything is None:
+            return None
+        bound = set[str]()
+        for node in (*everything, *self._wild):
+            for one, plain in self._body_names(node):
+                # A method of the data model may run at every look or store; others make what they like.
+                if one in READING | STORING | _MAKING:
+                    return None
+                if not plain:
+                    bound.add(one)
+        # Methods that the text attaches to some class from outside may belong to this one.
+        if not self._attached.isdisjoint(READING | STORING):
+            return None
+        slots = self._slots(own)
+        if slots is None:
+            return None
+        builtin = {base for node in everything for base in map(_last, _bases(node)) if base in vars(builtins)}
+        fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
+        return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else slots)
+
+    def _ancestors(self, names: Sequence[str]) -> Sequence[ast.ClassDef] | None:
+        """These classes and all that they derive from; `None` if one of them is not known."""
+        found: dict[str, ast.ClassDef] = {}
+        pending = list(names)
+        while pending:
+            name = pending.pop()
+            node = self._classes.get(name)
+            if node is None or not self._is_plain_class(node):
+                return None
+            if name not in found:
+                found[name] = node
+                pending += [
+                    base.id
+                    for base in _bases(node)
+                    if isinstance(base, ast.Name) and base.id in self._classes
+                ]
+        return list(found.values())
+
+    def _is_plain_class(self, node: ast.ClassDef) -> bool:
+        metaclasses = all(
+            word.arg == "metaclass" and self._is_from(word.value, {"ABCMeta": "abc"})
+            for word in node.keywords
+        )
+        return (
+            metaclasses
+            and all(
+                self._is_from(base, _EMPTY_BASES)
+                or (isinstance(base, ast.Name) and (base.id in self._classes or self._is_builtin(base.id)))
+                for base in _bases(node)
+            )
+            and all(map(self._is_plain_decorator, node.decorator_list))
+        )
+
+    def _is_plain_decorator(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call):
+            options = {word.arg for word in node.keywords}
+            return not node.args and options <= _OPTIONS and self._is_from(node.func, _DATACLASS)
+        return self._is_from(node, _DATACLASS | _DECORATORS)
+
+    def _is_builtin(self, name: str) -> bool:
+        return name in _BUILTIN_BASES | EXCEPTIONS and not self._bound[name]
+
+    def _is_from(self, node: ast.expr, names: Mapping[str, str]) -> bool:
+        """Whether an expression is one of these names, each of which belongs to a module."""
+        match node:
+            case ast.Name(id=name):
+                full = self._imports.get(name, "")
+            case ast.Attribute(value=ast.Name(id=module), attr=name):
+                full = f"{self._imports.get(module, '')}.{name}"
+            case _:
+                return False
+        module, _, last = full.rpartition(".")
+        return names.get(last) == module
+
+    def _slots(self, classes: Sequence[ast.ClassDef]) -> frozenset[str] | None:
+        """The attributes that instances may have; with an empty text among them, any. `None`: unknown."""
+        found = set[str]()
+        for node in classes:
+            values = [value for one, value in _class_values(node) if one == "__slots__"]
+            if not values or any(_last(base) in _WITH_DICT for base in _bases(node)):
+                found.add("")
+            for value in values:
+                match value:
+                    case ast.Constant(value=str(one)):
+                        found.add(one)
+                    case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                        names = [part.value for part in elements if isinstance(part, ast.Constant)]
+                        texts = [one for one in names if isinstance(one, str) and one]
+                        if len(texts) != len(elements):
+                            return None
+                        found.update(texts)
+                    case _:
+                        return None
+        return frozenset(found | ({""} if "__dict__" in found else set()))
+
+    def _body_names(self, node: ast.ClassDef) -> Iterator[tuple[str, bool]]:
+        """The names that a class body binds, each with whether this value is certainly plain."""
+        if any(map(_reaches_namespace, own_statements(node.body))):
+            yield "__dict__", False
+        for name, value in _class_values(node):
+            field = isinstance(value, ast.Call) and self._is_from(value.func, {"field": "dataclasses"})
+            if field and isinstance(value, ast.Call):
+                # What is given as `default` becomes an attribute of the class.
+                defaults = [word for word in value.keywords if word.arg in (None, "default")]
+                yield name, not value.args and not defaults
+            else:
+                yield name, name == "__slots__" or isinstance(value, PLAIN_VALUES)
+
+
+_DATACLASS: Final = {"dataclass": "dataclasses"}
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The names that a text imports at its top level, each with what it stands for."""
+    for node in tree.body:
+        match node:
+            case ast.Import(names=names):
+                for one in names:
+                    yield (
+                        one.asname or one.name.partition(".")[0],
+                        _common(one.name if one.asname else one.name.partition(".")[0]),
+                    )
+            case ast.ImportFrom(names=names):
+                module = "." * node.level + (node.module or "")
+                yield from ((one.asname or one.name, _common(f"{module}.{one.name}")) for one in names)
+            case _:
+                pass
+
+
+def _type_parameter(node: ast.AST) -> Iterator[str]:
+    """The name of a type parameter: `T` in `def f[T](x): …`."""
+    if type(node).__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
+        yield getattr(node, "name", "")
+
+
+def _common(name: str) -> str:
+    """A name under which the tables of `knowledge` have it: they call NumPy `np`."""
+    return "np" + name[len("numpy") :] if name == "numpy" or name.startswith("numpy.") else name
+
+
+def _class_values(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr | None]]:
+    """The names that a class body binds, each with its value; `None` if the value is no expression."""
+    for statement in own_statements(node.body):
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    single = isinstance(target, ast.Name)
+                    yield from ((name, value if single else None) for name in stored_names(target))
+            case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                if value is not None:  # without a value nothing is bound
+                    yield name, value
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, None
+            case _:
+                yield from ((name, None) for name in bound_names([statement]))
+
+
+def _reaches_namespace(node: ast.stmt) -> bool:
+    """Whether a statement of a class body itself may bind any name of the class."""
+    if isinstance(node, FunctionNode | ast.ClassDef):
+        return False
+    return any(isinstance(part, ast.Name) and part.id in _NAMESPACE for part in ast.walk(node))
+
+
+def _stored_elsewhere(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """The attributes that a text stores to objects other than `self`, which may be classes, if the values may
+    have code. `__getattribute__` stands for all of them.
+    """
+    plain = set[int]()
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=targets, value=value) if isinstance(value, PLAIN_VALUES):
+                plain.update(map(id, targets))
+            case ast.AnnAssign(target=target, value=value) if isinstance(value, PLAIN_VALUES):
+                plain.add(id(target))
+            case _:
+                pass
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=owner, attr=name, ctx=ast.Store()):
+                if id(node) not in plain and not _is_self(owner):
+                    yield name
+            case ast.Call(func=func, args=[owner, key, *_]) if _last(func) in ("setattr", "__setattr__"):
+                if not _is_self(owner):
+                    told = key.value if isinstance(key, ast.Constant) else None
+                    yield told if isinstance(told, str) else "__getattribute__"
+            case _:
+                pass
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that bind names of a class: those of its body, and those nested in them."""
+    for node in body:
+        yield node
+        if not isinstance(node, FunctionNode | ast.ClassDef):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.stmt):
+                    yield from own_statements([child])
+                elif isinstance(child, ast.ExceptHandler | ast.match_case):
+                    yield from own_statements(child.body)
+
+
+def _makes_classes(node: ast.AST) -> bool:
+    """Whether a node may make a hierarchy that no class statement shows: `x.__class__ = C`,
+    `type("D", (C,), {})`.
+    """
+    match node:
+        case ast.Attribute(attr=name):
+            return name in _CHANGING and not isinstance(node.ctx, ast.Load)
+        case ast.Call(func=ast.Name(id="type"), args=args, keywords=words):
+            return len(args) + len(words) > 1 or any(isinstance(part, ast.Starred) for part in args)
+        case ast.Name(id=name) | ast.alias(name=name):
+            return name in ("new_class", "make_dataclass")
+        case _:
+            return False
+
+
+def _bases(node: ast.ClassDef) -> Sequence[ast.expr]:
+    """The bases of a class; that of `Box[T]` is `Box`."""
+    return [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+
+
+def _last(node: ast.expr) -> str | None:
+    """The last part of a name such as `abc.ABC`; of a call, that of its function."""
+    if isinstance(node, ast.Call):
+        node = node.func
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
