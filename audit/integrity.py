@@ -16,7 +16,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.store import (
     BOUND,
@@ -26,6 +26,7 @@ from codeaudit.audit.store import (
     VERDICTS,
     Manifest,
     RunFolder,
+    is_extra,
     read_rows,
 )
 from codeaudit.transforms.errors import RunError, UsageError
@@ -100,10 +101,19 @@ def check_files(folder: Path, manifest: Manifest) -> None:
         )
 
 
-def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[tuple[str, str]]]:
+class RowCounts(NamedTuple):
+    """The verdicts of a model that are counted together."""
+
+    kind: str
+    transform: str
+    outcome: str
+    extra: bool
+
+
+def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]]:
     """Check that the verdicts are those on the suite: one for each model and variant, and no other.
 
-    Returns, by model, the number of verdicts of each kind with each outcome.
+    Returns, by model, the number of verdicts of each transform with each outcome, by draw.
 
     Raises:
         RunError: rows are missing, given twice or of another run, or there is no verdict at all.
@@ -111,27 +121,28 @@ def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[tupl
     suite, verdicts = folder / SUITE, folder / VERDICTS
     asked: dict[tuple[object, ...], tuple[object, ...]] = {}
     seen: set[tuple[object, ...]] = set()
-    found: dict[str, Counter[tuple[str, str]]] = {model: Counter() for model in models}
+    found: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
     try:
-        for row in read_rows(suite, columns=(*VARIANT, *FIXED, "status")):
+        for row in read_rows(suite, columns=(*VARIANT, *FIXED, "draw", "status")):
             key = tuple(row[name] for name in VARIANT)
             if row["status"] != "perturbed":
                 continue
             if key in asked:
                 raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
-            asked[key] = tuple(row[name] for name in FIXED)
-        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "outcome")):
+            asked[key] = *(row[name] for name in FIXED), is_extra(row)
+        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "draw", "outcome")):
             key = tuple(row[name] for name in VARIANT)
             if row["model"] not in found:
                 raise RunError(
                     f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
                 )
-            if asked.get(key) != tuple(row[name] for name in FIXED):
+            if asked.get(key) != (*(row[name] for name in FIXED), is_extra(row)):
                 raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_told(key)}")
             if (row["model"], *key) in seen:
                 raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
             seen.add((row["model"], *key))
-            found[row["model"]][row["kind"], row["outcome"]] += 1
+            told = RowCounts(row["kind"], row["transform"], row["outcome"], is_extra(row))
+            found[row["model"]][told] += 1
     except KeyError as error:
         raise RunError(f"a table in {str(folder)!r} lacks the column {error}") from error
     if not asked:

@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
 from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import Answer, Case, Predicted, Prediction, Query
+from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
@@ -144,6 +144,18 @@ class HasUsage(Protocol):
     @property
     def bill(self) -> str:
         """The usage as one line for the user."""
+        ...
+
+
+@runtime_checkable
+class ChecksInput(Protocol):
+    """Optional: a model that tells without an answer whether it can read an input.
+
+    A draw of movable samples leaves out what a model of the run cannot read.
+    """
+
+    def unreadable(self, query: Query) -> Failed | None:
+        """The failure that `predict` would give because of the text alone; `None` if it would be read."""
         ...
 
 

@@ -191,6 +191,44 @@ class Case:
     """As the task prepared it."""
     outcomes: tuple[Outcome, ...]
     """In the order of the transforms, then of the variants."""
+    extra: bool = False
+    """Whether it was drawn in addition, for the transforms of its outcomes only. It is then no part of the
+    plain random draw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnSize:
+    """How many samples there are, and how large they are."""
+
+    samples: int
+    lines: float | None
+    """Median number of lines; `None` without a sample."""
+    statements: float | None
+    """Median number of statements; `None` also if nothing counts them in the language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovableSize:
+    """The samples of a trial that one transform changes and all models of the run can read."""
+
+    transform: str
+    movable: DrawnSize
+    extra: int
+    """Number of them that were drawn in addition to the plain draw."""
+    tried: int
+    """Number of samples that the transform was tried on, those of the plain draw included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovableDraw:
+    """How the samples of a trial were drawn, if samples were drawn in addition to the plain draw."""
+
+    seed: int
+    wanted: int
+    """Number of movable samples that each transform should have."""
+    plain: DrawnSize
+    """All samples of the plain draw."""
+    by_transform: tuple[MovableSize, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +244,8 @@ class Audited:
     after_scores: tuple[float | None, ...]
     """The task's score of each perturbed answer, in the order of the verdicts."""
     not_applied: tuple[NotApplied, ...]
+    extra: bool = False
+    """As of `Case`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

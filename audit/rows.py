@@ -34,7 +34,16 @@ from codeaudit.audit.records import (
     label_from_json,
     scores_from_json,
 )
-from codeaudit.audit.store import EXPLANATIONS, SUITE, VERDICTS, RunFolder, TableRow, read_rows
+from codeaudit.audit.store import (
+    EXPLANATIONS,
+    MOVABLE,
+    SUITE,
+    VERDICTS,
+    RunFolder,
+    TableRow,
+    is_extra,
+    read_rows,
+)
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
 
@@ -62,6 +71,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         "source": sample.source,
         "label": None if sample.label is None else json.dumps(sample.label),
         "asked": sample.asked or None,
+        "draw": MOVABLE if case.extra else None,
     }
     for outcome in case.outcomes:
         named = {"transform": outcome.transform, "kind": outcome.kind, "variant": outcome.variant}
@@ -98,6 +108,7 @@ def verdict_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
             "deviation": None if isinstance(verdict, Unjudged) else verdict.deviation,
             "score_before": audited.score,
             "score_after": score,
+            "draw": MOVABLE if audited.extra else None,
             **_prediction_columns("before", verdict.before),
             **_prediction_columns("after", verdict.after),
         }
@@ -205,7 +216,8 @@ def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
 def _case(path: Path, rows: Sequence[TableRow]) -> Case:
     try:
         sample = _sample(rows[0])
-        return Case(sample=sample, outcomes=tuple(_outcome(sample, row) for row in rows))
+        outcomes = tuple(_outcome(sample, row) for row in rows)
+        return Case(sample=sample, outcomes=outcomes, extra=is_extra(rows[0]))
     except (RunError, *DAMAGED) as error:
         named = f"{rows[0]['sample']!r} under {rows[0]['transform']!r}"
         raise RunError(f"table {str(path)!r} is damaged: sample {named}: {_told(error)}") from error
@@ -277,6 +289,7 @@ def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> 
         verdicts=verdicts,
         after_scores=after,
         not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
+        extra=case.extra,
     )
 
 

@@ -302,6 +302,7 @@ def _audited(
         verdicts=tuple(verdicts),
         after_scores=tuple(scores),
         not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
+        extra=case.extra,
     )
 
 

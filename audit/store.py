@@ -222,6 +222,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "label_after": "string",  # JSON; the label of the perturbed text
     "asked": "string",  # the beginning of `source` that the model sees; null if it sees all
     "asked_after": "string",  # as `asked`, of the perturbed text
+    "draw": "string",  # `movable` for a sample drawn in addition; null in the plain draw
 }
 
 VERDICT_COLUMNS: Final[Mapping[str, str]] = {
@@ -243,6 +244,7 @@ VERDICT_COLUMNS: Final[Mapping[str, str]] = {
     "deviation": "float64",
     "score_before": "float64",
     "score_after": "float64",
+    "draw": "string",  # as in the suite
 }
 
 ATTACK_COLUMNS: Final[Mapping[str, str]] = {
@@ -310,11 +312,14 @@ NEEDED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 """The columns that a row fills if another one has this value."""
 SEARCHED: Final = frozenset({"held", "violated", "certified", "not_attacked"})
 """The outcomes of an attack."""
+MOVABLE: Final = "movable"
+"""In the column `draw`: the sample was drawn in addition, for transforms that changed too few samples."""
 WORDS: Final[Mapping[str, frozenset[str]]] = {
     "kind": frozenset(get_args(Kind)),
     "evidence": frozenset(get_args(Evidence)),
     "status": frozenset({"perturbed", "not_applied"}),
     "outcome": frozenset({"held", "violated", "unjudged"}),
+    "draw": frozenset({MOVABLE}),
 }
 """The values that a column of words may have."""
 
@@ -331,6 +336,11 @@ _COLUMNS: Final = {
     EXPLANATIONS: EXPLANATION_COLUMNS,
     BASELINE: BASELINE_COLUMNS,
 }
+
+
+def is_extra(row: TableRow) -> bool:
+    """Whether the sample of a row was drawn in addition. Tables of earlier versions lack the column."""
+    return row.get("draw") == MOVABLE
 
 
 class TableWriter(AbstractContextManager["TableWriter"]):

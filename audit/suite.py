@@ -9,7 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
@@ -81,7 +81,19 @@ def with_noise_floor(names: Sequence[str], languages: Collection[str], *, contro
 
 def cases(samples: Iterable[Sample], plan: SuitePlan, *, workers: int) -> Iterator[Case]:
     """One case per sample, in the order of the samples; equal for every number of workers."""
-    yield from spread(partial(case, plan=plan), samples, workers=workers, chunk=CHUNK, few=FEW)
+    yield from chosen_cases(((one, plan.transforms) for one in samples), plan, workers=workers)
+
+
+def chosen_cases(
+    chosen: Iterable[tuple[Sample, tuple[str, ...]]], plan: SuitePlan, *, workers: int
+) -> Iterator[Case]:
+    """As `cases`, each sample under transforms of its own. The pairs are read while cases are taken."""
+    yield from spread(partial(_chosen_case, plan=plan), chosen, workers=workers, chunk=CHUNK, few=FEW)
+
+
+def _chosen_case(pair: tuple[Sample, tuple[str, ...]], plan: SuitePlan) -> Case:
+    sample, transforms = pair
+    return case(sample, replace(plan, transforms=transforms))
 
 
 def case(sample: Sample, plan: SuitePlan) -> Case:

@@ -11,7 +11,7 @@ import shlex
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
@@ -22,7 +22,8 @@ from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, defau
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
-from codeaudit.audit.records import Attacked, Audited, Query
+from codeaudit.audit.movable import readable_by
+from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query
 from codeaudit.audit.registry import DEFAULT_TASK
 from codeaudit.audit.rows import attack_row, read_suite, suite_rows, verdict_rows
 from codeaudit.audit.run import (
@@ -62,6 +63,7 @@ from codeaudit.preparing import (
     prepare_inputs,
     suite_task,
     usage_noted,
+    watched_cases,
 )
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_attacks
@@ -211,7 +213,8 @@ def _finished(job: PreparedRun) -> Summary:
             raise
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
-        done = {**_with_usage(job, manifest), "state": "finished", "finished": _now()}
+        drawn = {"draws": [asdict(one) for one in summary.draws]} if summary.draws else {}
+        done = {**_with_usage(job, manifest), **drawn, "state": "finished", "finished": _now()}
         # Without an attack the table of an earlier, unfinished run may still be there.
         names = {*BOUND, ATTACKS} if job.options.attacks else BOUND
         job.folder.write_manifest(bound(job.folder, done, sorted(names), job.key))
@@ -382,33 +385,43 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
     about = {"schema": TABLE_SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
         # All trials first, because they share one table, which every model reads back.
-        sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
+        written = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
+    sizes = {seed: one.answers for seed, one in written.items()}
+    draws = tuple(one.draw for one in written.values() if one.draw is not None)
     for model in job.models:
         # A file of answers that fits no query ends the run before it judges any answer.
         if isinstance(model, RecordedAnswers):
             job.progress.note(model.fit(_queries(job)))
     with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
         trials = ((seed, _audited(job, remember, table, seed, size)) for seed, size in sizes.items())
-        summary = summarise(trials, task=job.task, header=_header(job))
+        summary = summarise(trials, task=job.task, header=_header(job, draws))
     if not job.options.attacks:
         return summary
     with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
         return with_attacks(summary, _attacked(job, remember, table))
 
 
-def _write_suite(job: PreparedRun, seed: int, table: TableWriter) -> int:
-    """Write the cases of one trial. Returns the number of answers that each model has to give for them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenTrial:
+    """What is known of a trial when its cases are in the suite."""
+
+    answers: int
+    """Number of answers that each model has to give."""
+    draw: MovableDraw | None
+
+
+def _write_suite(job: PreparedRun, seed: int, table: TableWriter) -> _WrittenTrial:
+    """Write the cases of one trial."""
     name = job.task.name
     variants = answers = 0
-    with job.progress.counting("suite", job.inputs.size(seed), unit="samples") as monitor:
-        for case in job.inputs.cases(seed):
-            table.write(suite_rows(seed, case))
-            variants += sum(isinstance(one, Perturbed) and one.kind != "identity" for one in case.outcomes)
-            # Equal texts are asked once; the repetitions for the noise floor are asked besides.
-            answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
-            monitor.answered(1, recalled=False)
+    chooser = job.inputs.chooser(readable_by(job.models, job.task))
+    for case in watched_cases(job.inputs, seed, chooser, job.progress):
+        table.write(suite_rows(seed, case))
+        variants += sum(isinstance(one, Perturbed) and one.kind != "identity" for one in case.outcomes)
+        # Equal texts are asked once; the repetitions for the noise floor are asked besides.
+        answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
     job.progress.note(f"suite: {variants:,} variants")
-    return answers
+    return _WrittenTrial(answers=answers, draw=None if chooser is None else chooser.result(seed))
 
 
 def _queries(job: PreparedRun) -> Iterator[Query]:
@@ -451,7 +464,8 @@ def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Itera
 
 def _searches(job: PreparedRun, strategy: str, setup: AuditSetup) -> Iterator[Attacked]:
     for seed in job.inputs.seeds:
-        cases = read_suite(job.folder.path / SUITE, seed=seed)
+        # A sample that was drawn for one transform must not be searched under all of them.
+        cases = (case for case in read_suite(job.folder.path / SUITE, seed=seed) if not case.extra)
         names, budget = job.inputs.transforms, job.options.budget
         yield from attack(cases, strategy, setup, transforms=names, budget=budget, seed=seed)
 
@@ -466,11 +480,12 @@ def _setup(job: PreparedRun, model: Model, remember: Remember, monitor: AnswerMo
     )
 
 
-def _header(job: PreparedRun) -> RunHeader:
+def _header(job: PreparedRun, draws: tuple[MovableDraw, ...]) -> RunHeader:
     return RunHeader(
         task=job.task.name,
         corpus=job.inputs.name,
         seed=job.inputs.seeds[0],
         models=tuple(ModelHeader(**_facts(model)) for model in job.models),
         skipped=job.inputs.skipped,
+        draws=draws,
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.checks import load_json
-from codeaudit.audit.integrity import VARIANT, check_files, check_rows, repeated, restored
+from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import read_audited
@@ -308,12 +308,25 @@ def _check_tables(run: Run) -> None:
         found = rows[model.model]
         rates = {"preserving": model.violations, "control": model.sensitivity, "identity": model.noise_floor}
         told = {kind: (rate.count, rate.total - rate.count) for kind, rate in rates.items()}
-        unjudged = sum(number for (_, outcome), number in found.items() if outcome == "unjudged")
-        counted = {kind: (found[kind, "violated"], found[kind, "held"]) for kind in rates}
+        unjudged = sum(number for one, number in found.items() if one.outcome == "unjudged")
+        counted = {kind: (_pooled(found, kind, "violated"), _pooled(found, kind, "held")) for kind in rates}
         if told != counted or unjudged != model.unjudged:
             raise RunError(
                 f"{str(run.path / SUMMARY)!r} and {VERDICTS} have different counts; {restored(run.path)}"
             )
+
+
+def _pooled(rows: Mapping[RowCounts, int], kind: str, outcome: str) -> int:
+    """The number of verdicts with an outcome in the rate over all transforms of a kind.
+
+    Samples drawn in addition are in that rate only if the kind has one transform (`reports.summarise`).
+    """
+    whole = len({one.transform for one in rows if one.kind == kind}) == 1
+    return sum(
+        number
+        for one, number in rows.items()
+        if one.kind == kind and one.outcome == outcome and (whole or not one.extra)
+    )
 
 
 def read_summary(path: Path) -> Summary:

@@ -11,7 +11,8 @@ from pathlib import Path
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, read_about, read_rows
+from codeaudit.audit.rows import input_hash
+from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, is_extra, read_about, read_rows
 from codeaudit.audit.suite import standard_transforms
 from codeaudit.baselines import read_baseline_file, write_baseline
 from codeaudit.finished_runs import Run, read_run
@@ -235,6 +236,10 @@ def _judged(run: Run, summary: Summary) -> Judged:
                 gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
             continue
         flips.append(Flip.of(row))
+    # A sample that was drawn in addition has no repeated query.
+    for row in read_rows(run.path / SUITE, columns=("sample", "language", "source", "asked", "draw")):
+        if is_extra(row):
+            originals.setdefault(row["sample"], input_hash(row["language"], row["asked"] or row["source"]))
     return Judged(
         name=str(run.path),
         summary=summary,
@@ -305,7 +310,10 @@ def read_compared(path: Path) -> ComparedRun:
     run = read_run(path)
     run.check_verdicts()
     found = _judged(run, run.summary)
-    return ComparedRun(name=found.name, summary=found.summary, flips=found.flips)
+    # As in the statistics of a run: among several transforms only the plain draw weighs them alike.
+    several = len({flip.transform for flip in found.flips if flip.kind == "preserving"}) > 1
+    flips = tuple(flip for flip in found.flips if not (several and flip.extra))
+    return ComparedRun(name=found.name, summary=found.summary, flips=flips)
 
 
 def named_transforms(names: Iterable[str], run: Run) -> frozenset[str]:

@@ -27,6 +27,10 @@ ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
 
 
+DEFAULT_MOVABLE: Final = 100
+"""Movable samples for each transform in the default run: one whose models, corpus and size nobody chose."""
+
+
 def default_workers() -> int:
     """One process per core, at most 4."""
     return min(4, cpu_count() or 1)
@@ -54,6 +58,8 @@ class RunOptions:
     """Strategies with commas between them."""
     budget: int = 32
     limit: int = 200
+    movable: int = 0
+    """Number of movable samples that each transform should have; 0 draws `limit` samples and no more."""
     seed: int = 0
     trials: int = 1
     suite: Path | None = None
@@ -188,6 +194,7 @@ SMALLEST: Final[Mapping[str, int | None]] = {
     "variant": 0,
     "budget": 1,
     "limit": 0,
+    "movable": 0,
     "seed": None,
     "trials": 1,
     "batch_size": 1,
@@ -224,6 +231,7 @@ OPTIONAL: Final = frozenset(
         "max_violation_rate",
         "min_sensitivity",
         "mixed",
+        "movable",
         "precision",
         "task",
         "transforms",

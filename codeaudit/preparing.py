@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
@@ -33,6 +34,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.provider import OPTIONS, Settings
 from codeaudit.audit.models.wrappers import innermost
+from codeaudit.audit.movable import MovableChooser, Readable
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite
@@ -41,7 +43,14 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
-from codeaudit.transforms.records import Sites
+from codeaudit.transforms.records import Sample, Sites
+from codeaudit.transforms.registry import kind_of
+
+CANDIDATES_AT_ONCE: Final = 64
+"""Samples whose labels are found together, where samples are drawn in addition."""
+CANDIDATES_PER_MOVABLE: Final = 64
+"""Raw samples that are kept for each movable one. A corpus that needs more is read again: of the functions of
+the standard library a transform of the standard set changes at least one in 20."""
 
 
 def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
@@ -205,6 +214,8 @@ class DrawnInputs:
     sites: Sites = "auto"
     witnesses: Mapping[str, Witness] | None = None
     """Confirm the variants, by language; `None` if nothing is executed."""
+    movable: int = 0
+    """Number of movable samples that each transform should have; 0: only the plain draw."""
     labels: LabelSource
     progress: RunProgress
 
@@ -235,6 +246,7 @@ class DrawnInputs:
             "available": first.available,
             "skipped": self.skipped,
             "labels": self.labels.about,
+            **({"movable": self.movable} if self.movable else {}),
             **({"witnesses": tools} if tools else {}),
             "trials": [
                 {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
@@ -254,8 +266,18 @@ class DrawnInputs:
         """The number of samples in a trial."""
         return len(self._selection(seed).samples)
 
-    def cases(self, seed: int) -> Iterator[Case]:
-        """The samples of one trial with their variants; a line to the user says what the witnesses found."""
+    def chooser(self, readable: Readable) -> MovableChooser | None:
+        """What chooses the samples of a trial beyond the plain draw; `None` if there shall be none."""
+        if not self.movable:
+            return None
+        # The identity changes nothing.
+        names = [name for name in self.transforms if kind_of(name) != "identity"]
+        return MovableChooser(names, wanted=self.movable, readable=readable)
+
+    def cases(self, seed: int, chooser: MovableChooser | None = None) -> Iterator[Case]:
+        """The samples of one trial with their variants: first those of the plain draw, then those that
+        `chooser` draws in addition. A line to the user says what the witnesses found.
+        """
         plan = suite.SuitePlan(
             transforms=self.transforms,
             variants=self.variants,
@@ -263,10 +285,35 @@ class DrawnInputs:
             sites=self.sites,
             executed=self.witnesses is not None,
         )
-        made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
+        # One stream, so that the worker processes start once.
+        chosen = self._candidates(seed, chooser)
+        made = suite.chosen_cases(chosen, plan, workers=self.workers)
         judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)
         # After the witnesses, so that no variant is measured that they left out.
-        return self.labels.relabelled(judged)
+        relabelled = self.labels.relabelled(judged)
+        if chooser is None:
+            yield from relabelled
+            return
+        for case in islice(relabelled, self.size(seed)):
+            chooser.count(case)
+            yield case
+        yield from filter(None, map(chooser.chosen, relabelled))
+
+    def _candidates(
+        self, seed: int, chooser: MovableChooser | None
+    ) -> Iterator[tuple[Sample, tuple[str, ...]]]:
+        """Samples with the transforms to try on them."""
+        selection = self._selection(seed)
+        for sample in selection.samples:
+            yield sample, self.transforms
+        if chooser is None:
+            return
+        further = iter(selection.further)
+        # Some at a time, because a tool that measures labels takes long to start.
+        while chooser.short and (some := list(islice(further, CANDIDATES_AT_ONCE))):
+            for sample in self.labels.filled(some):
+                if short := chooser.short:
+                    yield sample, short
 
     def _selection(self, seed: int) -> Selection:
         return next(one for one in self.selections if one.seed == seed)
@@ -307,12 +354,38 @@ class FrozenInputs:
         """Unknown before the suite is read."""
         return
 
-    def cases(self, seed: int) -> Iterator[Case]:
+    def chooser(self, readable: Readable) -> None:
+        """None: a suite fixes the samples."""
+        return
+
+    def cases(self, seed: int, chooser: MovableChooser | None = None) -> Iterator[Case]:
         """The cases of one trial."""
         return read_suite(self.path, seed=seed)
 
 
 Inputs: TypeAlias = DrawnInputs | FrozenInputs
+
+
+def watched_cases(
+    inputs: Inputs, seed: int, chooser: MovableChooser | None, progress: RunProgress
+) -> Iterator[Case]:
+    """The cases of one trial; the user sees how far the two draws are, and what the second one found."""
+    cases = inputs.cases(seed, chooser)
+    with progress.counting("suite", inputs.size(seed), unit="samples") as monitor:
+        for case in islice(cases, inputs.size(seed)):
+            yield case
+            monitor.answered(1, recalled=False)
+    if chooser is None:
+        return
+    with progress.counting("movable", None, unit="candidates") as monitor:
+        chooser.monitor = monitor
+        yield from cases
+    draw = chooser.result(seed)
+    progress.note(
+        f"movable samples, {draw.wanted} wanted: "
+        + ", ".join(f"{one.transform} {one.movable.samples}" for one in draw.by_transform)
+        + ("; the corpus has no more" if chooser.short else "")
+    )
 
 
 def _commonest(languages: Iterable[str]) -> str:
@@ -374,6 +447,7 @@ def draw(
         limit=options.limit or None,
         seeds=seeds,
         unit=task.noun,
+        spare=CANDIDATES_PER_MOVABLE * options.movable,
     )
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
@@ -395,6 +469,7 @@ def draw(
         variants=options.variants,
         workers=options.workers,
         sites=options.sites,
+        movable=options.movable,
         labels=truth,
         progress=progress,
     )

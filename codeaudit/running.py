@@ -13,7 +13,7 @@ from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
-from codeaudit.options import RunOptions, check_values, shown
+from codeaudit.options import DEFAULT_MOVABLE, RunOptions, check_values, shown
 from codeaudit.preparing import as_model
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
@@ -45,6 +45,7 @@ def run(
     mixed: str | Sequence[str] | None = None,
     variants: int = 4,
     limit: int | None = 200,
+    movable: int | None = None,
     seed: int = 0,
     trials: int = 1,
     controls: bool = True,
@@ -90,7 +91,11 @@ def run(
     variants
         Number of variants per sample and transform.
     limit
-        Largest number of samples; None for all.
+        Largest number of samples in the plain random draw; None for all.
+    movable
+        Draw more samples until each transform changes that many, or the corpus ends; each of them is asked
+        only for the transforms that it is drawn for. By default 100 if `models`, `corpus` and `suite` are
+        left out and `limit` is as it is, else 0.
     seed, trials
         The run is repeated with the seeds `seed`, `seed` + 1, … They decide which samples and variants are
         drawn.
@@ -143,6 +148,7 @@ def run(
         "variants": variants,
         "budget": budget,
         "limit": limit,
+        "movable": movable,
         "seed": seed,
         "trials": trials,
         "batch_size": batch_size,
@@ -154,6 +160,9 @@ def run(
     names = tuple(_named(models, given))
     samples = _given_samples(corpus, language)
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
+    if movable is None:
+        usual = models is None and corpus is None and suite is None and limit == RunOptions().limit
+        numbers["movable"] = DEFAULT_MOVABLE if usual else 0
     # `int`, because a manifest cannot hold the whole numbers of numpy. No limit is 0 in the options.
     converted: dict[str, Any] = {name: int(number or 0) for name, number in numbers.items()}
     for name, path in {"suite": suite, "out": out, "cache": cache, "sign_key": sign_key}.items():

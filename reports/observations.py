@@ -58,6 +58,8 @@ class Observation:
     score: float | None
     pairs: tuple[Pair, ...]
     missing: tuple[Missing, ...]
+    extra: bool = False
+    """Whether the sample was drawn in addition to the plain draw."""
 
     def judged(self, kind: Kind) -> list[Pair]:
         """Return the pairs of this kind that have a verdict."""
@@ -82,6 +84,7 @@ class Observation:
                     variant=pair.variant,
                     input=pair.input,
                     violated=pair.changed,
+                    extra=self.extra,
                 )
 
 
@@ -105,6 +108,7 @@ def observe(audited: Audited, *, seed: int) -> Observation:
             Missing(transform=each.transform, kind=each.kind, reason=each.reason)
             for each in audited.not_applied
         ),
+        extra=audited.extra,
     )
 
 

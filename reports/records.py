@@ -11,6 +11,8 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from codeaudit.audit.records import MovableDraw
+from codeaudit.audit.store import is_extra
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Kind
 
@@ -166,13 +168,16 @@ class ByTransform:
     samples: Rate
     """Share of samples with at least one changed answer, among samples with a judged pair."""
     applied: int
-    """Number of pairs, judged or not."""
+    """Number of pairs, judged or not, in the plain draw."""
     unjudged: int
+    """Number of pairs without a verdict, those of samples drawn in addition included."""
     not_applied: Mapping[str, int]
-    """Number of variants that could not be made, by reason."""
+    """Number of variants that could not be made in the plain draw, by reason."""
     evidence: Mapping[str, int]
-    """Number of pairs by their strongest evidence."""
+    """Number of pairs in the plain draw by their strongest evidence."""
     max_deviation: float
+    extra: int = 0
+    """Number of distinct samples drawn in addition for this transform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +261,7 @@ class ModelSummary:
     fingerprint: str
     parameters: int | None
     samples: int
-    """Number of distinct samples."""
+    """Number of distinct samples in the plain random draw."""
     score: Score
     violations: Rate
     """Share of judged pairs under meaning-keeping transforms with a changed answer. A variant that could not
@@ -288,6 +293,11 @@ class ModelSummary:
     """Number of inputs that the model truncated."""
     by_transform: tuple[ByTransform, ...]
     trials: tuple[Trial, ...]
+    extra: int = 0
+    """Number of distinct samples drawn in addition, each for the transforms that lacked movable ones. They
+    count in the rates of these transforms, and in a pooled rate that has one transform only. All other
+    numbers are of the plain draw.
+    """
     attacks: tuple[Attack, ...] = ()
     """Worst-case searches; empty without `--attack`."""
     robust: tuple[RobustPass, ...] = ()
@@ -480,6 +490,8 @@ class Summary:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of units in the corpus that are not samples of the task, by reason."""
     models: tuple[ModelSummary, ...]
+    draws: tuple[MovableDraw, ...] = ()
+    """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""
     statistics: Comparison = field(default_factory=Comparison)
 
     @property
@@ -525,6 +537,8 @@ class RunHeader:
     """In the order of the rows. A model without records has a row, too."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of units in the corpus that are not samples of the task, by reason."""
+    draws: tuple[MovableDraw, ...] = ()
+    """As of `Summary`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -540,6 +554,8 @@ class Flip:
     input: str
     """Hash of the perturbed source. Only equal inputs are paired."""
     violated: bool
+    extra: bool = False
+    """Whether the sample was drawn in addition."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Flip":
@@ -553,6 +569,7 @@ class Flip:
             variant=row["variant"],
             input=row["input"],
             violated=row["outcome"] == "violated",
+            extra=is_extra(row),
         )
 
 

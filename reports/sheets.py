@@ -6,6 +6,7 @@ from math import sqrt
 from statistics import stdev
 from typing import Final
 
+from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
@@ -30,6 +31,13 @@ LEGEND: Final = (
     "of all samples, and of the movable ones, which some edit really changed.",
     "sensitivity: answers that changed under controls, which change the meaning; here more is better.",
     "noise floor: answers that changed for the unchanged input.",
+)
+
+
+EXTRA: Final = (
+    "+ movable: drawn in addition to the plain random draw, each only for the transforms that lacked movable "
+    "samples. The rates by transform count them. Every rate over all samples, or over several transforms, is "
+    "of the plain draw."
 )
 
 
@@ -85,7 +93,9 @@ def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
     robust = [_robust(summary)] if any(model.robust for model in summary.models) else []
     likeness = [_likeness(summary)] if any(model.score.likeness for model in summary.models) else []
-    return (_models(summary), *robust, *likeness, _changes(summary), *attacked, _applied(summary))
+    drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
+    changes = (_changes(summary), *drawn)
+    return (_models(summary), *robust, *likeness, *changes, *attacked, _applied(summary))
 
 
 def _models(summary: Summary) -> Sheet:
@@ -106,6 +116,8 @@ def _models(summary: Summary) -> Sheet:
     notes += [f"{wording.reading(model)}." for model in summary.models]
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [*LEGEND, _attack_legend(summary, score)]
+    if any(model.extra for model in summary.models):
+        legend.append(EXTRA)
     if trials > 1:
         legend.append("±: standard error over the trials; rates pool them.")
     if losses := wording.losses(summary.models):
@@ -187,6 +199,43 @@ def _changes(summary: Summary) -> Sheet:
         columns=(*words("transform", "model"), *numbers("changed", "95 %", "pairs", "unjudged")),
         rows=tuple(rows),
     )
+
+
+def _drawn(draw: MovableDraw, summary: Summary) -> Sheet:
+    rows = [
+        (
+            _cell("all, plain draw"),
+            *(_cell(text) for text in (ABSENT, ABSENT, f"{draw.plain.samples:,}")),
+            *_sizes(draw.plain),
+        )
+    ]
+    rows += [
+        (
+            _cell(one.transform),
+            *(_cell(f"{number:,}") for number in (one.movable.samples, one.extra, one.tried)),
+            *_sizes(one.movable),
+        )
+        for one in draw.by_transform
+    ]
+    of = f", seed {draw.seed}" if len(summary.draws) > 1 else ""
+    return Sheet(
+        title=f"Movable samples, {draw.wanted} wanted for each transform{of}",
+        columns=(
+            *words("samples"),
+            *numbers("movable", "in addition", "tried", "lines", "statements"),
+        ),
+        rows=tuple(rows),
+        legend=(
+            "movable: the transform changes the sample, and every model can read it; in addition: of these, "
+            "not in the plain draw; tried: samples that the transform was tried on; lines, statements: "
+            "medians, which say how the movable samples differ from all.",
+        ),
+    )
+
+
+def _sizes(size: DrawnSize) -> tuple[Cell, Cell]:
+    lines, statements = (ABSENT if one is None else f"{one:g}" for one in (size.lines, size.statements))
+    return _cell(lines), _cell(statements)
 
 
 def _robust(summary: Summary) -> Sheet:

@@ -56,9 +56,10 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         seed=header.seed,
         skipped=_ordered(Counter(header.skipped)),
         models=models,
+        draws=tuple(header.draws),
         statistics=comparison(
             {model.model: model.trials for model in models},
-            {name: _flat(by_seed) for name, by_seed in seen.items()},
+            {name: _pooled(_flat(by_seed), "preserving") for name, by_seed in seen.items()},
         ),
     )
 
@@ -67,11 +68,27 @@ def _flat(by_seed: Mapping[int, Sequence[Observation]]) -> list[Observation]:
     return [each for seed in sorted(by_seed) for each in by_seed[seed]]
 
 
+def _plain(observations: Iterable[Observation]) -> list[Observation]:
+    """The samples of the plain random draw."""
+    return [each for each in observations if not each.extra]
+
+
+def _pooled(observations: Sequence[Observation], kind: Kind) -> Sequence[Observation]:
+    """The samples of a rate over all transforms of a kind.
+
+    A sample that was drawn for one transform is not asked under the others. Among several transforms it
+    would give that one more weight, and the rate would depend on how many samples were drawn.
+    """
+    tried = {pair.transform for each in observations for pair in each.pairs if pair.kind == kind}
+    return observations if len(tried) == 1 else _plain(observations)
+
+
 def _model(
     header: ModelHeader, by_seed: Mapping[int, Sequence[Observation]], *, task: Task, seed: int
 ) -> ModelSummary:
     every = _flat(by_seed)
     trials = tuple(_trial(header.name, number, by_seed[number], task) for number in sorted(by_seed))
+    plain = _plain(every)
     judged = [pair for each in every for pair in each.judged("preserving")]
     idle = [pair for each in every for pair in each.judged("identity")]
     reasons = Counter(pair.reason for each in every for pair in each.pairs if pair.changed is None)
@@ -80,7 +97,8 @@ def _model(
         model=header.name,
         fingerprint=header.fingerprint,
         parameters=header.parameters,
-        samples=len({each.sample.id for each in every}),
+        samples=len({each.sample.id for each in plain}),
+        extra=len({each.sample.id for each in every if each.extra and each.pairs}),
         score=mean_score([trial.score for trial in trials]),
         **rates.measured(),
         max_deviation=max((pair.deviation for pair in judged), default=0.0),
@@ -88,17 +106,17 @@ def _model(
         noise=header.noise,
         unjudged=reasons.total(),
         unjudged_reasons=_ordered(reasons),
-        skipped=_skipped(every),
+        skipped=_skipped(plain),
         truncated=header.truncated,
         by_transform=tuple(_by_transform(name, kind, every, rates) for kind, name in _transforms(every)),
         trials=trials,
-        robust=robust(every, task, seed=rates.seed) if isinstance(task, HasAttempts) else (),
+        robust=robust(plain, task, seed=rates.seed) if isinstance(task, HasAttempts) else (),
     )
 
 
 def _trial(model: str, seed: int, observations: Sequence[Observation], task: Task) -> Trial:
     rates = _Rates(model, observations, seed)
-    return Trial(seed=seed, score=score(observations, task), **rates.measured())
+    return Trial(seed=seed, score=score(_plain(observations), task), **rates.measured())
 
 
 class _Rates:
@@ -106,7 +124,7 @@ class _Rates:
 
     def __init__(self, model: str, observations: Sequence[Observation], seed: int) -> None:
         # Without an answer to the original there is nothing to compare a variant with.
-        self._answered = [each for each in observations if each.answer is not None]
+        self._observations = [each for each in observations if each.answer is not None]
         # By the name of the model, so that another model in the run does not change its intervals.
         self.seed = stream(seed, "interval", model).getrandbits(64)
 
@@ -121,13 +139,13 @@ class _Rates:
         }
 
     def pairs(self, kind: Kind, transform: str | None = None) -> Rate:
-        """Share of changed answers among judged pairs."""
+        """Share of changed answers among judged pairs; over all transforms as `_pooled` says."""
 
         def tally(each: Observation) -> tuple[int, int]:
             changes = _changes(each, kind, transform)
             return sum(changes), len(changes)
 
-        return self._rate(tally)
+        return self._rate(tally, self._of(kind, transform))
 
     def movable(self, kind: Kind = "preserving", transform: str | None = None) -> Rate:
         """Share of samples with a changed answer among samples with a judged pair."""
@@ -136,11 +154,11 @@ class _Rates:
             changes = _changes(each, kind, transform)
             return int(any(changes)), int(bool(changes))
 
-        return self._rate(tally)
+        return self._rate(tally, self._of(kind, transform))
 
     def samples(self) -> Rate:
-        """Share of samples with a changed answer among all answered samples. A sample that no transform
-        changed counts as held.
+        """Share of samples with a changed answer among all answered samples of the plain draw. A sample that
+        no transform changed counts as held.
 
         Not counted: samples whose pairs are all unjudged, and samples on which no meaning-keeping transform
         was tried.
@@ -153,11 +171,16 @@ class _Rates:
             immovable = not exists and any(gap.kind == "preserving" for gap in each.missing)
             return int(any(changes)), int(bool(changes) or immovable)
 
-        return self._rate(tally)
+        return self._rate(tally, _plain(self._observations))
 
-    def _rate(self, tally: Callable[[Observation], tuple[int, int]]) -> Rate:
+    def _of(self, kind: Kind, transform: str | None) -> Sequence[Observation]:
+        return _pooled(self._observations, kind) if transform is None else self._observations
+
+    def _rate(
+        self, tally: Callable[[Observation], tuple[int, int]], observations: Iterable[Observation]
+    ) -> Rate:
         clusters: dict[str, tuple[int, int]] = {}
-        for each in self._answered:
+        for each in observations:
             changed, total = clusters.get(each.sample.id, (0, 0))
             more, of = tally(each)
             clusters[each.sample.id] = changed + more, total + of
@@ -193,17 +216,25 @@ def _by_transform(
     transform: str, kind: Kind, observations: Sequence[Observation], rates: _Rates
 ) -> ByTransform:
     pairs = [pair for each in observations for pair in each.pairs if pair.transform == transform]
-    gaps = [gap.reason for each in observations for gap in each.missing if gap.transform == transform]
+    plain = _plain(observations)
+    made = [pair for each in plain for pair in each.pairs if pair.transform == transform]
+    gaps = [gap.reason for each in plain for gap in each.missing if gap.transform == transform]
+    extra = {
+        each.sample.id
+        for each in observations
+        if each.extra and any(pair.transform == transform for pair in each.pairs)
+    }
     return ByTransform(
         transform=transform,
         kind=kind,
         violations=rates.pairs(kind, transform),
         samples=rates.movable(kind, transform),
-        applied=len(pairs),
+        applied=len(made),
         unjudged=sum(pair.changed is None for pair in pairs),
         not_applied=_ordered(Counter(gaps)),
-        evidence=_ordered(Counter(pair.evidence for pair in pairs)),
+        evidence=_ordered(Counter(pair.evidence for pair in made)),
         max_deviation=max((pair.deviation for pair in pairs), default=0.0),
+        extra=len(extra),
     )
 
 

@@ -127,10 +127,12 @@ def counted(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
 
 
 def asked(model: ModelSummary) -> tuple[str, ...]:
-    """Return `200 samples`, `3 skipped`, and the numbers of truncated inputs and unjudged pairs if there are
-    any.
+    """Return `200 samples`, `3 skipped`, and the numbers of samples drawn in addition, truncated inputs and
+    unjudged pairs if there are any.
     """
     parts = [f"{model.samples} samples", f"{sum(model.skipped.values())} skipped"]
+    if model.extra:
+        parts.append(f"+ {model.extra} movable")
     if model.truncated:
         parts.append(f"{model.truncated} truncated")
     if model.unjudged:

@@ -143,6 +143,9 @@ class Language:
     content: str = ""
     """`str -> str`, as `module:attribute`: equal for texts that differ only in layout, comments and
     documentation. Without it, texts that differ only in white space count as equal."""
+    statements: str = ""
+    """`str -> int | None`, as `module:attribute`: the number of statements in the body of a unit; `None` for
+    a text that does not parse."""
     canonical: str = ""
     """`str -> str`, as `module:attribute`: the canonical form of a unit."""
 

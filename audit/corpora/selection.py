@@ -3,8 +3,9 @@
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from codeaudit.audit.corpora.records import Corpus, Prepare
@@ -30,14 +31,25 @@ class Selection:
     """Hash of the chosen samples; independent of the order and the names of files."""
     skipped: tuple[tuple[str, int], ...]
     """The samples left out, as (reason, count), sorted by reason."""
+    further: Iterable[Sample] = field(default=(), compare=False, repr=False)
+    """The examples behind these, in the order of their ranks, to the end of the corpus. They are found while
+    they are read; each iteration starts anew."""
 
 
 def select(
-    corpus: Corpus, prepare: Prepare, *, limit: int | None, seeds: Sequence[int], unit: str | None = None
+    corpus: Corpus,
+    prepare: Prepare,
+    *,
+    limit: int | None,
+    seeds: Sequence[int],
+    unit: str | None = None,
+    spare: int = 0,
 ) -> tuple[Selection, ...]:
     """Draw up to `limit` examples for each seed, or all of them for `None`, in one reading of the corpus.
 
     `unit` is what an error calls the examples; without it, what they are in the language of the corpus.
+    `spare` raw samples are kept at least for `Selection.further`; if that needs more, it reads the corpus
+    again.
 
     Raw samples are ranked by a hash of their id and the seed. From the lowest rank up, those that
     `prepare` accepts and whose syntax tree (docstrings aside) did not come before are taken. Memory is
@@ -48,7 +60,7 @@ def select(
     """
     # How many candidates become examples is known only after `prepare`, which may execute code. So a few more
     # than needed are kept, and the corpus is read again in the rare case that they do not suffice.
-    size = None if limit is None else 2 * limit + SLACK
+    size = None if limit is None else max(2 * limit + SLACK, spare)
     while True:
         skipped: Counter[str] = Counter()
         draws = [_Draw(seed, size) for seed in seeds]
@@ -59,26 +71,24 @@ def select(
             languages.add(sample.language)
             for draw in draws:
                 draw.offer(sample)
-        chosen = [_examples(draw, prepare, limit) for draw in draws]
+        readers = [_Examples(prepare) for _ in draws]
+        chosen = [list(islice(reader.of(draw), limit)) for reader, draw in zip(readers, draws, strict=True)]
         # Read again only if the corpus has more than was kept and some draw is still short.
-        if size is None or available < size or all(len(samples) == limit for samples, _ in chosen):
+        if size is None or available < size or all(len(samples) == limit for samples in chosen):
             break
         size *= 4
-    if not all(samples for samples, _ in chosen):
-        raise CorpusError(_nothing(unit or units(languages), corpus.spec, skipped + chosen[0][1]))
+    if not all(chosen):
+        raise CorpusError(_nothing(unit or units(languages), corpus.spec, skipped + readers[0].skipped))
     return tuple(
-        _selection(seed, samples, available, skipped + reasons)
-        for seed, (samples, reasons) in zip(seeds, chosen, strict=True)
-    )
-
-
-def _selection(seed: int, samples: list[Sample], available: int, skipped: Counter[str]) -> Selection:
-    return Selection(
-        seed=seed,
-        samples=tuple(samples),
-        available=available,
-        hash=hashlib.sha256("".join(sorted(sample.id for sample in samples)).encode()).hexdigest(),
-        skipped=tuple(sorted(skipped.items())),
+        Selection(
+            seed=draw.seed,
+            samples=tuple(samples),
+            available=available,
+            hash=hashlib.sha256("".join(sorted(sample.id for sample in samples)).encode()).hexdigest(),
+            skipped=tuple(sorted((skipped + reader.skipped).items())),
+            further=_Further(corpus, draw, reader, available),
+        )
+        for draw, reader, samples in zip(draws, readers, chosen, strict=True)
     )
 
 
@@ -86,8 +96,8 @@ class _Draw:
     """Keeps the distinct samples with the lowest ranks."""
 
     def __init__(self, seed: int, size: int | None) -> None:
-        self._seed = seed
-        self._size = size
+        self.seed = seed
+        self.size = size
         self._kept: dict[str, Sample] = {}
         self.repeats: Counter[str] = Counter()
         """How often each kept id came again."""
@@ -101,8 +111,8 @@ class _Draw:
             self.repeats[sample.id] += 1
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
-        entry = (-_rank(self._seed, sample.id), sample.id)
-        if self._size is None or len(self._heap) < self._size:
+        entry = (-_rank(self.seed, sample.id), sample.id)
+        if self.size is None or len(self._heap) < self.size:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
             gone = heapq.heapreplace(self._heap, entry)[1]
@@ -116,28 +126,63 @@ class _Draw:
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
 
 
-def _examples(draw: _Draw, prepare: Prepare, limit: int | None) -> tuple[list[Sample], Counter[str]]:
-    chosen: list[Sample] = []
-    skipped: Counter[str] = Counter()
-    seen: set[tuple[str, str]] = set()
-    for raw in draw.candidates():
-        if len(chosen) == limit:
-            break
-        if repeats := draw.repeats[raw.id]:
-            skipped["duplicate"] += repeats
-        prepared = prepare(raw)
-        if isinstance(prepared, str):
-            skipped[prepared] += 1
-            continue
-        # Of the raw text: a prepared one has its name masked, so two functions might look like copies. With
-        # calls, also of the prepared text: one function with two calls is two questions if it shows them.
-        key = _content(raw), prepared.source if raw.calls else ""
-        if key in seen:
-            skipped["duplicate"] += 1
-        else:
-            seen.add(key)
-            chosen.append(prepared)
-    return chosen, skipped
+class _Examples:
+    """Makes examples of candidates. It remembers how far it came and what it has seen."""
+
+    def __init__(self, prepare: Prepare) -> None:
+        self._prepare = prepare
+        self.skipped: Counter[str] = Counter()
+        self._seen: set[tuple[str, str]] = set()
+        self._read = 0
+        """Number of candidates behind it."""
+
+    def copy(self) -> "_Examples":
+        """One that goes on from here by itself."""
+        found = _Examples(self._prepare)
+        found.skipped, found._seen, found._read = self.skipped.copy(), self._seen.copy(), self._read
+        return found
+
+    def of(self, draw: _Draw) -> Iterator[Sample]:
+        """The next examples of a draw, lowest rank first."""
+        for raw in draw.candidates()[self._read :]:
+            self._read += 1
+            if repeats := draw.repeats[raw.id]:
+                self.skipped["duplicate"] += repeats
+            prepared = self._prepare(raw)
+            if isinstance(prepared, str):
+                self.skipped[prepared] += 1
+                continue
+            # Of the raw text: a prepared one has its name masked, so two functions might look like copies.
+            # With calls, also of the prepared text: one function with two calls is two questions if it shows
+            # them.
+            key = _content(raw), prepared.source if raw.calls else ""
+            if key in self._seen:
+                self.skipped["duplicate"] += 1
+            else:
+                self._seen.add(key)
+                yield prepared
+
+
+@dataclass(frozen=True, slots=True)
+class _Further:
+    """The examples of a draw behind those that `examples` has given."""
+
+    corpus: Corpus
+    draw: _Draw
+    examples: _Examples
+    available: int
+
+    def __iter__(self) -> Iterator[Sample]:
+        draw, examples = self.draw, self.examples.copy()
+        while True:
+            yield from examples.of(draw)
+            # All that the corpus has was kept.
+            if draw.size is None or self.available < draw.size:
+                return
+            # A larger draw begins with the same candidates, so reading goes on at the same place.
+            draw = _Draw(draw.seed, 4 * draw.size)
+            for sample in self.corpus.read(Counter()):
+                draw.offer(sample)
 
 
 # A hash, not a random draw: a sample keeps its rank when the corpus grows, so runs stay comparable.

@@ -9,7 +9,7 @@ another time than the block of the query.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from codeaudit.audit.interface import Model, SamplesAnswers
+from codeaudit.audit.interface import ChecksInput, Model, SamplesAnswers
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -53,6 +53,10 @@ class Wrapping:
         """The inner model's: how many answers are drawn for a query."""
         return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1
 
+    def unreadable(self, query: Query) -> Failed | None:
+        """As the inner model says, if it can tell."""
+        return self.inner.unreadable(query) if isinstance(self.inner, ChecksInput) else None
+
 
 def innermost(model: Model) -> Model:
     """The model inside all wrappers; the model itself without any."""
@@ -88,6 +92,11 @@ class Canonical(Wrapping):
         distinct = list(dict.fromkeys(form for form in forms if isinstance(form, Query)))
         answers = dict(zip(distinct, self.inner.predict(distinct), strict=True)) if distinct else {}
         return [answers[form] if isinstance(form, Query) else form for form in forms]
+
+    def unreadable(self, query: Query) -> Failed | None:
+        """As the model inside says of the canonical form."""
+        form = _canonical(query)
+        return super().unreadable(form) if isinstance(form, Query) else form
 
 
 def _canonical(query: Query) -> Query | Failed:

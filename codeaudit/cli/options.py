@@ -146,6 +146,11 @@ def sign_option(text: str) -> Callable[[F], F]:
 POSITIVE: Final = click.IntRange(min=1)
 
 
+def movable_option(text: str) -> Callable[[F], F]:
+    """The option `--movable` of a command, with its help."""
+    return option("--movable", type=_whole("movable"), metavar="N", help=text)
+
+
 def _whole(name: str) -> click.IntRange:
     """The numbers that the Python API accepts for this option, too."""
     return click.IntRange(min=SMALLEST[name])
@@ -248,6 +253,11 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Largest number of texts that an attack asks per sample.",
     ),
     option("--limit", type=_whole("limit"), default=200, metavar="N", help="Samples; 0 for all."),
+    movable_option(
+        "Draw more samples until each transform changes N that every model can read, or the corpus ends; "
+        "each is asked only for the transforms that it is drawn for. 0: none.  "
+        "[default: 100 without --limit, --suite, --corpus and --model, else 0]"
+    ),
     option("--seed", type=int, default=0, metavar="S", help="Decides which samples and variants are drawn."),
     option("--trials", type=_whole("trials"), default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
     option(

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from codeaudit.cli.options import run_options
 from codeaudit.cli.output import PROGRESS, note, note_unbound, show
 from codeaudit.finished_runs import Run
 from codeaudit.gating import read_compared
-from codeaudit.options import RunOptions
+from codeaudit.options import DEFAULT_MOVABLE, RunOptions
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
 from codeaudit.reports.registry import FORMATS
@@ -35,10 +36,13 @@ DRAWING: Final = (
     "controls",
     "execute",
     "limit",
+    "movable",
     "seed",
     "trials",
 )
 """Options that decide which inputs are made; a suite fixes them."""
+CHOOSING: Final = ("limit", "suite", "corpus", "model")
+"""Without any of these options a run is the default run."""
 
 
 @click.command()
@@ -55,13 +59,23 @@ def run(**options: Any) -> int:
       codeaudit run --corpus src/ --model py/my_module:predict
       codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
-    asked = RunOptions(**options)
+    asked = _asked(options)
     summary, folder = audited_now(asked)
     show(summary, asked.format)
     place = shlex.quote(str(folder.path))
     note(f"run folder: {folder.path}; next: codeaudit explain {place}, codeaudit report {place} --html FILE")
     demand_verdicts(summary, asked)
     return 0
+
+
+def _asked(options: Mapping[str, Any]) -> RunOptions:
+    """The options of a run; the default run draws movable samples, too."""
+    source = click.get_current_context().get_parameter_source
+    usual = all(source(name) is ParameterSource.DEFAULT for name in CHOOSING)
+    movable = options["movable"]
+    if movable is None:
+        movable = DEFAULT_MOVABLE if usual else 0
+    return RunOptions(**{**options, "movable": movable})
 
 
 def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
@@ -111,7 +125,7 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
       codeaudit compare --model spe-checkpoint --model hf/./my-model --trials 5
       codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
-    asked = RunOptions(**options)
+    asked = _asked(options)
     # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.
     from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
     models = () if runs and from_outside else asked.model

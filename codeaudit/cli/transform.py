@@ -21,6 +21,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.movable import readable_by
 from codeaudit.audit.projects.confirm import Confirmation, confirm
 from codeaudit.audit.projects.files import (
     CountsByTransform,
@@ -59,6 +60,7 @@ from codeaudit.cli.options import (
     POSITIVE,
     complete_tasks,
     format_option,
+    movable_option,
     option,
     path_option,
     real_path,
@@ -67,7 +69,7 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.options import RunOptions, default_workers, listed, with_mixture
-from codeaudit.preparing import draw, with_witnesses
+from codeaudit.preparing import draw, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
@@ -215,16 +217,15 @@ def write_suite(
     about = {"schema": TABLE_SCHEMA, "task": task.name, "corpus": inputs.name}
     writer = LinesWriter if path.suffix == LINES else TableWriter
     counts: CountsByTransform = {}
-    with (
-        progress.counting("suite", inputs.size(options.seed), unit="samples") as monitor,
-        folder.replacing(path.name) as place,
-        writer(place, SUITE_COLUMNS, about) as table,
-    ):
-        for case in inputs.cases(options.seed):
+    # No model is known yet, so every text is readable.
+    chooser = inputs.chooser(readable_by((), task))
+    with folder.replacing(path.name) as place, writer(place, SUITE_COLUMNS, about) as table:
+        for case in watched_cases(inputs, options.seed, chooser, progress):
             table.write(suite_rows(options.seed, case))
-            count(counts, case.outcomes)
+            # The shares that the table shows are those of the plain draw.
+            if not case.extra:
+                count(counts, case.outcomes)
             seen(case)
-            monitor.answered(1, recalled=False)
     return counts
 
 
@@ -396,6 +397,10 @@ def confirmed_copy(
 )
 @option(
     "--limit", type=click.IntRange(min=0), metavar="N", help="Samples of a suite; 0 for all.  [default: 200]"
+)
+@movable_option(
+    "For a suite: draw more samples until each transform changes N, or the corpus ends; each only under the "
+    "transforms that it is drawn for.  [default: 0]"
 )
 @option(
     "--task",
@@ -569,6 +574,7 @@ def _files(
     diff: bool,
     variants: int | None,
     limit: int | None,
+    movable: int | None,
     execute: bool,
     seed: int,
     sites: Any,
@@ -576,7 +582,7 @@ def _files(
     **for_suites: object,
 ) -> CountsByTransform:
     """Write or show perturbed files."""
-    for name, value in (("--variants", variants), ("--limit", limit)):
+    for name, value in (("--variants", variants), ("--limit", limit), ("--movable", movable)):
         if value is not None:
             raise UsageError(f"{name} goes with --suite; a tree is perturbed once, as a whole")
     if execute:
@@ -613,6 +619,7 @@ def _suite(
     diff: bool,
     variants: int | None,
     limit: int | None,
+    movable: int | None,
     **options: Any,
 ) -> CountsByTransform:
     """Write a suite."""
@@ -627,6 +634,7 @@ def _suite(
         transform=transform,
         variants=4 if variants is None else variants,
         limit=200 if limit is None else limit,
+        movable=movable or 0,
         **options,
     )
     return write_suite(asked, sources, path, PROGRESS, seen)

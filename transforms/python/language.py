@@ -40,6 +40,7 @@ PYTHON: Final = Language(
     parse="codeaudit.transforms.python.parsing:parse",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
     content="codeaudit.transforms.python.parsing:content",
+    statements="codeaudit.transforms.python.parsing:statements",
     canonical="codeaudit.transforms.python.canonical:canonicalise",
     endings=(".py",),
     named_endings=(".pyi",),

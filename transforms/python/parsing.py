@@ -79,6 +79,20 @@ def first_line(node: ast.stmt) -> int:
 DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
+def statements(source: str) -> int | None:
+    """The number of statements inside of the functions of a text, docstrings aside; `None` where it does not
+    parse."""
+    try:
+        tree = parse(source)
+    except SourceError:
+        return None
+    inside = [node for top in tree.body for node in ast.walk(top) if node is not top]
+    documented = sum(
+        isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None for node in (*inside, *tree.body)
+    )
+    return sum(isinstance(node, ast.stmt) for node in inside) - documented
+
+
 def content(source: str) -> str:
     """A hash of the syntax tree without docstrings; the text itself where it does not parse."""
     try:

@@ -110,6 +110,14 @@ class HubModel:
         texts = self._engine.texts
         return f"inputs longer than its {texts.window:,} tokens, which lost their end: {len(texts.cut):,}"
 
+    def unreadable(self, query: Query) -> Failed | None:
+        """As of `ChecksInput`."""
+        with of_its_files(self.name), quiet():
+            read = self._head.ask(query)
+        # Only what is asked counts as cut; `predict` notes it again.
+        self._engine.texts.cut.discard(query)
+        return read if isinstance(read, Failed) else None
+
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query, in the same order.
 

@@ -90,6 +90,14 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         if (self.streams.start, self.streams.newline) != (config.sizes.start, config.sizes.newline):
             raise ValueError("made with another tokenizer.json")
 
+    def unreadable(self, query: Query) -> Failed | None:
+        """As of `ChecksInput`: only a measured text must fit the window; of a prompt the end is read."""
+        try:
+            ids = self.streams.ids(query.source) if query.task == CODE_MODELLING.name else []
+        except SourceError:
+            return UNREADABLE
+        return self.refused(query) or (TOO_LONG if len(ids) > LONGEST else None)
+
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As of `PaperModel`."""
         return [self._predicted(query) for query in queries]

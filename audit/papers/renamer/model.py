@@ -9,7 +9,7 @@ import torch
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, one_thread
 from codeaudit.audit.papers.renamer.networks import NETWORKS, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS
-from codeaudit.audit.papers.renamer.terms import VERSION, TermReader
+from codeaudit.audit.papers.renamer.terms import VERSION, TermInput, TermReader
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 
@@ -68,18 +68,26 @@ class TermModel(PaperModel[TermConfig, Renamer]):
         with one_thread():
             return [self._predicted(query) for query in queries]
 
-    # In a batch, padding changes the order in which rows are summed, and the last bits with it. Alone, a text
-    # and its renaming are the same numbers in the same shapes.
-    @torch.no_grad()
-    def _predicted(self, query: Query) -> Prediction:
+    def unreadable(self, query: Query) -> Failed | None:
+        """As of `ChecksInput`."""
+        features = self._features(query)
+        return features if isinstance(features, Failed) else None
+
+    def _features(self, query: Query) -> TermInput | Failed:
         self.check_task(query)
         language = self.term_task.language
         if query.language != language.name:
             return Failed(reason=f"not {language.name}")
         try:
-            features = self.reader.read(language.terms(query.source))
+            return self.reader.read(language.terms(query.source))
         except SourceError:
             return UNREADABLE
+
+    # In a batch, padding changes the order in which rows are summed, and the last bits with it. Alone, a text
+    # and its renaming are the same numbers in the same shapes.
+    @torch.no_grad()
+    def _predicted(self, query: Query) -> Prediction:
+        features = self._features(query)
         if isinstance(features, Failed):
             return features
         return self.term_task.target.predicted(self.module(collate([features]).to(self.device)).double())

@@ -91,12 +91,20 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         """See `NOISE`."""
         return NOISE[self.precision]
 
+    def unreadable(self, query: Query) -> Failed | None:
+        """As of `ChecksInput`."""
+        features = self._features(query)
+        return features if isinstance(features, Failed) else None
+
+    def _features(self, query: Query) -> EncodedLines | Failed:
+        return self.refused(query) or self.encoder.encode(query.source, query.language)
+
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As of `PaperModel`."""
         found: list[Prediction | None] = [None] * len(queries)
         readable: list[tuple[int, EncodedLines]] = []
         for number, query in enumerate(queries):
-            features = self.refused(query) or self.encoder.encode(query.source, query.language)
+            features = self._features(query)
             if isinstance(features, Failed):
                 found[number] = features
             else:

@@ -99,6 +99,11 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         if network.spoken.tolist() != [END_ID, *(places[label] for label in config.labels)]:
             raise ValueError("made with other words or labels")
 
+    def unreadable(self, query: Query) -> Failed | None:
+        """As of `ChecksInput`."""
+        features = self.refused(query) or self.reader.read(query.source, query.language)
+        return features if isinstance(features, Failed) else None
+
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As of `PaperModel`."""
         with one_thread():
