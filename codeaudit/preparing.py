@@ -372,7 +372,8 @@ def watched_cases(
     """The cases of one trial; the user sees how far the two draws are, and what the second one found."""
     cases = inputs.cases(seed, chooser)
     with progress.counting("suite", inputs.size(seed), unit="samples") as monitor:
-        for case in islice(cases, inputs.size(seed)):
+        # Without a second draw to its end, because what was executed is told there.
+        for case in cases if chooser is None else islice(cases, inputs.size(seed)):
             yield case
             monitor.answered(1, recalled=False)
     if chooser is None:

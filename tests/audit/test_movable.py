@@ -1,7 +1,7 @@
 """The draw of movable samples: enough of them, and each only for the transforms that lack them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -55,7 +55,7 @@ class Narrow:
     noise: float = 0.0
     seen: list[Query] = field(default_factory=list)
 
-    def predict(self, queries: list[Query]) -> list[Prediction]:
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         raise AssertionError("a draw asks nothing")
 
     def unreadable(self, query: Query) -> Failed | None:
@@ -132,12 +132,12 @@ def test_the_corpus_may_end_first() -> None:
 
 
 def test_a_corpus_larger_than_what_was_kept_is_read_to_its_end() -> None:
-    corpus = Numbered(1500)
-    _, extra, told = drawn(inputs(corpus, movable=1000))
-    assert told["rename"].movable.samples == 1000
+    corpus = Numbered(300)
+    _, extra, told = drawn(inputs(corpus, movable=250))
+    assert told["rename"].movable.samples == 250
     assert corpus.read_times > 1
-    whole = Numbered(1500)
-    assert drawn(inputs(whole, movable=1000, spare=5000))[1] == extra
+    whole = Numbered(300)
+    assert drawn(inputs(whole, movable=250, spare=5000))[1] == extra
     assert whole.read_times == 1
 
 
@@ -171,7 +171,7 @@ def test_what_one_model_cannot_read_does_not_count() -> None:
 def test_a_wrapper_asks_the_model_inside_about_what_it_will_see() -> None:
     inner = Narrow(10_000)
     source = function(3).source
-    readable = readable_by([Canonical(inner)], TASK)  # type: ignore[arg-type]
+    readable = readable_by([Canonical(inner)], TASK)
     assert readable(function(3), source)
     assert [query.source != source for query in inner.seen] == [True]
     assert not readable(function(3), "def broken(:")
