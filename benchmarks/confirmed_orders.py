@@ -1,11 +1,12 @@
 """How often is an order broken although half of a project's tests confirmed it?
 
-    python benchmarks/confirmed_orders.py --work DIR [--project NAME ...] [--seed 0]
+    python benchmarks/confirmed_orders.py --work DIR [--project NAME ...] [--seed 0] [--dependence paper]
 
 Each project is prepared as in `soundness_projects.py`. Each of its functions gets one other order under the
 relaxed relation of `--dependence confirmed`, and is tried alone. One half of the tests confirms, the other
-judges. Prints a row per project, and on stderr every function that a test rejects. Downloads and environments
-in DIR are used again.
+judges. Prints a row per project, and on stderr every function that a test rejects. With
+`--dependence paper` the orders are those of the paper's relation, which shows that tests reject some.
+Downloads and environments in DIR are used again.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
 from codeaudit.cli.output import PROGRESS
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.dependence.blocks import NO_BLOCK
+from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence
 from codeaudit.transforms.errors import CannotAudit, RunError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.source_files import Declined
@@ -42,6 +44,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="folder for downloads and environments")
     parser.add_argument("--project", nargs="*", choices=sorted(PROJECTS), default=MEASURED)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dependence", choices=DEPENDENCES, default="confirmed")
     asked = parser.parse_args()
     work = asked.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -50,7 +53,7 @@ def main() -> int:
     for name in asked.project:
         began = time.monotonic()
         try:
-            found = measured(name, work, asked.seed)
+            found = measured(name, work, asked.seed, asked.dependence)
         except (subprocess.CalledProcessError, OSError, ValueError, CannotAudit, RunError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
@@ -65,7 +68,7 @@ def main() -> int:
     return int(failed)
 
 
-def measured(name: str, work: Path, seed: int) -> Confirmation:
+def measured(name: str, work: Path, seed: int, dependence: Dependence) -> Confirmation:
     """The confirmed orders of a project."""
     project = prepare(name, PROJECTS[name], work)
     request = VerifyRequest(
@@ -76,7 +79,7 @@ def measured(name: str, work: Path, seed: int) -> Confirmation:
         sources=project.sources,
     )
     with scratch_folder("confirm") as scratch:
-        return confirm(WorkingCopy.make(request, scratch, PROGRESS), seed)
+        return confirm(WorkingCopy.make(request, scratch, PROGRESS), seed, dependence)
 
 
 def numbers(found: Confirmation) -> list[int]:

@@ -15,6 +15,7 @@ dropped.
 import ast
 import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from typing import Any, Final
 
 from codeaudit.audit.projects.files import FileResult, file_format, read_file
 from codeaudit.audit.projects.working_copy import WorkingCopy
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Edit, splice
@@ -84,25 +86,29 @@ class Confirmation:
     """Each dropped function with the half and the name of the first test that failed."""
 
 
-def confirm(copy: WorkingCopy, seed: int) -> Confirmation:
+def confirm(copy: WorkingCopy, seed: int, dependence: Dependence = "confirmed") -> Confirmation:
     """Find, try and judge one candidate for each function of the copy.
+
+    Another `dependence` than the relaxed one shows what the tests reject: the paper's breaks many functions.
 
     Raises:
         CannotAudit: there is no Python function, or pytest does not run the tests.
         RunError: the command cannot be started, or a file cannot be read.
     """
+    if not hasattr(os, "fork"):
+        raise CannotAudit("--dependence confirmed needs a system that can fork; use Linux or macOS")
     paths = [path for path in copy.paths if path.endswith(".py")]
     if not paths:
         raise CannotAudit("no Python file to reorder; --dependence confirmed knows Python alone")
     before = {path: read_file(copy.folder / path) for path in paths}
-    files, records = _candidates(before, seed)
+    files, records = _candidates(before, seed, dependence)
     candidates = [one for found in files.values() for one in found]
     copy.say(f"{len(candidates):,} functions have another order under the relaxed relation")
     tests = _covered(copy, candidates) if candidates else _Covered()
     drawn = [_restricted(one, tests.hits(number), seed) for number, one in enumerate(candidates)]
     tried = {number: one for number, one in enumerate(drawn) if one is not None}
     copy.say(f"{len(tests.steady):,} tests pass twice; they execute {len(tried):,} of these functions")
-    results = _tried(copy, before, tried, tests)
+    results = _tried(copy, before, tried, tests, dependence)
     kept: dict[str, list[_Tried]] = defaultdict(list)
     failures = []
     judged = broken = 0
@@ -146,7 +152,7 @@ def confirm(copy: WorkingCopy, seed: int) -> Confirmation:
 
 
 def _candidates(
-    files: Mapping[str, bytes], seed: int
+    files: Mapping[str, bytes], seed: int, dependence: Dependence
 ) -> tuple[dict[str, list[OrderCandidate]], dict[str, list[UnitRecord]]]:
     """A candidate for each function that has one, and the records of the others, by path."""
     package = _summary(files.values())
@@ -159,7 +165,7 @@ def _candidates(
             places = form.places(text)
         except SourceError:
             continue
-        transform = _transform(text, package)
+        transform = _transform(text, package, dependence)
         found[path] = []
         for place in places:
             unit = SourceUnit(path=path, name=place.name, line=place.first)
@@ -181,8 +187,8 @@ def _summary(files: Iterable[bytes]) -> PackageSummary:
     return summary(trees)
 
 
-def _transform(text: str, package: PackageSummary) -> PythonReorder:
-    return replace(REORDER.under("confirmed"), around=text, package=package)
+def _transform(text: str, package: PackageSummary, dependence: Dependence) -> PythonReorder:
+    return replace(REORDER.under(dependence), around=text, package=package)
 
 
 def _source(text: str, place: FunctionLocation) -> str:
@@ -337,7 +343,9 @@ def _covered(copy: WorkingCopy, candidates: Sequence[OrderCandidate]) -> _Covere
     }
     found = _Covered()
     passed = set[str]()
-    rows, told = _worked(copy, job, 0, "tests")
+    rows, late, told = _worked(copy, job, 0, "tests")
+    if late:
+        raise CannotAudit("the tests ran into the time limit; give --test-command fewer of them")
     steady: object = None
     for row in rows:
         if "steady" in row:
@@ -362,7 +370,11 @@ def _covered(copy: WorkingCopy, candidates: Sequence[OrderCandidate]) -> _Covere
 
 
 def _tried(
-    copy: WorkingCopy, before: Mapping[str, bytes], tried: dict[int, _Tried], tests: _Covered
+    copy: WorkingCopy,
+    before: Mapping[str, bytes],
+    tried: dict[int, _Tried],
+    tests: _Covered,
+    dependence: Dependence,
 ) -> dict[int, object]:
     """What the tests say of each candidate: `passed`, a word of failure, or [half, test]."""
     package = _summary(before.values())
@@ -371,7 +383,7 @@ def _tried(
     for number, one in tried.items():
         path, place = one.candidate.unit.path, one.candidate.place
         text = file_format(path).decode(before[path]).text
-        applied = _transform(text, package).apply(_source(text, place), one.moves)
+        applied = _transform(text, package, dependence).apply(_source(text, place), one.moves)
         if isinstance(applied, Refused):
             continue  # never: the moves are a part of a proposal
         tried[number] = replace(one, text=applied.source)
@@ -392,14 +404,16 @@ def _tried(
         )
     if not job["candidates"]:
         return {}
-    rows, _ = _worked(copy, job, len(job["candidates"]), "functions")
+    rows, _, _ = _worked(copy, job, len(job["candidates"]), "functions")
     return {row["candidate"]: row["result"] for row in rows}
 
 
 def _worked(
     copy: WorkingCopy, job: dict[str, Any], total: int, unit: str
-) -> tuple[list[dict[str, Any]], str]:
-    """The rows that the plug-in writes for a job, and the end of the command's output."""
+) -> tuple[list[dict[str, Any]], bool, str]:
+    """The rows that the plug-in writes for a job, whether it ran into the time limit, and the end of the
+    command's output.
+    """
     results, place = copy.command.scratch / "confirmed", copy.command.scratch / "job"
     results.unlink(missing_ok=True)
     place.write_text(json.dumps({**job, "results": str(results)}), encoding="utf-8")
@@ -415,8 +429,8 @@ def _worked(
                 monitor.answered(done - shown, recalled=False)
                 shown = done
 
-        _, output = copy.command.work(PLUGIN, {"_CODEAUDIT_CONFIRM": str(place)}, limit, tick)
-    return [json.loads(line) for line in _lines(results)], " ".join(output.split())[-200:]
+        late, output = copy.command.work(PLUGIN, {"_CODEAUDIT_CONFIRM": str(place)}, limit, tick)
+    return [json.loads(line) for line in _lines(results)], late, " ".join(output.split())[-200:]
 
 
 def _lines(path: Path) -> list[str]:

@@ -146,15 +146,22 @@ class _Tracer:
     """Notes which statements of the targets run, in all threads."""
 
     def __init__(self, targets: Any) -> None:
-        self._targets = targets
         self._by_file = {}  # type: Any
+        self._places = []  # type: Any
+        """For each target the numbers of its statements by line."""
         for number, target in enumerate(targets):
             self._by_file.setdefault(target["file"], []).append((target["first"], target["last"], number))
+            lines = {}  # type: Any
+            for place, (first, last) in enumerate(target["statements"]):
+                for line in range(first, last + 1):
+                    lines.setdefault(line, set()).add(place)
+            self._places.append(lines)
+        self._sizes = [len(target["statements"]) for target in targets]
         self._known = {}  # type: Any
-        self._lines = set()  # type: Any
+        self._hits = {}  # type: Any
 
     def start(self) -> None:
-        self._lines = set()
+        self._hits = {}
         threading.settrace(self._call)
         sys.settrace(self._call)
 
@@ -162,12 +169,7 @@ class _Tracer:
         """By target, the numbers of the statements that ran."""
         sys.settrace(None)
         threading.settrace(None)
-        hits = {}  # type: Any
-        for number, line in self._lines:
-            for place, (first, last) in enumerate(self._targets[number]["statements"]):
-                if first <= line <= last:
-                    hits.setdefault(number, set()).add(place)
-        return {number: sorted(found) for number, found in hits.items()}
+        return {number: sorted(found) for number, found in self._hits.items() if found}
 
     def _call(self, frame: Any, event: str, argument: object) -> Any:
         code = frame.f_code
@@ -177,11 +179,19 @@ class _Tracer:
             number = self._known[code] = self._target(code)
         if number is None:
             return None
-        lines = self._lines
+        found = self._hits.setdefault(number, set())
+        size = self._sizes[number]
+        # Tracing every line is slow, so it ends with the last statement that is looked for.
+        if len(found) == size:
+            return None
+        places = self._places[number]
 
         def line(frame: Any, event: str, argument: object) -> Any:
             if event == "line":
-                lines.add((number, frame.f_lineno))
+                found.update(places.get(frame.f_lineno, ()))
+                if len(found) == size:
+                    frame.f_trace = None
+                    return None
             return line
 
         return line

@@ -304,6 +304,50 @@ def test_what_does_not_go_with_confirmed_is_a_usage_error(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("-c pass", "must start pytest"),
+        ("-m pytest -q -k nothing tests", "must start pytest"),
+        ("-m no_such_module", "No module named no_such_module"),
+    ],
+)
+def test_a_command_without_tests_is_told_with_its_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, told: str
+) -> None:
+    folder = project(tmp_path / "project")
+    words = ["transform", str(folder), "--out", str(tmp_path / "out"), "--dependence", "confirmed"]
+    assert main([*words, "--test-command", f"{sys.executable} {command}"]) == 3
+    error = capsys.readouterr().err
+    assert told in error
+    assert "Traceback" not in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_tests_reject_orders_of_the_paper(tmp_path: Path) -> None:
+    code = """
+    def shout():
+        print("one")
+        print("two")
+    """
+    tests = """
+    import mine
+
+    def test_one(capsys):
+        mine.shout()
+        assert capsys.readouterr().out.split() == ["one", "two"]
+    """
+    folder = project(tmp_path / "project", code, tests)
+    (tmp_path / "scratch").mkdir()
+    request = VerifyRequest(
+        project=folder, words=(sys.executable, "-m", "pytest", "tests"), transforms=(), seeds=(0,)
+    )
+    found = confirm(WorkingCopy.make(request, tmp_path / "scratch", PROGRESS), 0, "paper")
+    assert (found.candidates, found.tried, found.kept) == (1, 1, 0)
+
+
 # ── the relation ─────────────────────────────────────────────────────────────────────────────────────────
 
 
