@@ -1,0 +1,210 @@
+"""`--movable` from end to end: the run, its tables, and everything that reads them back."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from codeaudit.audit.integrity import check_rows
+from codeaudit.audit.store import SUITE, SUITE_COLUMNS, VERDICT_COLUMNS, VERDICTS, TableWriter, read_rows
+from codeaudit.cli.main import main
+from codeaudit.cli.run import run as run_command
+from codeaudit.options import DEFAULT_MOVABLE
+
+FUNCTIONS, LIMIT, WANTED = 60, 8, 6
+MODEL = """
+from pathlib import Path
+
+def total(queries):
+    with open("asked.txt", "a", encoding="utf-8") as file:
+        file.writelines(query.source.encode().hex() + "\\n" for query in queries)
+    if Path("stop").exists() and len(Path("asked.txt").read_text().split()) > 40:
+        raise KeyboardInterrupt
+    return [query.source.splitlines()[1].strip() for query in queries]
+"""
+WORDS = [
+    *("--model", "py/mine:total", "--corpus", "code.py", "--limit", str(LIMIT), "--movable", str(WANTED)),
+    *("--transform", "reorder,rename", "--variants", "2", "--workers", "1", "--batch-size", "8"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a corpus in which every tenth function has another order, and a model."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    Path("mine.py").write_text(MODEL, encoding="utf-8")
+    text = "".join(
+        f"def take_{number}(x):\n    a = {number}\n"
+        + (f"    b = {number}\n" if number % 10 == 3 else "")
+        + "    c = x + a\n    return c\n\n\n"
+        for number in range(FUNCTIONS)
+    )
+    Path("code.py").write_text(text, encoding="utf-8")
+
+
+def summary(folder: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))
+    return found
+
+
+def transforms(folder: str) -> dict[str, dict[str, Any]]:
+    return {row["transform"]: row for row in summary(folder)["models"][0]["by_transform"]}
+
+
+def asked() -> list[str]:
+    return Path("asked.txt").read_text(encoding="utf-8").split()
+
+
+def test_rates_over_all_samples_are_of_the_plain_draw_and_those_of_a_transform_of_both(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = [*WORDS, "--no-controls"]
+    assert main(["run", *words, "--out", "more"]) == 0
+    printed = capsys.readouterr()
+    plain_words = [word if word != str(WANTED) else "0" for word in words]
+    assert main(["run", *plain_words, "--out", "plain"]) == 0
+    (more,), (plain,) = summary("more")["models"], summary("plain")["models"]
+    for name in ("samples", "score", "violations", "violated_samples", "violated_movable", "noise_floor"):
+        assert more[name] == plain[name], name
+    assert more["extra"] == transforms("more")["reorder"]["extra"] > 0
+    found, before = transforms("more"), transforms("plain")
+    assert found["reorder"]["samples"]["total"] == WANTED > before["reorder"]["samples"]["total"]
+    assert found["rename"]["samples"] == before["rename"]["samples"]
+    for name in ("applied", "not_applied", "evidence"):
+        assert found["reorder"][name] == before["reorder"][name]
+    (draw,) = summary("more")["draws"]
+    assert json.loads(Path("more/manifest.json").read_text())["draws"] == [draw]
+    assert (draw["wanted"], draw["plain"]["samples"]) == (WANTED, LIMIT)
+    assert f"+ {more['extra']} movable" in printed.out
+    assert "of the plain draw" in " ".join(printed.out.split())
+    assert f"Movable samples, {WANTED} wanted" in printed.out
+    assert max(len(line) for line in printed.out.splitlines()) <= 80
+    assert f"movable samples, {WANTED} wanted: reorder {WANTED}, rename {LIMIT}" in printed.err
+    # No other run draws more, and says nothing of it.
+    assert "draws" not in json.loads(Path("plain/manifest.json").read_text())
+
+
+def test_extra_functions_are_asked_only_for_what_they_are_drawn_for() -> None:
+    assert main(["run", *WORDS, "--out", "out"]) == 0
+    rows = list(read_rows(Path("out", SUITE)))
+    extra = {row["sample"] for row in rows if row["draw"]}
+    assert {row["transform"] for row in rows if row["sample"] in extra and row["kind"] == "preserving"} == {
+        "reorder"
+    }
+    assert "identity" not in {row["transform"] for row in rows if row["sample"] in extra}
+    texts = {text for row in rows for text in (row["source"], row["perturbed"]) if text}
+    assert {bytes.fromhex(text).decode() for text in asked()} == texts
+    by_sample = {row["sample"]: row["draw"] for row in rows}
+    assert all(row["draw"] == by_sample[row["sample"]] for row in read_rows(Path("out", VERDICTS)))
+
+
+def test_one_transform_alone_is_pooled_over_both_draws() -> None:
+    words = [word if word != "reorder,rename" else "reorder" for word in WORDS]
+    assert main(["run", *words, "--no-controls", "--out", "out"]) == 0
+    (model,) = summary("out")["models"]
+    assert model["violated_movable"]["total"] == WANTED
+    assert model["violations"] == transforms("out")["reorder"]["violations"]
+    assert model["violated_samples"]["total"] == LIMIT
+
+
+def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *WORDS, "--out", "one"]) == 0
+    assert main(["run", "--config", "one", "--out", "two"]) == 0
+    assert main(["run", "--model", "py/mine:total", "--suite", f"one/{SUITE}", "--out", "three"]) == 0
+    for name in (SUITE, VERDICTS):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+    assert Path("one", VERDICTS).read_bytes() == Path("three", VERDICTS).read_bytes()
+    assert summary("three")["models"] == summary("one")["models"]
+    # So few samples show no rise (exit 3), but the pairs of both draws are compared.
+    pairs = "of 28 pairs in 13 samples 0 are violated for the first time, 0 no longer"
+    capsys.readouterr()
+    assert main(["gate", "one", "--baseline", "two"]) == 3
+    assert pairs in " ".join(capsys.readouterr().out.split())
+    assert main(["gate", "one", "--max-violation-rate", "100%", "--transform", "reorder"]) == 0
+    assert main(["report", "one", "--baseline", "base.parquet", "--html", "one.html"]) == 0
+    assert main(["gate", "one", "--baseline", "base.parquet"]) == 3
+    assert pairs in " ".join(capsys.readouterr().out.split())
+    assert main(["run", "--model", "fake/hash", "--suite", f"one/{SUITE}", "--out", "four"]) == 0
+    assert main(["compare", "one", "four"]) == 0
+    assert main(["explain", "one"]) == 0
+    capsys.readouterr()
+    assert main(["run", "--model", "py/mine:total", "--suite", f"one/{SUITE}", "--movable", "3"]) == 0
+    assert "--movable: no effect with --suite" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_goes_on_with_the_same_draw() -> None:
+    assert main(["run", *WORDS, "--out", "whole"]) == 0
+    whole = len(asked())
+    Path("asked.txt").unlink()
+    Path("stop").touch()
+    assert main(["run", *WORDS, "--out", "out"]) == 130
+    Path("stop").unlink()
+    stopped = len(asked())
+    assert main(["run", "--config", "out", "--out", "out"]) == 0
+    # The batch that was interrupted is asked again, and nothing else.
+    assert stopped < whole <= len(asked()) <= whole + 8
+    for name in (SUITE, VERDICTS):
+        assert Path("whole", name).read_bytes() == Path("out", name).read_bytes()
+
+
+def test_tables_without_the_column_are_of_the_plain_draw() -> None:
+    assert main(["run", *[word if word != str(WANTED) else "0" for word in WORDS], "--out", "out"]) == 0
+    now = check_rows(Path("out"), ["py/mine:total"])
+    Path("old").mkdir()
+    for name, columns in ((SUITE, SUITE_COLUMNS), (VERDICTS, VERDICT_COLUMNS)):
+        older = {column: kind for column, kind in columns.items() if column != "draw"}
+        with TableWriter(Path("old", name), older, {"task": "function-name", "corpus": "code.py"}) as table:
+            table.write([{column: row[column] for column in older} for row in read_rows(Path("out", name))])
+    assert check_rows(Path("old"), ["py/mine:total"]) == now
+
+
+@pytest.mark.parametrize(
+    ("words", "movable"),
+    [
+        ([], DEFAULT_MOVABLE),
+        (["--transform", "reorder", "--seed", "3"], DEFAULT_MOVABLE),
+        (["--movable", "7"], 7),
+        (["--movable", "0"], 0),
+        (["--limit", "200"], 0),
+        (["--corpus", "code.py"], 0),
+        (["--suite", "s.parquet"], 0),
+        (["--model", "fake/hash"], 0),
+        (["--model", "fake/hash", "--movable", "7"], 7),
+    ],
+)
+def test_only_the_default_run_draws_more_by_itself(
+    words: list[str], movable: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def stop(asked: Any) -> None:
+        seen.append(asked.movable)
+        raise click.Abort
+
+    monkeypatch.setattr("codeaudit.cli.run.audited_now", stop)
+    with pytest.raises(click.Abort):
+        run_command.main(words, standalone_mode=False)
+    assert seen == [movable]
+
+
+@pytest.mark.parametrize("wrong", ["-1", "many"])
+def test_a_wrong_number_is_named(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--movable", wrong]) == 2
+    assert wrong in capsys.readouterr().err
+
+
+def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--limit", str(LIMIT), "--movable", str(WANTED), "--transform", "reorder,rename"]
+    assert main(["transform", "code.py", *words, "--variants", "2", "--suite", "suite.jsonl"]) == 0
+    # The table shows shares of the plain draw.
+    assert f" {2 * LIMIT} " in capsys.readouterr().out
+    assert main(["run", *WORDS, "--out", "out"]) == 0
+    drawn = [(row["sample"], row["transform"], row["draw"]) for row in read_rows(Path("suite.jsonl"))]
+    assert drawn == [(row["sample"], row["transform"], row["draw"]) for row in read_rows(Path("out", SUITE))]
+    assert main(["transform", "code.py", "--movable", "3", "--out", "copy"]) == 2
+    assert "--movable goes with --suite" in capsys.readouterr().err
