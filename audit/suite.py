@@ -16,11 +16,10 @@ from multiprocessing import get_context, parent_process
 from typing import Final, TypeVar
 
 from codeaudit.audit.records import Case
-from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.language import Language, find_language
-from codeaudit.transforms.perturb import perturb_one, under
+from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
-from codeaudit.transforms.registry import expand, transform_for
+from codeaudit.transforms.registry import expand, in_relation, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker process takes at a time."""
@@ -36,8 +35,6 @@ class SuitePlan:
     variants: int
     seed: int
     sites: Sites = "auto"
-    dependence: Dependence = "strict"
-    """The relation of the transforms that depend on one."""
     executed: bool = False
     """Whether `execution.execute` judges the variants afterwards, and may confirm edits without evidence."""
 
@@ -74,7 +71,7 @@ def with_noise_floor(names: Sequence[str], languages: Collection[str], *, contro
             twin
             for name in found
             for language in known
-            if (entry := language.transforms.get(name)) and (twin := entry.twin) is not None
+            if (entry := language.transforms.get(in_relation(name)[1])) and (twin := entry.twin) is not None
         )
     return tuple(dict.fromkeys(["identity", *found, *wanted]))
 
@@ -103,7 +100,7 @@ def case(sample: Sample, plan: SuitePlan) -> Case:
 
 
 def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
-    transform = under(transform_for(name, sample.language), plan.dependence)
+    transform = transform_for(name, sample.language)
     try:
         return list(
             perturb_one(

@@ -33,7 +33,7 @@ from codeaudit.transforms.records import Kind
 SCHEMA: Final = 1
 FORMAT: Final = "baseline"
 """The value of the field `format`; suites and verdicts have none."""
-KEPT: Final[tuple[Kind, ...]] = ("preserving", "identity")
+KEPT: Final[tuple[Kind, ...]] = ("preserving", "paper", "identity")
 """The kinds whose pairs a gate compares, or takes the noise from."""
 REMEDY: Final = "write one with: codeaudit report RUN --baseline FILE"
 

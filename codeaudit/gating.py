@@ -3,13 +3,14 @@
 import os
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
+from codeaudit.audit.records import Audited, Verdict
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, is_extra, read_about, read_rows
@@ -30,6 +31,7 @@ from codeaudit.reports.records import (
 )
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.wording import is_share
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Kind
@@ -62,6 +64,7 @@ def gate(
     max_unjudged: float = 0.2,
     max_newly_unjudged: float = 0.05,
     min_shared: float = 0.9,
+    dependence: Dependence = "strict",
     sign_key: str | Path | None = None,
 ) -> Gate:
     """Judge a finished run against limits, and against an earlier run.
@@ -89,6 +92,9 @@ def gate(
     max_newly_unjudged, min_shared
         Nothing is decided if, of the pairs that the baseline judged, a larger share is unjudged now, or a
         smaller share is in the run at all.
+    dependence
+        `"paper"` judges the orders by names only of a run under that relation, and nothing else. They may
+        change the meaning, so such a run is not judged otherwise.
     sign_key
         A file with the secret that both runs were signed with. By default signatures are not checked.
 
@@ -120,11 +126,11 @@ def gate(
         max_newly_unjudged=max_newly_unjudged,
         min_shared=min_shared,
     )
-    check_values(transforms=transforms, **asdict(limits))
+    check_values(transforms=transforms, dependence=dependence, **asdict(limits))
     names = None if transforms is None else listed(transforms)
     key = None if sign_key is None else Path(sign_key)
     before = None if baseline is None else _path(baseline)
-    return decided(_path(run), before, limits, names, sign_key=key).gate
+    return decided(_path(run), before, limits, names, dependence=dependence, sign_key=key).gate
 
 
 def decided(
@@ -133,6 +139,7 @@ def decided(
     limits: Limits,
     transforms: Sequence[str] | None,
     *,
+    dependence: Dependence = "strict",
     sign_key: Path | None = None,
 ) -> GatedRun:
     """The work of `gate`.
@@ -144,6 +151,7 @@ def decided(
     key = None if sign_key is None else read_key(sign_key)
     opened = read_run(run)
     now = read_judged(opened, key)
+    _check_relation(now, dependence)
     chosen = None if transforms is None else named_transforms(transforms, opened)
     if chosen is not None:
         # The other kinds stay: answers under controls are needed for the limit of the sensitivity.
@@ -152,11 +160,65 @@ def decided(
         }
         now = replace(now, unjudged=unjudged)
     # From the verdicts: the numbers of `summary.json` decide nothing.
-    now = replace(now, summary=recomputed(opened, chosen))
+    now = replace(now, summary=recomputed(opened, chosen, dependence))
     _check_drop(now, limits)
     before = None if baseline is None else read_baseline(baseline, key)
+    if dependence == "paper":
+        now, before = _by_names(now), None if before is None else _by_names(before)
     found = decide(now, limits, baseline=before, transforms=chosen)
     return GatedRun(gate=found, run=opened, now=now, baseline=before, chosen=chosen)
+
+
+def _check_relation(judged: Judged, dependence: Dependence) -> None:
+    kinds = {flip.kind for flip in judged.flips} | {kind for _, kind, _ in judged.unjudged}
+    if "paper" in kinds and dependence != "paper":
+        raise RunError(
+            f"{judged.name!r} has orders by names only, which may change the meaning; "
+            "give --dependence paper to judge these, or run the audit without it"
+        )
+    if dependence == "paper" and "paper" not in kinds:
+        raise RunError(f"{judged.name!r} has no orders by names only; leave out --dependence paper")
+
+
+def _by_names(judged: Judged) -> Judged:
+    """The verdicts on orders by names only, as if they kept the meaning, and none that do keep it."""
+    flips = tuple(
+        replace(flip, kind="preserving") if flip.kind == "paper" else flip
+        for flip in judged.flips
+        if flip.kind != "preserving"
+    )
+    unjudged: dict[tuple[str, Kind, str], Mapping[str, int]] = {
+        (model, "preserving" if kind == "paper" else kind, name): found
+        for (model, kind, name), found in judged.unjudged.items()
+        if kind != "preserving"
+    }
+    return replace(judged, flips=flips, unjudged=unjudged)
+
+
+def _records_by_names(audited: Audited) -> Audited:
+    """As `_by_names`, for a record."""
+    pairs = [
+        (_keeping(one), score)
+        for one, score in zip(audited.verdicts, audited.after_scores, strict=True)
+        if one.perturbed.kind != "preserving"
+    ]
+    left = [
+        replace(one, kind="preserving") if one.kind == "paper" else one
+        for one in audited.not_applied
+        if one.kind != "preserving"
+    ]
+    return replace(
+        audited,
+        verdicts=tuple(one for one, _ in pairs),
+        after_scores=tuple(score for _, score in pairs),
+        not_applied=tuple(left),
+    )
+
+
+def _keeping(verdict: Verdict) -> Verdict:
+    if verdict.perturbed.kind != "paper":
+        return verdict
+    return replace(verdict, perturbed=replace(verdict.perturbed, kind="preserving"))
 
 
 def _path(run: Run | str | Path) -> Path:
@@ -232,7 +294,7 @@ def _judged(run: Run, summary: Summary) -> Judged:
             originals[row["sample"]] = row["input"]
         if row["outcome"] == "unjudged":
             unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
-            if row["kind"] == "preserving":
+            if row["kind"] in ("preserving", "paper"):
                 gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
             continue
         flips.append(Flip.of(row))
@@ -340,19 +402,25 @@ def chosen_transforms(names: Iterable[str], known: AbstractSet[str]) -> frozense
             raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
         chosen |= found
     # A gate judges violations, which controls cannot have.
-    if not any(kind_of(name) == "preserving" for name in chosen):
+    if not any(kind_of(name) in ("preserving", "paper") for name in chosen):
         raise UsageError("--transform names no transform that keeps the meaning")
     return frozenset(chosen)
 
 
-def recomputed(run: Run, transforms: frozenset[str] | None = None) -> Summary:
-    """The summary of a run from its verdicts, as if it had had the chosen transforms only.
+def recomputed(
+    run: Run, transforms: frozenset[str] | None = None, dependence: Dependence = "strict"
+) -> Summary:
+    """The summary of a run from its verdicts, as if it had had the chosen transforms only; under `paper`, as
+    if orders by names only kept the meaning, and without those that do keep it.
 
     Raises:
         RunError: a table of the run is missing or damaged.
     """
     header = _header(run)
-    return summarise(run.trials(transforms), task=TASKS.get(header.task), header=header)
+    trials = run.trials(transforms)
+    if dependence == "paper":
+        trials = ((seed, map(_records_by_names, audited)) for seed, audited in trials)
+    return summarise(trials, task=TASKS.get(header.task), header=header)
 
 
 def planned(

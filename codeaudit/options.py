@@ -19,9 +19,10 @@ from codeaudit.audit.checks import shown as as_json
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.models.provider import OPTIONS, Option
+from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.registry import expand, mixed_name
+from codeaudit.transforms.registry import expand, mixed_name, related
 
 ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
@@ -51,6 +52,8 @@ class RunOptions:
     mixed: str | None = None
     """Names whose moves are mixed in one variant, with commas between them."""
     sites: Sites = "auto"
+    dependence: Dependence = "strict"
+    """The relation for transforms that depend on one."""
     variants: int = 4
     controls: bool = True
     execute: bool = False
@@ -86,7 +89,7 @@ class RunOptions:
         names = None if self.transform is None else listed(self.transform)
         if names is not None and not expand(names):
             raise UsageError("--transform names no transform; leave it out for the standard set")
-        return with_mixture(names, self.mixed)
+        return under_relation(with_mixture(names, self.mixed), self.dependence, execute=self.execute)
 
     @property
     def attacks(self) -> tuple[str, ...]:
@@ -188,6 +191,23 @@ def with_mixture(names: tuple[str, ...] | None, mixed: str | Iterable[str] | Non
     return tuple(dict.fromkeys((*(names or ()), *expand([mixed_name(parts)]))))
 
 
+def under_relation(
+    names: tuple[str, ...] | None, dependence: Dependence, *, execute: bool = False
+) -> tuple[str, ...] | None:
+    """These transforms and families, by the names that they have under a relation; `None` stays `None`.
+
+    Raises:
+        UsageError: a name is unknown, none of the transforms depends on a relation, or nothing is executed
+            that could confirm an order.
+    """
+    if dependence == "confirmed" and not execute:
+        raise UsageError("--dependence confirmed needs --execute: tests confirm each order")
+    if names is None or dependence == "strict":
+        return names
+    # Of a family only the members have names under a relation, so it is replaced by them.
+    return related(expand(names), dependence)
+
+
 # Tables by name in place of a type per option, because both the Python API and click read them.
 SMALLEST: Final[Mapping[str, int | None]] = {
     "variants": 1,
@@ -203,6 +223,7 @@ SMALLEST: Final[Mapping[str, int | None]] = {
 """Options that are whole numbers, with the smallest number; `None` if every number is accepted."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "sites": get_args(Sites),
+    "dependence": DEPENDENCES,
     "wrap": ("canonical", "columns"),
     "precision": ("float32", "float64", "bfloat16", "float16"),
 }

@@ -44,7 +44,7 @@ from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.records import Sample, Sites
-from codeaudit.transforms.registry import kind_of
+from codeaudit.transforms.registry import kind_of, related
 
 CANDIDATES_AT_ONCE: Final = 64
 """Samples whose labels are found together, where samples are drawn in addition."""
@@ -457,6 +457,7 @@ def draw(
     languages = {sample.language for selection in selections for sample in selection.samples}
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
+        transforms = related(transforms, options.dependence)
         # Only the noise floor would be measured, which is no audit.
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")

@@ -15,6 +15,7 @@ from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
 from codeaudit.options import DEFAULT_MOVABLE, RunOptions, check_values, shown
 from codeaudit.preparing import as_model
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample, Sites
@@ -51,6 +52,7 @@ def run(
     controls: bool = True,
     labels: str | None = None,
     sites: Sites = "auto",
+    dependence: Dependence = "strict",
     execute: bool = False,
     attack: str | Sequence[str] = (),
     budget: int = 32,
@@ -101,7 +103,8 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, sites, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache, sign_key
+    labels, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache,
+    sign_key
         As the options of `codeaudit run --help`.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
@@ -138,6 +141,7 @@ def run(
         mixed=mixed,
         labels=labels,
         sites=sites,
+        dependence=dependence,
         attack=attack,
         wrap=wrap,
         base_url=base_url,
@@ -177,6 +181,7 @@ def run(
         transform=_joined(transforms),
         mixed=_joined(mixed),
         sites=sites,
+        dependence=dependence,
         controls=controls,
         execute=execute,
         attack=_joined(attack) or None,

@@ -113,7 +113,7 @@ def cases(
         for gap in audited.not_applied:
             found.setdefault((gap.transform, gap.kind), []).append(_missing(gap))
         for (transform, kind), variants in found.items():
-            if kind == "preserving" and (transforms is None or transform in transforms):
+            if kind in ("preserving", "paper") and (transforms is None or transform in transforms):
                 yield ReportedCase(
                     model=audited.model,
                     seed=seed,

@@ -15,6 +15,7 @@ from codeaudit.transforms.records import Kind
 
 KIND_WORDS: Final[dict[Kind, str]] = {
     "preserving": "keeps meaning",
+    "paper": "names only (paper)",
     "control": "control",
     "identity": "unchanged",
 }
@@ -113,7 +114,8 @@ def _models(summary: Summary) -> Sheet:
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     notes = [f"{sentence}." for sentence in wording.contrasts(summary)]
-    notes += [f"{wording.reading(model)}." for model in summary.models]
+    notes += [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
+    notes += wording.relations(_transform_names(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [*LEGEND, _attack_legend(summary, score)]
     if any(model.extra for model in summary.models):
@@ -132,6 +134,12 @@ def _models(summary: Summary) -> Sheet:
         legend=tuple(legend),
         stacked=3,
     )
+
+
+def _kept(model: ModelSummary) -> bool:
+    """Whether there is something to say about edits that keep the meaning."""
+    kinds = {row.kind for row in model.by_transform}
+    return "preserving" in kinds or "paper" not in kinds
 
 
 def _blind(model: ModelSummary) -> bool:
@@ -198,6 +206,7 @@ def _changes(summary: Summary) -> Sheet:
         title="Changed answers by transform, per sample and variant",
         columns=(*words("transform", "model"), *numbers("changed", "95 %", "pairs", "unjudged")),
         rows=tuple(rows),
+        notes=tuple(wording.relations(_transform_names(summary))),
     )
 
 

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited
@@ -26,7 +26,7 @@ from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
 
-KINDS: Final[tuple[Kind, ...]] = ("preserving", "control", "identity")
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, header: RunHeader) -> Summary:

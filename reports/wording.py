@@ -2,10 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from codeaudit.reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Summary, Test
+from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
+from codeaudit.transforms.registry import in_relation
 
 ABSENT: Final = "-"
 """Shown in place of a missing number."""
@@ -221,6 +223,17 @@ def contrasts(summary: Summary) -> Iterator[str]:
         # Only the contrast is news: with one group the table says the same.
         if kept and changed:
             yield f"under {transform} {', '.join([*kept, *changed])}"
+
+
+def relations(names: Iterable[str]) -> Iterator[str]:
+    """Return a sentence for each relation other than the strict one under which a transform was made."""
+    by_relation: dict[Dependence, list[str]] = {}
+    for name in names:
+        by_relation.setdefault(in_relation(name)[0], []).append(name)
+    for dependence, found in by_relation.items():
+        if dependence != "strict":
+            apart = "; they count in no other rate" if KINDS[dependence] != "preserving" else ""
+            yield f"{', '.join(found)}: {PROMISES[dependence]}{apart}."
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:

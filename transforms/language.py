@@ -40,6 +40,8 @@ class TransformEntry(Entry):
     """Whether callers can see the change: parameters, docstrings, annotations of a function."""
     assumes: str = ""
     """What is assumed beyond the assumptions of the language's analysis. `all` leaves such transforms out."""
+    related: bool = False
+    """Whether it depends on a relation between statements; see `interface.Related`."""
     undoes: tuple[str, ...] = ()
     """The transforms of the same language of whose edits this one may leave nothing: its inverse, or others
     that rewrite the same places. One side declares it."""
@@ -85,11 +87,19 @@ def keeps(
     *,
     interface: bool = False,
     assumes: str = "",
+    related: bool = False,
     undoes: tuple[str, ...] = (),
 ) -> TransformEntry:
     """The row of a meaning-keeping transform; `target` is `module:ATTRIBUTE` inside the family's package."""
     return TransformEntry(
-        target, summary, example=example, twin=twin, interface=interface, assumes=assumes, undoes=undoes
+        target,
+        summary,
+        example=example,
+        twin=twin,
+        interface=interface,
+        assumes=assumes,
+        related=related,
+        undoes=undoes,
     )
 
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from random import Random
 from typing import Final, get_args
 
-from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
+from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import (
     NOT_A_MOVE,
@@ -108,7 +108,8 @@ class Mixed:
 
     def under(self, dependence: Dependence) -> "Mixed":
         """The same transform with its parts under this relation."""
-        return replace(self, parts=tuple(under(part, dependence) for part in self.parts))
+        parts = tuple(under(part, dependence) for part in self.parts)
+        return replace(self, name=related_name(self.name, dependence), kind=KINDS[dependence], parts=parts)
 
     def by_unit(self) -> tuple["Mixed", ...]:
         """One transform of functions and one of whole texts, for a file whose functions are rewritten one by

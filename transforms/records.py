@@ -7,8 +7,10 @@ Records are immutable and contain the records that they were made from. An outco
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["preserving", "control", "identity"]
-"""`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again."""
+Kind: TypeAlias = Literal["preserving", "paper", "control", "identity"]
+"""`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again. `paper` is
+an order by names only, as published: it should keep the answer, may change the meaning, and counts in no rate
+but its own."""
 
 Evidence: TypeAlias = Literal[
     "none",

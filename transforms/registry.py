@@ -7,6 +7,7 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
+from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import (
@@ -32,6 +33,7 @@ JOINT: Final = "+"
 """Between the names of a mixture."""
 
 _MIXED: Final = "codeaudit.transforms.mixing:load"
+_RELATED: Final = "codeaudit.transforms.relating:load"
 
 PLUG_INS: Final = "plug-ins"
 """The family of transforms that no language's record lists."""
@@ -75,6 +77,7 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
     project=True,
     forms={
         MIXED: _MIXED,
+        **dict.fromkeys(DEPENDENCES[1:], _RELATED),
         **{form: target for language in _BUILT_IN for form, target in language.forms.items()},
     },
     late=_of_plug_in_languages,
@@ -97,12 +100,45 @@ def transform_for(name: str, language: str) -> Transform:
     if name.startswith(f"{MIXED}/"):  # its parts are those of the language
         mixed: Transform = load_target(_MIXED)(name, language)
         return mixed
+    if in_relation(name)[0] != "strict":
+        related: Transform = load_target(_RELATED)(name, language)
+        return related
     return TRANSFORMS.get(name)
 
 
 def mixed_name(names: Iterable[str]) -> str:
     """The name of the transform that mixes these transforms and families."""
     return f"{MIXED}/{JOINT.join(names)}"
+
+
+def in_relation(name: str) -> tuple[Dependence, str]:
+    """The relation in a name such as `paper/reorder`, and the rest of it."""
+    for dependence in DEPENDENCES[1:]:
+        if name.startswith(f"{dependence}/"):
+            return dependence, name.partition("/")[2]
+    return "strict", name
+
+
+def related(names: Iterable[str], dependence: Dependence) -> tuple[str, ...]:
+    """These transforms, under a relation where they depend on one.
+
+    Raises:
+        UsageError: none of them depends on a relation, and this is not the strict one.
+        CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
+    """
+    names = tuple(names)
+    found = tuple(related_name(name, dependence) if _depends(name) else name for name in names)
+    if dependence != "strict" and not any(in_relation(name)[0] == dependence for name in found):
+        raise UsageError(
+            f"--dependence {dependence} has no effect on {', '.join(names)}; add --transform reorder"
+        )
+    return found
+
+
+def _depends(name: str) -> bool:
+    if in_relation(name)[0] != "strict":
+        return False
+    return name.startswith(f"{MIXED}/") or entry_of(name).related
 
 
 def entry_of(name: str, language: str = "") -> TransformEntry:
@@ -123,7 +159,12 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
 
 def languages_of(name: str) -> tuple[str, ...]:
     """The languages in which a name is a transform's; empty for the identity, which is for all."""
-    found = tuple(language.name for language in every_language() if name in language.transforms)
+    dependence, plain = in_relation(name)
+    found = tuple(
+        language.name
+        for language in every_language()
+        if (entry := language.transforms.get(plain)) and (entry.related or dependence == "strict")
+    )
     return found or tuple(sorted(TRANSFORMS.get(name).languages))
 
 

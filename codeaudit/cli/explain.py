@@ -85,7 +85,7 @@ def violations(
     wanted = {
         (row["model"], row["seed"], row["sample"], row["transform"], row["variant"]): row
         for row in verdicts
-        if row["kind"] == "preserving"
+        if row["kind"] in ("preserving", "paper")
         and row["outcome"] == "violated"
         and (sample is None or row["sample"] == sample)
         and (not transforms or row["transform"] in transforms)

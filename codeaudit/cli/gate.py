@@ -23,11 +23,12 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import write_file
 from codeaudit.gating import GatedRun, decided, planned
-from codeaudit.options import listed
+from codeaudit.options import CHOICES, listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
 from codeaudit.reports.gate import Limits, lasting
 from codeaudit.reports.gate_plan import plan_sheets
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
 
 
@@ -124,6 +125,13 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default=False,
     help="Judge nothing; say how many samples a rise needs to be seen. RUN may be a baseline or left out.",
 )
+@option(
+    "--dependence",
+    type=click.Choice(CHOICES["dependence"]),
+    default="strict",
+    help="paper: judge the orders by names only of a run under that relation. Without it the gate does not "
+    "judge such a run, because its orders may change the meaning.",
+)
 @sign_option("Check that RUN and the baseline were signed with the secret in this file.")
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
@@ -147,6 +155,7 @@ def gate(
     sarif: Path | None,
     github: bool,
     plan: bool,
+    dependence: Dependence,
     sign_key: Path | None,
     **limited: float | None,
 ) -> int:
@@ -170,7 +179,7 @@ def gate(
         return 0
     if run is None:
         raise UsageError("give the RUN to judge, or --plan")
-    found = decided(run, baseline, limits, names, sign_key=sign_key)
+    found = decided(run, baseline, limits, names, dependence=dependence, sign_key=sign_key)
     _show(found.gate, form)
     _write(found, junit=junit, sarif=sarif, github=github, form=form)
     # The reports are written by now; the error adds its line on stderr.

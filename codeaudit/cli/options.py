@@ -122,6 +122,17 @@ MIXED: Final = option(
 )
 
 
+DEPENDENCE: Final = option(
+    "--dependence",
+    type=click.Choice(CHOICES["dependence"]),
+    default="strict",
+    help="Which statements `reorder` may let change places. strict: same result and same exception; "
+    "returning: same behaviour whenever the original raises nothing; paper: by names only, as published, "
+    "which may change the meaning; confirmed: tests ran the moved lines and passed (`transform` of a project "
+    "with --test-command, `run --execute` of samples with tests).",
+)
+
+
 def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F], F]:
     """The option `--format` of a command whose parameter is called `form`."""
     return option("--format", "form", type=click.Choice(formats), default="rich", help=text)
@@ -219,6 +230,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "which needs --execute.  [default: the standard set for the language]"
     ),
     MIXED,
+    DEPENDENCE,
     option(
         "--sites",
         type=click.Choice(CHOICES["sites"]),

@@ -32,6 +32,7 @@ DRAWING: Final = (
     "transform",
     "mixed",
     "sites",
+    "dependence",
     "variants",
     "controls",
     "execute",

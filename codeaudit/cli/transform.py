@@ -55,6 +55,7 @@ from codeaudit.audit.store import (
     read_about,
 )
 from codeaudit.cli.options import (
+    DEPENDENCE,
     EXECUTE,
     MIXED,
     POSITIVE,
@@ -68,16 +69,17 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.cli.verify import PYTEST, command_words
-from codeaudit.options import RunOptions, default_workers, listed, with_mixture
+from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
 from codeaudit.preparing import draw, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
-from codeaudit.transforms.registry import entry_of, expand, one_way
+from codeaudit.transforms.registry import entry_of, expand, one_way, related
 
 SUITES: Final = (".parquet", LINES)
 """Endings of a suite's file."""
@@ -98,6 +100,8 @@ class FilePerturbation:
     """Those that were named one by one: they are applied even if they undo another."""
     seed: int
     sites: Sites
+    dependence: Dependence
+    """The relation of the standard set; named transforms have it in their names."""
     workers: int
 
     @property
@@ -284,10 +288,11 @@ def _perturbed(
         raise CorpusError(f"no Python or Java file in {', '.join(request.sources)}")
     known = languages(paths)
     # A file is used by other files that are not perturbed: what callers see must stay.
-    names = request.transforms or tuple(
+    names = request.transforms or related(
         dict.fromkeys(
             name for one in known for name in LANGUAGES.get(one).standard if not entry_of(name, one).interface
-        )
+        ),
+        request.dependence,
     )
     asked = meant(names, known)
     drawn = one_way(asked, request.seed, languages=known, given=request.given)
@@ -358,6 +363,7 @@ def confirmed_copy(
     "FILE --execute.  [default: the standard set; for files without those that change what callers see]"
 )
 @MIXED
+@DEPENDENCE
 @option("--seed", type=int, default=0, metavar="S", help="Decides which edits are made.")
 @path_option("--out", "DIR", "Where the perturbed copy goes; must not exist, or be empty.")
 @path_option(
@@ -368,13 +374,6 @@ def confirmed_copy(
 )
 @option(
     "--diff", is_flag=True, help="Print unified diffs to stdout, and the table to stderr.", show_default=False
-)
-@option(
-    "--dependence",
-    type=click.Choice(("strict", CONFIRMED)),
-    default="strict",
-    help="What vouches for an order of statements. strict: the analysis; confirmed: the tests of the project "
-    "SRC, which ran the moved lines and passed (Python, `reorder` alone).",
 )
 @option(
     "--test-command",
@@ -428,11 +427,11 @@ def transform(
     sources: tuple[str, ...],
     transform: str | None,
     mixed: str | None,
+    dependence: Dependence,
     suite: Path | None,
     out: Path | None,
     diff: bool,
     form: str,
-    dependence: str,
     test_command: str | None,
     **options: Any,
 ) -> int:
@@ -456,14 +455,16 @@ def transform(
     names = None if transform is None else listed(transform)
     if names is not None and not expand(names):
         raise UsageError("--transform names no transform; leave it out for the standard set")
-    names = with_mixture(names, mixed)
+    names = under_relation(with_mixture(names, mixed), dependence)
     expanded = None if names is None else expand(names, interface=suite is not None)
     if suite is not None:
         if out is not None:
             raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
-        counts = _suite(sources, transform, suite, diff=diff, mixed=mixed, **options)
+        counts = _suite(sources, transform, suite, diff=diff, mixed=mixed, dependence=dependence, **options)
     else:
-        counts = _files(sources, expanded, frozenset(names or ()), out, diff=diff, **options)
+        counts = _files(
+            sources, expanded, frozenset(names or ()), out, diff=diff, dependence=dependence, **options
+        )
     _show(counts, sources, options["seed"], form, units="units" if suite is None else "variants", diff=diff)
     if suite is not None:
         note(f"suite: {suite}")
@@ -578,6 +579,7 @@ def _files(
     execute: bool,
     seed: int,
     sites: Any,
+    dependence: Dependence,
     workers: int,
     **for_suites: object,
 ) -> CountsByTransform:
@@ -597,6 +599,7 @@ def _files(
         given=given,
         seed=seed,
         sites=sites,
+        dependence=dependence,
         workers=workers,
     )
 

@@ -23,6 +23,7 @@ from codeaudit.audit.projects.verify import (
 )
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
 from codeaudit.cli.options import (
+    DEPENDENCE,
     POSITIVE,
     format_option,
     option,
@@ -32,9 +33,10 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, show_sheet, show_text
 from codeaudit.options import default_workers, listed
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.registry import ALL, expand
+from codeaudit.transforms.registry import ALL, expand, related
 from codeaudit.transforms.source_files import SourceUnit
 
 PYTEST: Final = "pytest -q"
@@ -61,6 +63,7 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
     "draw one for each seed.",
     default=ALL,
 )
+@DEPENDENCE
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
 @option("--seed", type=int, default=0, metavar="S", help="The first seed.")
 @option(
@@ -129,6 +132,7 @@ def _request(
     *,
     test_command: str | None,
     transform: str,
+    dependence: Dependence,
     seeds: int,
     seed: int,
     sources: tuple[str, ...],
@@ -141,6 +145,12 @@ def _request(
     names = expand(listed(transform), interface=False)
     if not names:
         raise UsageError("--transform names no transform; leave it out for all of them")
+    if dependence == "confirmed":
+        raise UsageError(
+            "--dependence confirmed: `verify` would judge orders by the tests that chose them; "
+            "use `codeaudit transform PROJECT --dependence confirmed`"
+        )
+    names = related(names, dependence)
     if keep is not None:
         # A copy inside the project would be copied and perturbed itself by the next seed.
         if real_path(keep).is_relative_to(real_path(project)):

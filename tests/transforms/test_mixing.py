@@ -129,7 +129,7 @@ def test_the_evidence_is_that_of_the_weakest_part() -> None:
 def test_an_order_of_the_paper_is_no_evidence_of_the_meaning() -> None:
     mixed = under(transform_for("mixed/order", "python"), "paper")
     evidence = {
-        "reorder" in {move.transform for move in one.moves}: one.evidence
+        "paper/reorder" in {move.transform for move in one.moves}: one.evidence
         for one in perturb_one(sample(), mixed, variants=8, seed=0)
         if isinstance(one, Perturbed)
     }

@@ -6,7 +6,7 @@ A relation says which statements may not change places. The legal orders of a bl
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias, get_args
 
-from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.records import Evidence, Kind
 
 Dependence: TypeAlias = Literal["strict", "returning", "paper", "confirmed"]
 """The name of a relation."""
@@ -16,8 +16,8 @@ DEPENDENCES: Final[tuple[Dependence, ...]] = get_args(Dependence)
 PROMISES: Final[Mapping[Dependence, str]] = {
     "strict": "same result and same exception",
     "returning": "same behaviour whenever the original raises nothing",
-    "paper": "names only, as published (SPE attention, section 3.2); does not keep the meaning",
-    "confirmed": "the project's own tests ran the moved lines and passed",
+    "paper": "orders by names only, as published (SPE attention, section 3.2), which may change the meaning",
+    "confirmed": "the sample's own tests ran the moved lines and passed",
 }
 """What each relation promises, in one line."""
 
@@ -29,3 +29,17 @@ EVIDENCE: Final[Mapping[Dependence, Evidence]] = {
 }
 """What vouches for an order under each relation. Of the paper's only that the result is a program.
 Under `confirmed` a transform only gives candidates: `executed` is for those that tests confirm."""
+
+
+def related_name(name: str, dependence: Dependence) -> str:
+    """The name of a transform under a relation: `paper/reorder`. Under the strict one it is its own name."""
+    return name if dependence == "strict" else f"{dependence}/{name}"
+
+
+KINDS: Final[Mapping[Dependence, Kind]] = {
+    "strict": "preserving",
+    "returning": "preserving",
+    "paper": "paper",
+    "confirmed": "preserving",
+}
+"""Whether an order under each relation keeps the meaning."""

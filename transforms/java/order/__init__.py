@@ -53,6 +53,7 @@ FAMILY: Final = TransformFamily.of(
         "statements in another legal order (a linear extension of their dependences)",
         _SPREAD,
         "reorder-breaking",
+        related=True,
     ),
     keeps(
         "members:REORDER_METHODS",

@@ -23,7 +23,7 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
     reaching_reads,
 )
-from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
+from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
@@ -61,7 +61,13 @@ class JavaReorder(Reorder):
 
     def under(self, dependence: Dependence) -> "JavaReorder":
         """The same transform under another relation."""
-        return replace(self, dependence=dependence, evidence=EVIDENCE[dependence])
+        return replace(
+            self,
+            name=related_name(self.name, dependence),
+            kind=KINDS[dependence],
+            dependence=dependence,
+            evidence=EVIDENCE[dependence],
+        )
 
     def within(self, text: str) -> "JavaReorder":
         """The same transform for the methods of this text."""

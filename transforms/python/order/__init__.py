@@ -154,6 +154,7 @@ FAMILY: Final = TransformFamily.of(
         "statements in another legal order (a linear extension of their dependences)",
         _MEAN,
         "reorder-breaking",
+        related=True,
     ),
     changes("reorder:REORDER_BREAKING", "one true dependence is reversed", _AREA),
     keeps("definitions:REORDER_FUNCTIONS", "functions and classes of a module in another order", _FUNCTIONS),

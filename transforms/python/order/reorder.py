@@ -16,7 +16,7 @@ from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
-from codeaudit.transforms.dependence.relations import EVIDENCE, Dependence
+from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
@@ -100,7 +100,13 @@ class PythonReorder(Reorder):
 
     def under(self, dependence: Dependence) -> "PythonReorder":
         """The same transform under another relation."""
-        return replace(self, dependence=dependence, evidence=EVIDENCE[dependence])
+        return replace(
+            self,
+            name=related_name(self.name, dependence),
+            kind=KINDS[dependence],
+            dependence=dependence,
+            evidence=EVIDENCE[dependence],
+        )
 
     def ordering(self, source: str) -> PythonOrdering:
         """The blocks of the function.

@@ -1,0 +1,26 @@
+"""`returning/NAME` and `paper/NAME`: a transform under another dependence relation than the strict one.
+
+The option `--dependence` makes such names. So every suite, table and gate tells the relations apart, and no
+comparison pairs one with another.
+"""
+
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.interface import Related, Transform
+from codeaudit.transforms.language import every_language
+from codeaudit.transforms.registry import in_relation, transform_for
+
+
+def load(name: str, language: str = "") -> Transform:
+    """The transform that a name means in a language; where that has none that depends on a relation, that of
+    the first language that has one, which refuses the samples with a reason to count.
+
+    Raises:
+        UsageError: the transform does not exist, or depends on no relation.
+        CannotAudit: it is a broken plug-in's.
+    """
+    dependence, plain = in_relation(name)
+    for spoken in (language, *(one.name for one in every_language())):
+        found = transform_for(plain, spoken)
+        if isinstance(found, Related):
+            return found.under(dependence)
+    raise UsageError(f"transform {plain!r} depends on no relation; there is no {name!r}")
