@@ -67,6 +67,7 @@ def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
         "kind": "preserving",
         "twin": "reorder-breaking",
         "interface": False,
+        "assumes": None,
         "languages": list(languages_of("reorder")),
         "default": True,
     }
