@@ -1,6 +1,7 @@
 """How often does each transform apply, why not, and how fast is it?
 
     python benchmarks/catalogue.py [CORPUS ...] [--transform all] [--limit 2000] [--variants 4] [--seed 0]
+        [--dependence strict]
 
 CORPUS is what `codeaudit run --corpus` takes (default `stdlib`); give several to compare packages. For each
 transform: the functions that it rewrote, of those that hold what it rewrites (for `reorder` a block of two
@@ -17,7 +18,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.transforms.dependence.relations import DEPENDENCES
 from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.interface import Related, Transform
 from codeaudit.transforms.perturb import EXHAUSTED, perturb_one
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
@@ -33,10 +36,10 @@ class Tally:
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, sample: Sample, name: str, variants: int, seed: int) -> None:
+    def add(self, sample: Sample, transform: Transform, variants: int, seed: int) -> None:
         """Count one function."""
         begin = time.process_time()
-        outcomes = list(perturb_one(sample, TRANSFORMS.get(name), variants=variants, seed=seed))
+        outcomes = list(perturb_one(sample, transform, variants=variants, seed=seed))
         self.seconds += time.process_time() - begin
         made = [outcome.source for outcome in outcomes if isinstance(outcome, Perturbed)]
         assert len(set(made)) == len(made)
@@ -62,6 +65,7 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=2000, help="functions of each corpus, 0 for all")
     parser.add_argument("--variants", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dependence", choices=DEPENDENCES, default="strict")
     parser.add_argument("--reasons", action="store_true")
     asked = parser.parse_args()
     try:
@@ -76,12 +80,16 @@ def main() -> int:
 def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> None:
     """One corpus under all transforms, function by function: nothing is held in memory."""
     tallies = {name: Tally() for name in names}
+    transforms = {name: TRANSFORMS.get(name) for name in names}
+    for name, transform in transforms.items():
+        if isinstance(transform, Related):
+            transforms[name] = transform.under(asked.dependence)
     functions = 0
     samples = corpus(spec).read(Counter())
     for sample in islice(samples, asked.limit or None):
         functions += 1
         for name, tally in tallies.items():
-            tally.add(sample, name, asked.variants, asked.seed)
+            tally.add(sample, transforms[name], asked.variants, asked.seed)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     spent = sum(tally.seconds for tally in tallies.values())
     print(f"\n{spec}: {functions:,} functions, {asked.variants} variants; peak {memory:.0f} MB")
