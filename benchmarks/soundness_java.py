@@ -49,24 +49,11 @@ class Project:
 
 PROJECTS: Mapping[str, Project] = {
     "args4j": Project(package="args4j", main="args4j/src", tests="args4j/test", resources="args4j/src"),
-    "commons-cli": Project(package="libcommons-cli-java"),
     "commons-codec": Project(package="libcommons-codec-java"),
     "commons-collections": Project(package="libcommons-collections4-java"),
     "commons-csv": Project(package="commons-csv"),
     "commons-io": Project(package="commons-io", without=r".*(Tailer|FileAlteration|Thread).*"),
     "commons-lang": Project(package="libcommons-lang3-java", without=r".*\.(concurrent|time)\..*"),
-    "commons-text": Project(package="commons-text"),
-    "gson": Project(
-        package="libgoogle-gson-java",
-        main="gson/src/main/java",
-        tests="gson/src/test/java",
-        filled=(
-            (
-                "gson/src/main/java-templates/com/google/gson/internal/GsonBuildConfig.java",
-                "gson/src/main/java/com/google/gson/internal/GsonBuildConfig.java",
-            ),
-        ),
-    ),
     "jackson-core": Project(
         package="libjackson2-core-java",
         filled=(
@@ -79,7 +66,6 @@ PROJECTS: Mapping[str, Project] = {
     "joda-time": Project(package="libjoda-time-java"),
     "json-simple": Project(package="json-simple"),
     "jsoup": Project(package="jsoup", without=r".*\.integration\..*"),
-    "snakeyaml": Project(package="libyaml-snake-java"),
     "xmlunit": Project(
         package="libxmlunit-java", main="src/java", tests="tests/java", included=r".*\.test_.*"
     ),
@@ -122,7 +108,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="folder for downloads and reports")
     parser.add_argument("--project", nargs="*", choices=sorted(PROJECTS), default=sorted(PROJECTS))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--transform", default="all,rename-parameters")
+    parser.add_argument("--transform", default="all")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--alone", action="store_true", help="each transform alone, under seed 1")
     asked = parser.parse_args()

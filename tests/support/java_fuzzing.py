@@ -142,7 +142,7 @@ def _variants(
     new: dict[int, list[tuple[str, str]]] = {}
     # One method under all transforms before the next: what is known about a text is kept for a while.
     for target, (start, end) in [*spans.items(), (WHOLE, (0, len(program.text)))]:
-        sample = _sample(program.text[start:end], f"{number}.{target}")
+        sample = _sample(program.text[start:end], program.text, f"{number}.{target}")
         for transform in transforms:
             if (transform.unit == "function") != (target != WHOLE):
                 continue
@@ -175,8 +175,9 @@ def _apart(program: JavaProgramText, variant: _Variant, *targets: int) -> Iterat
         yield _Variant(variant.number, _text(program.text, spans, one), one)
 
 
-def _sample(source: str, name: str = "0") -> Sample:
-    return Sample(id=name, language="java", source=source, label=None, origin=Origin(path="-", line=1))
+def _sample(source: str, file: str, name: str = "0") -> Sample:
+    origin = Origin(path="-", line=1)
+    return Sample(id=name, language="java", source=source, label=None, origin=origin, context=file)
 
 
 def _count(
@@ -244,7 +245,7 @@ def _difference(
     made = []
     for target, (start, end) in chosen:
         for seed in range(_SHRINKING_SEEDS):
-            for outcome in perturb_one(_sample(text[start:end]), transform, variants=2, seed=seed):
+            for outcome in perturb_one(_sample(text[start:end], text), transform, variants=2, seed=seed):
                 if isinstance(outcome, Perturbed):
                     new = {target: (transform.name, outcome.source)}
                     made.append(outcome.source if target == WHOLE else _text(text, spans, new))

@@ -308,6 +308,76 @@ def test_members_alone_may_have_unknown_supertypes() -> None:
         assert (block.predecessors[1] == 0) is frees
 
 
+BODIES = (
+    "return a;", "a = n; return b;", "return seen(n);", "return 8 / n;", "return box;", "return all[n];",
+    "all[0] = n; return n;", "if (n > 1) { throw new IllegalStateException(); } return n;", "return s.length();",
+    's = s + n; return n;', "b += n; return a;", "box = n; return n;", "int k = a; while (k < 3) { k++; } return k;",
+    "try { return all[n]; } catch (RuntimeException e) { return b; }", "Runnable r = () -> a = 3; r.run(); return n;",
+    "return new Object() { int get() { return seen(a); } }.get();", "return last++;", "return n == 0 ? a : b;",
+)  # fmt: skip
+"""What methods of random classes do with their argument `n`."""
+STATEMENTS = (
+    "int X = CALL;", "a = NUM;", "b = NUM;", 's = "t" + a;', "box = NUM;", "box = null;", "all[1] = b;", "int X = a + box;", "a = CALL;",
+    "int X = this.b;", "last = a;", "String X = s + b;", "boolean X = box == a;", "if (a > 2) { b = CALL; }", "this.a += b;", "CALL;",
+)  # fmt: skip
+
+
+def random_class(rng: Random) -> tuple[str, str]:
+    """Members with a class whose methods call one another, and a call of its method `tested`."""
+    count = 7
+    methods = []
+    for number in range(count):
+        body = rng.choice(BODIES) if rng.random() < 0.7 else f"return m{rng.randrange(count)}(n);"
+        words = rng.choice(("private", "private", "final", "", "private final"))
+        methods.append(f"{words} int m{number}({rng.choice(('int', 'int', 'Integer'))} n) {{ {body} }}")
+    call = lambda: f"m{rng.randrange(count)}({rng.choice(('0', '1', '2', 'a', 'b', 'box', 'i'))})"  # noqa: E731
+    statements = []
+    for number in range(6):
+        text = rng.choice(STATEMENTS).replace("X", f"x{number}").replace("NUM", str(rng.randrange(4)))
+        statements.append(text.replace("CALL", call()))
+    open_ones = [n for n, text in enumerate(methods) if text.startswith(" int") and "(int n" in text]
+    sub = " ".join(f"int m{n}(int n) {{ return seen(30 + n); }}" for n in open_ones)
+    box, word, given = (rng.choice(choice) for choice in (("null", "1"), ("null", '"s"'), ("null", "1")))
+    fields = f"int a = 1; int b = 2; Integer box = {box}; String s = {word}; int[] all = {{5, 6}}; static int last;"
+    tested = f"void tested(Integer i) {{ {' '.join(statements)} }}"
+    members = (
+        f"static class In {{ {fields} {' '.join(methods)} {tested} }} static class Sub extends In {{ {sub} }}"
+    )
+    seen = 'log.append(in.a + " " + in.b + in.box + in.s + in.all[0] + in.all[1] + In.last)'
+    run = f"In in = new {rng.choice(('In', 'Sub'))}(); try {{ in.tested({given}); }} finally {{ {seen}; }}"
+    return members, run
+
+
+@pytest.mark.slow
+def test_random_classes_do_what_they_did(tmp_path: Path) -> None:
+    methods: dict[str, Method] = {}
+    for number in range(80):
+        rng = Random(f"classes {number}")
+        text, call = random_class(rng)
+        members = LOG + text
+        run = f'static String told() {{ String e = ""; try {{ {call} }} catch (RuntimeException x) {{ e = "" + x.getClass(); }} return log + e; }}'
+        plan = (("", [members], 1), ("S", variants(members, REORDER), 3), ("R", variants(members, REORDER.under("returning")), 3),
+                ("N", variants(members, REORDER.under("paper")), 1))  # fmt: skip
+        for kind, texts, most in plan:
+            for place, one in enumerate(rng.sample(texts, min(most, len(texts)))):
+                methods[f"C{number}{kind}{place or ''}"] = Method("", ("told()",), f"{one}\n{run}")
+    told = outputs(methods, tmp_path)
+    same: dict[str, list[bool]] = {"S": [], "R": [], "N": []}
+    for name in methods:
+        kind = next((one for one in same if one in name), "")
+        before = told["C" + name[1:].partition(kind)[0]] if kind else ""
+        if not kind or (
+            kind == "R"
+            and ("Exception" in before or "catch" in methods[name].members.partition("static class Sub")[0])
+        ):
+            continue
+        same[kind].append(told[name] == before)
+        assert same[kind][-1] or kind == "N", f"{methods[name].members}\n{before}\n{told[name]}"
+    assert len(same["S"]) > 40
+    assert len(same["R"]) > 20
+    assert same["N"].count(False) > 15, "the oracle would not notice"
+
+
 def test_a_file_that_gives_a_name_another_meaning_is_an_obstacle() -> None:
     method = "void tested(int a) { int x = Math.abs(a); int y = 2; }"
     other = f"import lib.Math; class A {{ {method} }}"
