@@ -3,6 +3,7 @@
 `program` collects the effects of each statement with a `JavaEffectCollector`; `dependence.effects` makes the
 conflict relation from them. Primitive values, strings and objects that the method itself creates are known
 exactly. Every other object is foreign: a call on it, or its creation, may do anything.
+What the file around the method shows of its own class is known, too (`surroundings`).
 
 The relation is sound under these assumptions, which are part of the promise of `reorder`:
 

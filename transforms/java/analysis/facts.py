@@ -1,9 +1,9 @@
 """Facts about the variables of one method: types, null, classes of objects, containers that nobody else
 reaches.
 
-The effects analysis uses them. The facts come from the text of the method alone, and none of them depends on
-the order of statements. So a legal reordering keeps every fact, which makes the conflict relation
-equivariant.
+The effects analysis uses them. The facts come from the text of the method, and from its file as far as that
+is known. None of them depends on the order of statements. So a legal reordering keeps every fact, which makes
+the conflict relation equivariant.
 """
 
 from bisect import bisect_left
