@@ -3,8 +3,11 @@
 import ast
 import json
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
@@ -323,6 +326,46 @@ def test_a_command_without_tests_is_told_with_its_remedy(
     assert told in error
     assert "Traceback" not in error
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_candidate_that_runs(tmp_path: Path) -> None:
+    place = tmp_path / "running"
+    code = f"""
+    import itertools
+    import os
+
+    tick = itertools.count().__next__
+
+    def hanging():
+        low = tick()
+        high = tick()
+        while low > high:
+            with open({str(place)!r}, "w") as file:
+                file.write(str(os.getpid()))
+        return True
+    """
+    tests = "import mine\n\ndef test_hanging():\n    assert mine.hanging()\n"
+    folder = project(tmp_path / "project", code, tests)
+    words = [sys.executable, "-m", "codeaudit", "transform", str(folder), "--dependence", "confirmed"]
+    words += ["--out", str(tmp_path / "out"), "--test-command", f"{sys.executable} -m pytest -q tests"]
+    process = subprocess.Popen(words, start_new_session=True)
+    try:
+        wait_for(lambda: place.exists() and place.read_text() != "", 60)
+        child = int(place.read_text())
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        wait_for(lambda: not Path(f"/proc/{child}").exists(), 5)
+    finally:
+        process.kill()
+    assert not (tmp_path / "out").exists()
+
+
+def wait_for(holds: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 @pytest.mark.slow
