@@ -23,6 +23,7 @@ from codeaudit.transforms.registry import expand, in_relation, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker process takes at a time."""
+NO_TESTS: Final = "no tests to confirm it"
 FEW: Final = 32
 """Up to this number of samples no worker is started, because starting takes longer."""
 
@@ -101,6 +102,12 @@ def case(sample: Sample, plan: SuitePlan) -> Case:
 
 def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
     transform = transform_for(name, sample.language)
+    # Drawn inputs show too little: only the sample's own tests confirm an order.
+    if in_relation(name)[0] == "confirmed" and not (sample.tests and plan.executed):
+        return [
+            NotApplied(sample=sample, transform=name, kind=transform.kind, variant=number, reason=NO_TESTS)
+            for number in range(plan.variants)
+        ]
     try:
         return list(
             perturb_one(

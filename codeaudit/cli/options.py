@@ -128,8 +128,8 @@ DEPENDENCE: Final = option(
     default="strict",
     help="Which statements `reorder` may let change places. strict: same result and same exception; "
     "returning: same behaviour whenever the original raises nothing; paper: by names only, as published, "
-    "which may change the meaning; confirmed: tests ran the moved lines and passed (`transform` of a project "
-    "with --test-command, `run --execute` of samples with tests).",
+    "which may change the meaning; confirmed: own tests pass in the new order (`transform` of a project with "
+    "--test-command, which asks for the moved lines to run; `run --execute` of samples with tests).",
 )
 
 

@@ -8,17 +8,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.projects.confirm import FAILS, HANGS, UNTESTED, Confirmation, confirm
 from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
+from codeaudit.audit.suite import NO_TESTS, SuitePlan, case
 from codeaudit.cli.main import main
 from codeaudit.cli.output import PROGRESS
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, summary
+from codeaudit.transforms.records import NotApplied
 from codeaudit.transforms.reordering import is_movable
 from codeaudit.transforms.source_files import Applied, Declined
 
@@ -479,3 +483,14 @@ def test_the_package_shows_which_methods_and_properties_act() -> None:
     assert movable("def g(x):\n    a = x.size\n    b = x.size\n", found)
     assert not movable("def g(x):\n    a = Registered(x)\n    b = Registered(x)\n", found)
     assert movable("def g(x):\n    a = Made(x)\n    b = Made(x)\n", found)
+
+
+def test_a_run_confirms_orders_of_samples_with_tests_only() -> None:
+    text = "def f(x):\n    a = x.first()\n    b = x.second()\n    return a, b\n"
+    plan = SuitePlan(transforms=("confirmed/reorder",), variants=1, seed=0, executed=True)
+    for tests, reason in (("def check(f): f(1)", None), (None, NO_TESTS)):
+        sample = raw_sample(text, language="python", label=None, path="a.py", line=1, tests=tests)
+        (outcome,) = case(sample, plan).outcomes
+        assert getattr(outcome, "reason", None) == reason
+        (unexecuted,) = case(sample, replace(plan, executed=False)).outcomes
+        assert isinstance(unexecuted, NotApplied)
