@@ -5,7 +5,8 @@ An import counts if it stands at the top level and the whole text binds its name
 An attribute of `self` is plain if the file holds the whole hierarchy of its class: the class, the classes
 from which it derives, those that derive from it, and those from which these derive. All of them must stand at
 the top level of the file, with names that the text binds once and bases that are known, too. No class body of
-the hierarchy may give the attribute code, and nothing in the text may run code at every look or store.
+the hierarchy may give the attribute code, nothing in the text may run code at every look or store, and the
+text hands none of the classes to other code.
 """
 
 import ast
@@ -108,13 +109,20 @@ class _Classes:
         self._unbound = set[str]()
         self._known: dict[str, PlainAttributes | None] = {}
         self._texts: dict[int, str] = {}
+        # Whoever gets a class may derive from it, or give it attributes with code.
+        allowed = {id(part) for node in nodes for part in _plain_uses(node)}
+        self._given = {
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in allowed
+        }
         for node in nodes:
             if isinstance(node, FunctionNode):
                 self._methods.setdefault(node.name, []).append((node, None))
             elif isinstance(node, ast.ClassDef):
                 for part in (inner for base in node.bases for inner in ast.walk(base)):
-                    if isinstance(part, ast.Name):
-                        self._derived.setdefault(part.id, set()).add(node.name)
+                    if isinstance(part, ast.Name | ast.Attribute):
+                        self._derived.setdefault(_last(part) or "", set()).add(node.name)
         self._named = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         # `Base = C` and `class D(Base)`: such a class may derive from any class of the text.
         self._wild = [node for node in nodes if isinstance(node, ast.ClassDef) and not self._says_bases(node)]
@@ -196,6 +204,8 @@ class _Classes:
         own = self._ancestors([name])
         everything = self._ancestors(sorted(members))
         if own is None or everything is None:
+            return None
+        if not self._given.isdisjoint(node.name for node in everything):
             return None
         bound = set[str]()
         for node in (*everything, *self._wild):
@@ -414,6 +424,34 @@ def _makes_classes(node: ast.AST) -> bool:
             return name in ("new_class", "make_dataclass")
         case _:
             return False
+
+
+def _plain_uses(node: ast.AST) -> Iterator[ast.AST]:
+    """The expressions under a node that, if they are classes, are only asked, called, or derived from."""
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass") as func, args=[_, asked]):
+            yield func
+            yield from asked.elts if isinstance(asked, ast.Tuple) else [asked]
+        case ast.Call(func=func):
+            yield func
+        case ast.ClassDef():
+            yield from _bases(node)
+        case ast.Attribute(value=value):
+            yield value
+        case ast.ExceptHandler(type=ast.Tuple(elts=elements)):
+            yield from elements
+        case ast.ExceptHandler(type=ast.expr() as kind):
+            yield kind
+        case ast.Raise(exc=ast.expr() as raised):
+            yield raised
+        case ast.arg(annotation=ast.expr() as note) | ast.AnnAssign(annotation=note):
+            yield from ast.walk(note)
+        case ast.FunctionDef(returns=ast.expr() as note) | ast.AsyncFunctionDef(returns=ast.expr() as note):
+            yield from ast.walk(note)
+        case ast.Compare(comparators=compared):
+            yield from (node.left, *compared)
+        case _:
+            pass
 
 
 def _bases(node: ast.ClassDef) -> Sequence[ast.expr]:

@@ -101,6 +101,16 @@ HOSTILE = {
         "D()"),
     "a class made by type": (
         "class C:\n    told = 0\n{method}\nD = type('D', (C,), {{'x': property(Tell.tell, Tell.tell)}})", "D()"),
+    "a class made by another name of type": (
+        "class C:\n    told = 0\n{method}\nmake = type\nD = make('D', (C,), {{'x': Descriptor()}})", "D()"),
+    "a class made by its metaclass": (
+        "class C:\n    told = 0\n{method}\nD = type(C)('D', (C,), {{'x': Descriptor()}})", "D()"),
+    "a descriptor that type binds": (
+        "class C:\n    told = 0\n{method}\ntype.__setattr__(C, 'x', Descriptor())", "C()"),
+    "a descriptor that another name of setattr binds": (
+        "class C:\n    told = 0\n{method}\nstore = setattr\nstore(C, 'x', Descriptor())", "C()"),
+    "a class in a list": (
+        "class C:\n    told = 0\n{method}\nfound = [C]\nstore = setattr\nstore(found[0], 'x', Descriptor())", "C()"),
     "a class made by types": (
         "class C:\n    told = 0\n{method}\nD = types.new_class('D', (C,), {{}}, lambda names:\n"
         "    names.update(x=property(Tell.tell, Tell.tell)))", "D()"),
