@@ -2,11 +2,13 @@
 
     python benchmarks/catalogue.py [CORPUS ...] [--transform all] [--limit 2000] [--variants 4] [--seed 0]
         [--dependence strict]
+    python benchmarks/catalogue.py CORPUS ... --transform mixed/order,mixed/order+assumed --draw --variants 1
 
 CORPUS is what `codeaudit run --corpus` takes (default `stdlib`); give several to compare packages. For each
 transform: the functions that it rewrote, of those that hold what it rewrites (for `reorder` a block of two
 statements, for `rename` a local), distinct variants, processor time per function for all variants on one
-core, and the reasons for the rest. `--reasons` shows them all.
+core, and the reasons for the rest. `--reasons` shows them all. The first functions of a corpus are taken, or
+with `--draw` random ones.
 """
 
 import argparse
@@ -14,7 +16,9 @@ import resource
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from itertools import islice
 
 from codeaudit.audit.corpora.specs import corpus
@@ -24,7 +28,8 @@ from codeaudit.transforms.interface import Related, Transform
 from codeaudit.transforms.perturb import EXHAUSTED, perturb_one
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
-from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
+from codeaudit.transforms.registry import TRANSFORMS, entry_of, expand
+from codeaudit.transforms.seeding import stream
 
 
 @dataclass(kw_only=True)
@@ -67,6 +72,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dependence", choices=DEPENDENCES, default="strict")
     parser.add_argument("--reasons", action="store_true")
+    parser.add_argument("--draw", action="store_true", help="random functions, not the first ones")
     asked = parser.parse_args()
     try:
         names = expand(asked.transform.split(","), languages=[PYTHON.name])
@@ -85,7 +91,10 @@ def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> Non
         if isinstance(transform, Related):
             transforms[name] = transform.under(asked.dependence)
     functions = 0
-    samples = corpus(spec).read(Counter())
+    samples: Iterable[Sample] = corpus(spec).read(Counter())
+    if asked.draw and asked.limit:
+        ranked = ((stream(asked.seed, sample.id).random(), sample.id, sample) for sample in samples)
+        samples = [sample for *_, sample in nsmallest(asked.limit, ranked, key=lambda one: one[:2])]
     for sample in islice(samples, asked.limit or None):
         functions += 1
         for name, tally in tallies.items():
@@ -106,7 +115,7 @@ def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> Non
         if asked.reasons or len(names) <= 2:
             for reason, count in tally.reasons.most_common():
                 print(f"    {count:7,}  {reason}")
-    families = Counter(ENTRIES[name].family for name in names)
+    families = Counter(entry_of(name).family for name in names)
     print(
         f"\n{len(names)} transforms: {', '.join(f'{count} {family}' for family, count in families.items())}"
     )

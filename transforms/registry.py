@@ -154,7 +154,8 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
     if isinstance(entry, TransformEntry):
         return entry
     transform = TRANSFORMS.get(name)
-    return TransformEntry("", first_line(transform), family=PLUG_INS, kind=transform.kind)
+    family = MIXED if name.startswith(f"{MIXED}/") else PLUG_INS
+    return TransformEntry("", first_line(transform), family=family, kind=transform.kind)
 
 
 def languages_of(name: str) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ def _relaxed(code: PythonSource, values: Sequence[Sequence[ast.expr]]) -> tuple[
         effects = [code.effects(value) for value in part]
         joined = effects[0] if len(effects) == 1 else effects[0] | effects[1]
         found.append(replace(joined, flags=joined.flags & ~(RAISES | EXPECTS | EXITS)))
-    return conflicts(found)
+    return conflicts(found, guarded=True)
 
 
 def _differ(keys: Sequence[ast.expr]) -> bool:

@@ -154,7 +154,7 @@ def find_keyword_only(code: PythonSource) -> Iterator[Site | Refused]:
                 Span(code.start(parameter), code.full(default).end if default else code.end(parameter))
                 for parameter, default in pairs
             ]
-            yield rearranged(code, parts, conflicts(effects), "parameters") or Refused(EFFECTS)
+            yield rearranged(code, parts, conflicts(effects, guarded=True), "parameters") or Refused(EFFECTS)
 
 
 def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:

@@ -121,8 +121,9 @@ def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.e
     """The site that puts the targets into other orders, and the values with them."""
     if any(isinstance(one, ast.Starred) for row in rows for one in row):
         return None  # `*a, b = c, d` gives each target another number of values
-    bound = conflicts([code.storing(target) for target in rows[0]])
-    evaluated = [conflicts([code.effects(value) for value in row]) for row in rows[1:]]
+    # Guarded: a handler, or a variable that lives on, shows which targets were bound before one failed.
+    bound = conflicts([code.storing(target) for target in rows[0]], guarded=True)
+    evaluated = [conflicts([code.effects(value) for value in row], guarded=True) for row in rows[1:]]
     before = [reduce(or_, masks) for masks in zip(bound, *evaluated, strict=True)]
     parts = [[code.full(one) for one in row] for row in rows]
     options = tuple(tuple(permuted(row, order) for row in parts) for order in legal_orders(before))

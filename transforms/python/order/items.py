@@ -59,7 +59,8 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
                 # Only finding the classes shows the order: a name may be missing.
                 effects = [code.effects(one) for one in classes[:MOST]]
                 parts = [code.full(one) for one in classes[:MOST]]
-                yield rearranged(code, parts, conflicts(effects), "exceptions") or Refused(EFFECTS)
+                before = conflicts(effects, guarded=True)
+                yield rearranged(code, parts, before, "exceptions") or Refused(EFFECTS)
             case ast.Call(
                 func=ast.Name(id="isinstance" | "issubclass" as name),
                 args=[_, ast.Tuple(elts=classes)],

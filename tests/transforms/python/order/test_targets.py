@@ -44,6 +44,11 @@ def test_targets(before: str, after: str) -> None:
         pytest.param("x, y = *a, b", EFFECTS, id="a star among the values"),
         pytest.param("(x, y) = (y, x) = a", EFFECTS, id="unpacked twice"),
         pytest.param("global x, y\n    x = y = 1", EFFECTS, id="globals"),
+        pytest.param(
+            "xs = []\n    x = xs[a] = 1", EFFECTS, id="the second may raise when the first is bound"
+        ),
+        pytest.param("(x, y) = z = a", EFFECTS, id="unpacking may raise"),
+        pytest.param("x, y = (z := 1), a[0]", EFFECTS, id="a value may raise when a walrus has bound"),
         pytest.param("x = y = 1\n    return locals()", REFLECTION, id="variables are listed"),
         pytest.param("class C:\n        x = y = 1", CLASS, id="a class body"),
     ],
