@@ -8,6 +8,7 @@ import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.labels import labels
 from codeaudit.audit.models.wrappers import Canonical
 from codeaudit.audit.movable import MovableChooser, readable_by
@@ -15,7 +16,8 @@ from codeaudit.audit.records import Case, Failed, MovableSize, Prediction, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import SilentProgress
 from codeaudit.audit.suite import SuitePlan, case
-from codeaudit.preparing import DrawnInputs
+from codeaudit.options import RunOptions
+from codeaudit.preparing import DrawnInputs, load_models
 from codeaudit.transforms.records import Perturbed, Sample
 
 TASK = TASKS.get("function-name")
@@ -186,3 +188,21 @@ def test_sizes_say_how_movable_samples_differ() -> None:
     (reorder,) = (one.movable for one in draw.by_transform if one.transform == "reorder")
     assert (draw.plain.samples, draw.plain.lines, draw.plain.statements) == (PLAIN, 4, 3)
     assert (reorder.samples, reorder.lines, reorder.statements) == (8, 5, 4)
+
+
+@pytest.mark.parametrize("name", ["spe-checkpoint", "tree-checkpoint"])
+def test_a_model_tells_what_it_would_not_read(name: str) -> None:
+    (model,) = load_models(RunOptions(), (name,), {})
+    assert isinstance(model, ChecksInput)
+    short, broken = function(3).source, "def broken(:"
+    long = "def f(x):\n" + "    x = x + 1\n" * 600 + "    return x\n"
+    asked = [Query(task=TASK.name, language="python", source=text) for text in (short, broken, long)]
+    asked.append(Query(task=TASK.name, language="java", source="int f() { return 1; }"))
+    told = [model.unreadable(query) for query in asked]
+    # In either order: what a model told about a text must not change its answer.
+    answers = model.predict(asked)
+    assert [one if isinstance(one, Failed) else None for one in answers] == told
+    assert model.predict(asked) == answers
+    assert told[0] is None
+    assert told[1] is not None
+    assert told[3] is not None

@@ -83,6 +83,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         # The head reads the labels' rows of the embeddings. With another tokenizer it would name other words.
         if network.trunk.label_tokens.tolist() != spoken:
             raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
+        self._kept: dict[Query, EncodedLines | Failed] = {}
         relation = NETWORKS[config.network].relation
         self.encoder = LineEncoder(files.tokenizer, window=config.shape.window, relation=relation)
 
@@ -93,10 +94,13 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
 
     def unreadable(self, query: Query) -> Failed | None:
         """As of `ChecksInput`."""
-        features = self._features(query)
+        # Kept until `predict` asks for it: to encode a text takes as long as to answer it.
+        features = self._kept[query] = self._features(query)
         return features if isinstance(features, Failed) else None
 
     def _features(self, query: Query) -> EncodedLines | Failed:
+        if query in self._kept:
+            return self._kept.pop(query)
         return self.refused(query) or self.encoder.encode(query.source, query.language)
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
