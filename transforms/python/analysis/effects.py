@@ -98,7 +98,10 @@ _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
 _KEY_FUNCTIONS: Final = frozenset({"len", "str", "repr", "abs", "id", "hash", "ord"})
 """Builtins that only look at their argument, so that `sorted(…, key=len)` runs no unknown code."""
 _GROUPS: Final = frozenset({"ExceptionGroup", "BaseExceptionGroup"})
-_UNPACKING_EXCEPTIONS: Final = _GROUPS | {"SyntaxError", "IndentationError", "TabError"}
+_UNPACKING_EXCEPTIONS: Final = _GROUPS | {
+    *("SyntaxError", "IndentationError", "TabError"),
+    "_IncompleteInputError",  # since Python 3.13
+}
 """Exceptions that iterate over their second argument."""
 
 
@@ -518,7 +521,12 @@ class PythonEffects(ExpressionEffects):
             case "pairs":
                 self.flags |= ANYTHING
             case "compiles":
-                if node.keywords or not all(map(_is_quiet_flag, node.args[1:])):
+                pattern = next(iter(node.args), None)
+                # A pattern of another type may act: its hash, and since Python 3.12 its `__buffer__`.
+                known = pattern is not None and (
+                    self.visit(pattern) in PLAIN or self._is_annotated_plain(pattern)
+                )
+                if node.keywords or not known or not all(map(_is_quiet_flag, node.args[1:])):
                     self.flags |= ANYTHING
 
     def _describe(self, arguments: Sequence[ast.expr]) -> None:
