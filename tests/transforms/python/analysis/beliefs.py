@@ -109,10 +109,10 @@ SUBCLASSES: Final[Sequence[Maker]] = [
         (dict, {"k": 1}), (set, {1}), (frozenset, {1}), (complex, 1j), (bytearray, b"ab"),
     )
 ]  # fmt: skip
-OTHERS: Final[Sequence[Maker]] = [
+OTHERS: Sequence[Maker] = [
     lambda: hostile.items(1, 2), lambda: map(hostile.called, [1, 2]), lambda: None, lambda: True,
     lambda: hostile.called, acting_type, lambda: Answering, lambda: int, lambda: len,
-    lambda: bytearray(b"ab"), lambda: memoryview(b"ab"), lambda: array("i", [1, 2]), lambda: Decimal("1.5"),
+    lambda: bytearray(b"ab"), lambda: memoryview(b"ab"), lambda: array("i", [1, 2]),
     lambda: Fraction(1, 2), lambda: slice(1, 2), lambda: re.compile("a"), lambda: partial(hostile.called),
     lambda: [ValueError()], lambda: ValueError(), lambda: NotImplemented, lambda: ..., lambda: re,
     lambda: deque([thing()]), lambda: Counter("ab"), lambda: OrderedDict(k=1), lambda: defaultdict(list),
@@ -120,6 +120,8 @@ OTHERS: Final[Sequence[Maker]] = [
     lambda: ("f8", (thing(),)), lambda: {"names": ["k"], "formats": ["f8"], "offsets": [thing()]},
     lambda: frozenset({1}), lambda: int | str,
 ]  # fmt: skip
+if sys.version_info[:2] != (3, 13):  # where `pow(1, 2, Decimal(1))` ends the process (3.13.0)
+    OTHERS = [*OTHERS, lambda: Decimal("1.5")]
 
 
 class Name(NamedTuple):
