@@ -90,6 +90,10 @@ class Effects:
         # `if x: return` raises nothing, but like an exception it keeps what follows from running.
         return Effects(self.reads, self.writes, self.flags & ~ENDS_CALL | RAISES | EXITS)
 
+    def bound(self) -> "Effects":
+        """What stays whatever is known about objects: the variables, and the exits."""
+        return Effects(self.reads, self.writes, self.flags & (_BARRIERS | EXITS | EXPECTS))
+
     def __or__(self, other: "Effects") -> "Effects":
         """The effects of both."""
         return Effects(self.reads | other.reads, self.writes | other.writes, self.flags | other.flags)

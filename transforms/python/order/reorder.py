@@ -9,20 +9,23 @@ statement whose value it read.
 """
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
+from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
-from codeaudit.transforms.python.parsing import first_line, parse
+from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
 from codeaudit.transforms.reordering import (
     Reorder,
@@ -114,9 +117,54 @@ class PythonReorder(Reorder):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        return PythonOrdering(
-            analyse(source, dependence=self.dependence, around=self.around, package=self.package)
-        )
+        program = analyse(source, dependence=self.dependence, package=self.package)
+        # To read a whole file takes ten times as long as to read one of its functions.
+        if self.around and (any(map(is_movable, program.blocks)) or _file_may_free(program, self.around)):
+            program = analyse(source, dependence=self.dependence, around=self.around, package=self.package)
+        return PythonOrdering(program)
+
+
+def _file_may_free(program: PythonProgram, around: str) -> bool:
+    """Whether the text around may show something that gives a function without another order one.
+
+    It can show that attributes of the first parameter are plain, and what imported names stand for. So
+    statements with neither keep their effects; of the others, variables and exits stay.
+    """
+    function = program.tree.body[0]
+    if not isinstance(function, FunctionNode):
+        return True
+    first = next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
+    words = "|".join(map(re.escape, sorted(_renamed_imports(around))))
+    # Private attributes of `self` are plain anyway.
+    told = re.compile(rf"\b(?:{first or 'self'}\s*\.\s*[^\W_]|(?:{words or 'import'})\b)")
+    source = program.source.encode()
+
+    def open_(block: StatementBlock) -> bool:
+        bound = [
+            effect.bound() if told.search(source[one.start : one.end].decode()) else effect
+            for one, effect in zip(block.statements, block.effects, strict=True)
+        ]
+        returning = program.dependence == "returning"
+        return is_movable(replace(block, predecessors=conflicts(bound, returning=returning)))
+
+    return any(block.fixed is None and len(block.statements) > 1 and open_(block) for block in program.blocks)
+
+
+_IMPORT: Final = re.compile(
+    r"^[ \t]*(from\b[^\n]*?)?\bimport\b[ \t]*(\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE
+)
+"""An import, from its first word on: what stands before `import`, and the names behind it."""
+
+
+@lru_cache(maxsize=256)
+def _renamed_imports(text: str) -> frozenset[str]:
+    """At least the names that a text imports from modules, or under another name."""
+    return frozenset(
+        word
+        for source, names in _IMPORT.findall(text)
+        if source or " as " in names
+        for word in re.findall(r"\w+", names)
+    )
 
 
 REORDER: Final = PythonReorder()
