@@ -10,7 +10,8 @@ anything, unless the types are certain.
 1. Looking at a foreign object does not act, unless the text shows that it does. It may depend on any state
    and may raise, but changes nothing that another statement of the function sees. To look is
    - to read an attribute or an item: `x.size`, `x[0]`, `case Point(x=0)`, `super().name`;
-   - to compare, or to ask an object with a `__contains__`: `x == y`, `x < y`;
+   - to compare, or to ask an object with a `__contains__`: `x == y`, `x < y`; bytes ask the other side for
+     its `__buffer__`;
    - to calculate: `x + y`, `-x`, `abs(x)`, `round(x)`, `operator.add(x, y)`;
    - to hash: `{x}`, `d[x]`;
    - to test for truth, and `len`: `if x`, `not x`, `len(x)`;
