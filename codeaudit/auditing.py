@@ -22,6 +22,7 @@ from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, defau
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
+from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query
 from codeaudit.audit.registry import DEFAULT_TASK
@@ -72,7 +73,7 @@ from codeaudit.transforms.errors import CannotAudit, ModelError, RunError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
-from codeaudit.transforms.registry import expand
+from codeaudit.transforms.registry import entry_of, expand, in_relation
 
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
@@ -150,6 +151,7 @@ def audit_models(
             specs = bundled_models(task.name, inputs.language)
             models = load_models(options, specs, given)
         progress.note(inputs.headline)
+        _note_relations(models, inputs.transforms, progress)
         job = PreparedRun(
             options=options,
             specs=specs,
@@ -162,6 +164,18 @@ def audit_models(
             key=key,
         )
         return _finished(job), folder
+
+
+def _note_relations(models: Sequence[Model], transforms: Sequence[str], progress: RunProgress) -> None:
+    """Tell where orders are drawn under another relation than that of a model's masks."""
+    drawn = {in_relation(name)[0] for name in transforms if entry_of(in_relation(name)[1]).related}
+    for model in models:
+        own = getattr(innermost(model), "dependence", None)
+        if own is not None and drawn - {own}:
+            progress.note(
+                f"{model.name} was trained with the relation {own!r}; here orders are of "
+                f"{', '.join(sorted(drawn - {own}))}"
+            )
 
 
 def demand_verdicts(summary: Summary, options: RunOptions) -> None:

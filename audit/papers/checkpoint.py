@@ -50,6 +50,10 @@ class Known(NamedTuple):
     values: Iterable[str]
 
 
+LATER: Final = frozenset({"languages", "dependence"})
+"""Entries of a config.json that older files lack."""
+
+
 class Config(ABC):
     """The content of a config.json. Each family derives a frozen dataclass, whose fields are the entries."""
 
@@ -70,13 +74,13 @@ class Config(ABC):
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Self:
-        """The config of a parsed file. Files older than `languages` lack that entry.
+        """The config of a parsed file. An entry of `LATER` keeps its default where an older file lacks it.
 
         Raises:
             KeyError, TypeError, ValueError: it lacks another entry, or has a wrong one.
         """
         names = [one.name for one in fields(cls)]  # type: ignore[arg-type]
-        given = {name: found[name] for name in names if name in found or name != "languages"}
+        given = {name: found[name] for name in names if name in found or name not in LATER}
         return cls(**{name: cls.converted(name, value) for name, value in given.items()})
 
     @classmethod

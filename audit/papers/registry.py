@@ -79,7 +79,7 @@ class NetworkFamily:
 _LINE_OPTIONS: Final = frozenset(
     {
         *("bag_epochs", "vocabulary", "rarest_label", "orders", "half"),
-        *("mask_mode", "all_heads", "line_positions", "sign"),
+        *("mask_mode", "all_heads", "line_positions", "sign", "dependence"),
     }
 )
 _TERM_OPTIONS: Final = frozenset({"size", "readout", "implied", "device", "labels"})

@@ -20,6 +20,7 @@ from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
 from codeaudit.cli.options import complete_corpora, complete_tasks
 from codeaudit.cli.output import note
+from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.folders import reserved
 
@@ -210,6 +211,11 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option(
     "--augment", "orders", type=click.IntRange(min=0), help="Legal orders per function to learn from."
 )
+@click.option(
+    "--dependence",
+    type=click.Choice(CHOICES["dependence"]),
+    help="spe, symc: the relation of the masks, as of `codeaudit run --dependence`.  [default: strict]",
+)
 @click.option("--mask-mode", type=click.Choice(["hadamard", "additive"]), help="spe: where the mask goes.")
 @click.option("--all-heads", is_flag=True, default=None, help="spe: a mask in every head (Table 3).")
 @click.option("--no-line-positions", "line_positions", flag_value=False, default=None, help="spe: w.o. pe.")
@@ -243,6 +249,11 @@ def train(
     family, task = registry.family(model, task)
     # `None` means not given: the defaults are those of the recipe of each paper.
     options = {name: value for name, value in given.items() if value is not None}
+    if options.get("dependence") == "confirmed":
+        raise UsageError(
+            "--dependence confirmed: masks need a relation that the analysis alone decides; "
+            "give strict, returning or paper"
+        )
     for name in options:
         if registry.foreign(family, task, name):
             # The message differs: an option of another network, or an option that no network takes for this

@@ -40,6 +40,7 @@ from codeaudit.audit.papers.lines.words import (
 )
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.dependence.graph import common_ancestor_distances, longest_paths, symmetry_mask
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import DEFAULT, find_language
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
@@ -102,8 +103,12 @@ class EncodedLines:
 class LineEncoder:
     """Turns sources into features for one network."""
 
-    def __init__(self, tokenizer: Tokenizer, *, window: int, relation: Relation) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, *, window: int, relation: Relation, dependence: Dependence = "strict"
+    ) -> None:
         self._tokenizer = tokenizer
+        self.dependence: Final = dependence
+        """The relation between statements that the masks and distances are made of."""
         self._window = window
         self._relation = relation
 
@@ -112,7 +117,7 @@ class LineEncoder:
         variables cannot be resolved.
         """
         try:
-            return self.features(analyse(source, language), language)
+            return self.features(analyse(source, language, self.dependence), language)
         except SourceError:
             return UNPARSABLE
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, Protocol
 
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.dependence.graph import DependenceGraph
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES, every_language, find_language
 from codeaudit.transforms.registration import load_target
@@ -59,8 +60,8 @@ class LineProgram(Protocol):
         ...
 
 
-def analyse(source: str, language: str) -> LineProgram:
-    """The program of one function.
+def analyse(source: str, language: str, dependence: Dependence = "strict") -> LineProgram:
+    """The program of one function, with its dependences under a relation.
 
     Raises:
         SourceError: the text is not of that language, or nothing that can be read here.
@@ -68,7 +69,7 @@ def analyse(source: str, language: str) -> LineProgram:
     record = find_language(language)
     if record is None or not record.lines:
         raise SourceError("no reader for this language")
-    found: LineProgram = load_target(record.lines)(source)
+    found: LineProgram = load_target(record.lines)(source, dependence=dependence)
     return found
 
 

@@ -39,6 +39,7 @@ from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.records import Failed
 from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.audit.training.trainer import Integers, Recipe
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
@@ -83,6 +84,8 @@ class LineRecipe(Recipe):
     """Epochs of the second stage without a better validation score before it ends."""
     validation: int = 2000
     """Functions that decide on the threshold and the best epoch."""
+    dependence: Dependence = "strict"
+    """The relation of the masks, and of the orders to draw from."""
     orders: int = 0
     """Legal orders per function to draw from; 0 trains on the text's own order only."""
     seed: int = 0
@@ -200,9 +203,10 @@ def featurise(
     workers: int = 1,
     task: LineTask = NAMING,
     relation: Relation = "every",
+    dependence: Dependence = "strict",
 ) -> Examples:
     """The features of all samples, in their order; those without features are left out and counted."""
-    work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation))
+    work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation, dependence))
     chunks = _chunks(
         _Labelled(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples
     )
@@ -238,6 +242,7 @@ class _Setting(NamedTuple):
     orders: int
     seed: int
     relation: Relation
+    dependence: Dependence
 
 
 class _Row(NamedTuple):
@@ -250,7 +255,10 @@ class _Row(NamedTuple):
 @lru_cache(maxsize=1)
 def _encoder(setting: _Setting) -> LineEncoder:
     return LineEncoder(
-        Tokenizer.from_str(setting.tokenizer), window=setting.window, relation=setting.relation
+        Tokenizer.from_str(setting.tokenizer),
+        window=setting.window,
+        relation=setting.relation,
+        dependence=setting.dependence,
     )
 
 
@@ -261,7 +269,7 @@ def _encode(setting: _Setting, chunk: list[_Labelled]) -> list[_Row | Failed]:
 
 def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Failed:
     try:
-        program = analyse(given.source, given.language)
+        program = analyse(given.source, given.language, setting.dependence)
     except SourceError:
         return UNPARSABLE
     features = encoder.features(program, given.language)
@@ -356,6 +364,7 @@ def prepare(
         workers=workers,
         task=task,
         relation=kept,
+        dependence=recipe.dependence,
     )
     found: dict[str, Examples] = {}
     for name, split in zip(NAMES, splits, strict=True):
@@ -363,7 +372,9 @@ def prepare(
         orders = recipe.orders if name == "train" else 0
         # Without orders the seed decides nothing here, so trainings with other seeds share the features.
         drawn = (orders, recipe.seed if orders else 0)
-        key = _key(digests[name], tokenizer.to_str(), labels, recipe.window, *drawn, *_apart(kept))
+        key = _key(
+            digests[name], tokenizer.to_str(), labels, recipe.window, *drawn, *_apart(kept, recipe.dependence)
+        )
         path = cache / f"features-{key}.npz"
         examples = Examples.load(path)
         if examples is None:
@@ -419,9 +430,9 @@ def _read_counts(path: Path) -> Counter[str] | None:
     return Counter(found) if isinstance(found, dict) else None
 
 
-def _apart(relation: Relation) -> tuple[str, ...]:
+def _apart(relation: Relation, dependence: Dependence = "strict") -> tuple[str, ...]:
     """Part of the cache key for an unusual reading; empty for the usual one."""
-    return () if relation == "every" else (relation,)
+    return tuple(one for one in (relation, dependence) if one not in ("every", "strict"))
 
 
 def word_counts(samples: Sequence[Sample], *, workers: int, relation: Relation = "every") -> Counter[str]:

@@ -13,6 +13,7 @@ from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.dependence.relations import TRAINABLE, Dependence
 from codeaudit.transforms.language import DEFAULT
 
 KEPT: Final = 16
@@ -38,6 +39,8 @@ class LineConfig(Config):
     threshold: float
     precision: str = "float32"
     languages: tuple[str, ...] = (DEFAULT,)
+    dependence: Dependence = "strict"
+    """The relation of the masks that it was trained with."""
     labels: tuple[str, ...]
 
     def known(self) -> Sequence[Known]:
@@ -46,6 +49,7 @@ class LineConfig(Config):
             Known("made for task", self.task, TASKS),
             *(Known("language", one, readable_languages()) for one in self.languages),
             Known("network", self.network, NETWORKS),
+            Known("dependence", self.dependence, TRAINABLE),
         )
 
     @property
@@ -85,7 +89,10 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
             raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
         self._kept: dict[Query, EncodedLines | Failed] = {}
         relation = NETWORKS[config.network].relation
-        self.encoder = LineEncoder(files.tokenizer, window=config.shape.window, relation=relation)
+        self.encoder = LineEncoder(
+            files.tokenizer, window=config.shape.window, relation=relation, dependence=config.dependence
+        )
+        self.dependence = config.dependence
 
     @property
     def noise(self) -> float:

@@ -150,6 +150,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             labels=material.labels,
             threshold=threshold_of(trained),
             languages=material.languages,
+            dependence=recipe.dependence,
         )
         # Before anything is measured, because the file holds the rounded weights.
         weights = checkpoint.rounded(trained.network)
