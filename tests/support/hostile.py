@@ -34,7 +34,7 @@ LOOKING: Final[Mapping[str, frozenset[str]]] = {
     "to read an attribute or an item": frozenset({"__getattr__", "dtype", "__getitem__", "__missing__"}),
     # Bytes ask what they are compared with, or added to, for its buffer (since Python 3.12).
     "to compare": frozenset(
-        f"__{name}__" for name in ["eq", "ne", "lt", "le", "gt", "ge", "contains", "buffer"]
+        f"__{name}__" for name in ["eq", "ne", "lt", "le", "gt", "ge", "contains", "buffer", "release_buffer"]
     ),
     "to calculate": frozenset(
         f"__{name}__"
@@ -93,7 +93,9 @@ def _results(exact: bool) -> Mapping[str, Callable[..., object]]:
     """What the methods of a foreign object give; not `exact`: values of subclasses of the builtin types."""
     text, whole, real, bits = (str, int, float, bytes) if exact else (Text, Whole, Real, Bits)
     found: dict[str, Callable[..., object]] = {
-        **dict.fromkeys(("__bool__", *LOOKING["to compare"] - {"__buffer__"}), lambda *_: True),
+        **dict.fromkeys(
+            ("__bool__", *LOOKING["to compare"] - {"__buffer__", "__release_buffer__"}), lambda *_: True
+        ),
         **dict.fromkeys(LOOKING["to calculate"], lambda *_: whole(1)),
         **dict.fromkeys(LOOKING["to make text"], lambda *_: text("ab")),
         **dict.fromkeys(("__index__", "__int__", "__trunc__", "__floor__", "__ceil__"), lambda *_: whole(1)),

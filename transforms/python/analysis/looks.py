@@ -28,7 +28,7 @@ METHODS: Final = (
         "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__str__", "__repr__", "__format__", "__bytes__",
         "__fspath__", "__getitem__", "__missing__", "__class_getitem__", "__contains__", "__iter__",
         "__next__", "__reversed__", "__length_hint__", "__instancecheck__", "__subclasscheck__",
-        "__subclasshook__", "__bases__",
+        "__subclasshook__", "__bases__", "__buffer__", "__release_buffer__",
     }
 )  # fmt: skip
 """All that a look may run, also through a foreign base class: its `__eq__` may iterate over `self`."""

@@ -54,6 +54,7 @@ def kept(kind: str, masks: Dependence, texts: list[str]) -> list[bool]:
 
 @pytest.mark.parametrize("kind", ["spe", "symc"])
 def test_masks_of_the_paper_keep_the_answer_on_orders_of_the_paper(kind: str) -> None:
+    """Where each variable is written once. Else an order may change which write a statement reads."""
     assert kept(kind, "paper", orders("paper")) == [True] * 8
     assert not all(kept(kind, "strict", orders("paper")))
 
