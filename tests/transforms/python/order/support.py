@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import warnings
 from typing import Any
 
@@ -42,7 +43,7 @@ def untouched(rule: PythonRule, source: str) -> bool:
 
 
 def run(source: str, call: str) -> tuple[str, str, str]:
-    """What evaluating a call behind a text prints, gives and raises."""
+    """What evaluating a call behind a text prints, gives and raises, without addresses."""
     out, scope, result, error = io.StringIO(), dict[str, Any](), "", ""
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -51,7 +52,8 @@ def run(source: str, call: str) -> tuple[str, str, str]:
             result = repr(eval(call, scope))
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}"
-    return out.getvalue(), result, error
+    told, result, error = (re.sub(r" at 0x[0-9a-f]+", "", text) for text in (out.getvalue(), result, error))
+    return told, result, error
 
 
 def agrees(rule: PythonRule, source: str, *calls: str) -> int:
