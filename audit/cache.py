@@ -22,6 +22,7 @@ from codeaudit.audit.records import (
     Predicted,
     Prediction,
     Query,
+    Repeat,
     answer_from_json,
     failed_from_json,
     scores_from_json,
@@ -142,7 +143,8 @@ class ModelMemory:
 
         # Answers to repeated queries never meet the first ones: the noise floor compares the two.
         scope = self._scope(again=again) + ("again" if again else "")
-        parts = (self.fingerprint, scope, query.task, query.language, query.source)
+        bucket = [str(query.bucket)] if isinstance(query, Repeat) else []
+        parts = (self.fingerprint, scope, *bucket, query.task, query.language, query.source)
         return digest_of(b"codeaudit-1", parts)
 
 

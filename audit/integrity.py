@@ -22,6 +22,7 @@ from codeaudit.audit.store import (
     BOUND,
     EXPLANATIONS,
     MANIFEST,
+    SHARD,
     SUITE,
     VERDICTS,
     Manifest,
@@ -88,7 +89,7 @@ def check_files(folder: Path, manifest: Manifest) -> None:
     # Digests can be computed anew, so a field may still be missing or of another type.
     if not isinstance(files, dict) or not files.keys() >= BOUND:
         raise _foreign(folder, MANIFEST)
-    for name in sorted(BOUND):
+    for name in sorted(BOUND | (files.keys() & {SHARD})):
         if not (folder / name).exists():
             raise RunError(f"{str(folder / name)!r} is missing; {restored(folder)}")
         if files[name] != _hash(folder / name):

@@ -148,6 +148,19 @@ class HasUsage(Protocol):
 
 
 @runtime_checkable
+class AnswersApart(Protocol):
+    """Optional: a model that can answer each query by itself, so that nothing depends on its batch.
+
+    An endpoint is one. A repeated query then needs no company.
+    """
+
+    @property
+    def apart(self) -> bool:
+        """Whether it does."""
+        ...
+
+
+@runtime_checkable
 class ChecksInput(Protocol):
     """Optional: a model that tells without an answer whether it can read an input.
 

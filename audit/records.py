@@ -125,6 +125,15 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat(Query):
+    """A query that is asked again, to measure the model's own noise."""
+
+    bucket: int
+    """Of the sample. Only repeated queries of one bucket are asked together. Equal texts in two buckets are
+    two of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
     """A model's answer."""
 
@@ -293,3 +302,32 @@ class Attacked:
     """Whether every perturbation was tried, and none changes the answer."""
     reason: str
     """Why nothing was tried; empty if something was."""
+
+    @property
+    def searched(self) -> "Searched":
+        """What the summary counts."""
+        return Searched(
+            model=self.model,
+            sample=self.sample.id,
+            strategy=self.strategy,
+            budget=self.budget,
+            queries=self.queries,
+            violated=self.violated is not None,
+            certified=self.certified,
+            reason=self.reason,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """A worst-case search without its texts. The fields mean the same as in `Attacked`."""
+
+    model: str
+    sample: str
+    """The id."""
+    strategy: str
+    budget: int
+    queries: int
+    violated: bool
+    certified: bool
+    reason: str

@@ -25,6 +25,8 @@ from codeaudit.audit.records import (
     Held,
     Predicted,
     Prediction,
+    Repeat,
+    Searched,
     Unjudged,
     Verdict,
     Violated,
@@ -34,6 +36,7 @@ from codeaudit.audit.records import (
     label_from_json,
     scores_from_json,
 )
+from codeaudit.audit.run import repeat_of
 from codeaudit.audit.store import (
     EXPLANATIONS,
     MOVABLE,
@@ -140,6 +143,20 @@ def attack_row(attacked: Attacked) -> TableRow:
     }
 
 
+def searched_of(row: TableRow) -> Searched:
+    """What the summary counts of a row of `attacks.parquet`."""
+    return Searched(
+        model=row["model"],
+        sample=row["sample"],
+        strategy=row["strategy"],
+        budget=row["budget"],
+        queries=row["queries"],
+        violated=row["outcome"] == "violated",
+        certified=row["outcome"] == "certified",
+        reason=row["reason"] or "",
+    )
+
+
 def explanation_row(explained: Explained) -> TableRow:
     """An explanation as a line of `explanations.jsonl`."""
     perturbed = explained.minimal.perturbed
@@ -213,14 +230,34 @@ def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
         yield _case(path, list(rows))
 
 
+def read_repeats(path: Path, *, seed: int, task: str) -> Iterator[Repeat]:
+    """The repeated queries of one trial of a suite, in the order of its cases (`run.repeats`).
+
+    Raises:
+        RunError: as `read_suite`.
+    """
+    # Without the other rows: they are most of the table, and this reading comes before that of the audit.
+    for row in read_rows(path, seed=seed, kind="identity"):
+        try:
+            if row["status"] == "perturbed":
+                sample = _sample(row)
+                yield repeat_of(sample, row["perturbed"], task)
+        except (RunError, *DAMAGED) as error:
+            raise _damaged(path, row, error) from error
+
+
 def _case(path: Path, rows: Sequence[TableRow]) -> Case:
     try:
         sample = _sample(rows[0])
         outcomes = tuple(_outcome(sample, row) for row in rows)
         return Case(sample=sample, outcomes=outcomes, extra=is_extra(rows[0]))
     except (RunError, *DAMAGED) as error:
-        named = f"{rows[0]['sample']!r} under {rows[0]['transform']!r}"
-        raise RunError(f"table {str(path)!r} is damaged: sample {named}: {_told(error)}") from error
+        raise _damaged(path, rows[0], error) from error
+
+
+def _damaged(path: Path, row: TableRow, error: BaseException) -> RunError:
+    named = f"{row['sample']!r} under {row['transform']!r}"
+    return RunError(f"table {str(path)!r} is damaged: sample {named}: {_told(error)}")
 
 
 def _told(error: BaseException) -> str:

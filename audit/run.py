@@ -3,16 +3,21 @@
 The Python API (`codeaudit.run`), `assert_invariant` and the search for violations call it. It batches
 queries, asks equal queries once and keeps answers in a memory, so that models need not. It checks answers.
 Guarantee: the verdicts on a sample depend on that sample and the model alone, not on batch size, cache or the
-other samples. It knows no concrete model, task or transform, and it writes no files.
+other samples. The company in which a query is repeated depends on the samples of its bucket alone, so that
+shards measure the noise floor of the whole run (`codeaudit.audit.engines.shards`). The driver knows no
+concrete model, task or transform, and it writes no files.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import isfinite
 from typing import Final, NamedTuple, Protocol
 
+from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
+    AnswersApart,
     Expectation,
     GradesByExecution,
     Model,
@@ -36,6 +41,7 @@ from codeaudit.audit.records import (
     Predicted,
     Prediction,
     Query,
+    Repeat,
     Unjudged,
     Verdict,
     Violated,
@@ -45,6 +51,9 @@ from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 
 WINDOW: Final = 4096
 """Number of queries that are sorted by length together; bounds the memory of a run over a large corpus."""
+
+GROUP: Final = 4
+"""Number of batches of repeated queries of one bucket that are sorted by length together."""
 
 NOISE_FACTOR: Final = 10.0
 """A changed answer whose margin is at most this many times the model's arithmetic noise is unjudged."""
@@ -131,8 +140,13 @@ class QueryBatch(NamedTuple):
     """The answers to this many queries at the start are thrown away; they only fill the batch."""
 
 
-def audit(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
+def audit(
+    cases: Iterable[Case], setup: AuditSetup, *, asked: Mapping[Query, Prediction] | None = None
+) -> Iterator[Audited]:
     """One record per case, in the order of the cases.
+
+    `asked` is what `ask_again` returned, if the repeated queries of all cases were asked before; then they
+    are not counted anew. Without it the company of a repeated query also depends on the window of cases.
 
     Raises:
         ModelError: the model cannot answer at all, or gives another number of answers than queries.
@@ -142,7 +156,7 @@ def audit(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task.name)))
         repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task.name)))
         answers = first_answers(firsts, setup)
-        second = _second_answers(repeated, firsts, setup)
+        second = _second_answers(repeated, setup, asked)
         for case in window:
             yield _audited(case, answers, second, setup)
 
@@ -154,10 +168,10 @@ def queries(case: Case, task: str) -> tuple[Query, ...]:
     return tuple(query_of(case.sample, text, task) for text in [case.sample.source, *texts])
 
 
-def repeats(case: Case, task: str) -> tuple[Query, ...]:
+def repeats(case: Case, task: str) -> tuple[Repeat, ...]:
     """The repeated queries of a case: the unchanged input once for each identity outcome."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
-    return tuple(query_of(case.sample, one.source, task) for one in variants if one.kind == "identity")
+    return tuple(repeat_of(case.sample, one.source, task) for one in variants if one.kind == "identity")
 
 
 def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
@@ -168,16 +182,19 @@ def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
         yield QueryBatch(ordered[start : start + size])
 
 
-def rebatches(rest: Sequence[Query], company: Sequence[Query], size: int) -> Iterator[QueryBatch]:
+def _other_size(size: int) -> int:
+    return size // 2 + 1
+
+
+def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[QueryBatch]:
     """Batches of another size than those of `batches`, with each query at another position in its batch.
 
-    If `size` allows it, a query that would be alone is asked beside one of `company`, because a batch of one
-    has another shape.
+    With `padded`, and if `size` allows it, a query that would be alone is asked beside another one, or else
+    beside itself, because a batch of one has another shape.
     """
     # The noise floor is what another batch size and position change: both alter the order of reductions.
-    other = size // 2 + 1
-    for batch in batches(rest, other):
-        if len(batch.queries) > 1 or size == 1:
+    for batch in batches(company, _other_size(size)):
+        if len(batch.queries) > 1 or size == 1 or not padded:
             yield QueryBatch([*batch.queries[1:], batch.queries[0]])
         else:
             alone = batch.queries[0]
@@ -191,9 +208,19 @@ def query_of(sample: Sample, source: str, task: str) -> Query:
     return Query(task=task, language=sample.language, source=shown(sample, source))
 
 
+def repeat_of(sample: Sample, source: str, task: str) -> Repeat:
+    """As `query_of`, for a repeated query."""
+    return Repeat(
+        task=task, language=sample.language, source=shown(sample, source), bucket=bucket_of(sample.id)
+    )
+
+
 def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
     """The answer to a text of a sample, graded if the task grades answers."""
-    query = query_of(sample, source, task.name)
+    return _graded(query_of(sample, source, task.name), sample, answers, task)
+
+
+def _graded(query: Query, sample: Sample, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
     found = answers[query]
     if isinstance(task, GradesByExecution) and isinstance(found, Predicted):
         return task.graded(found, query.source, sample)
@@ -224,16 +251,67 @@ def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Pre
     return answers | _asked(batches(rest, setup.batch_size), setup, again=False)
 
 
+def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Prediction] | None:
+    """Ask all repeated queries of a run before its audit, each in the company that its bucket gives it.
+
+    The answers go into the memory. Returns those that a memory does not keep: failures such as
+    `endpoint: 429`. `None` if company means nothing to the model; then nothing was asked.
+
+    Raises:
+        ModelError: as `audit`.
+    """
+    if _answers_apart(setup.model) or isinstance(setup.model, RecordedAnswers):
+        return None
+    lost: dict[Query, Prediction] = {}
+    groups = _groups(repeated, setup.batch_size)
+    while several := list(islice(groups, WINDOW // (GROUP * _other_size(setup.batch_size)) or 1)):
+        found = _asked_in_groups(several, setup)
+        lost |= {query: one for query, one in found.items() if not _kept(one)}
+    return lost
+
+
+def _answers_apart(model: Model) -> bool:
+    return isinstance(model, AnswersApart) and model.apart
+
+
+def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
+    """The distinct queries in groups of one bucket; each group depends on the queries of its bucket alone."""
+    most = GROUP * _other_size(size)
+    opened: dict[int, dict[Repeat, None]] = {}
+    for one in repeated:
+        group = opened.setdefault(one.bucket, {})
+        group[one] = None
+        if len(group) == most:
+            yield list(opened.pop(one.bucket))
+    yield from map(list, opened.values())
+
+
+def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
+    wanted = list(dict.fromkeys(one for group in groups for one in group))
+    known = _recalled(wanted, setup, again=True)
+    if _answers_apart(setup.model):
+        plan = batches([one for one in wanted if one not in known], setup.batch_size)
+    else:
+        # A batch with one open query is asked as a whole: its company must not depend on what is known.
+        # Only a network has a shape. An answer of anything else may cost money.
+        padded = setup.model.parameters is not None
+        made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=padded))
+        plan = (batch for batch in made if any(one not in known for one in batch.queries[batch.company :]))
+    return {**_asked(plan, setup, again=True, known=known), **known}
+
+
 def _second_answers(
-    wanted: Sequence[Query], company: Sequence[Query], setup: AuditSetup
-) -> dict[Query, Prediction]:
+    wanted: Sequence[Repeat], setup: AuditSetup, asked: Mapping[Query, Prediction] | None
+) -> Mapping[Query, Prediction]:
     if isinstance(setup.model, RecordedAnswers):
         # A file would repeat itself and show no noise, which is not the same as a model without noise.
         setup.monitor.answered(len(wanted), recalled=False)
         return dict.fromkeys(wanted, Failed(reason=setup.model.once))
-    answers = _recalled(wanted, setup, again=True)
-    rest = [query for query in wanted if query not in answers]
-    return answers | _asked(rebatches(rest, company, setup.batch_size), setup, again=True)
+    found: dict[Query, Prediction] = {}
+    if asked is not None:
+        found = {**asked, **setup.memory.recall(wanted, again=True)}
+    rest = [query for query in wanted if query not in found]
+    return {**found, **_asked_in_groups(list(_groups(rest, setup.batch_size)), setup)}
 
 
 def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
@@ -243,7 +321,14 @@ def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dic
     return answers
 
 
-def _asked(plan: Iterable[QueryBatch], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
+def _asked(
+    plan: Iterable[QueryBatch],
+    setup: AuditSetup,
+    *,
+    again: bool,
+    known: Collection[Query] = (),
+) -> dict[Query, Prediction]:
+    """The answers to the queries of a plan, but for those that are known."""
     answers: dict[Query, Prediction] = {}
     model = setup.model
     ask = model.again if again and isinstance(model, SecondComputation) else model.predict
@@ -254,16 +339,18 @@ def _asked(plan: Iterable[QueryBatch], setup: AuditSetup, *, again: bool) -> dic
                 f"model {setup.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
             )
         checked = [_checked(setup.task, prediction) for prediction in predictions]
-        found = dict(zip(batch.queries[batch.company :], checked[batch.company :], strict=True))
-        # Stored after each batch, so that a killed run loses one batch. A failure such as `endpoint: 429` is
-        # not stored, because the same query may succeed later.
-        setup.memory.remember(
-            {query: one for query, one in found.items() if isinstance(one, Predicted) or one.reason in FINAL},
-            again=again,
-        )
+        pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
+        found = {query: one for query, one in pairs if query not in known}
+        # Stored after each batch, so that a killed run loses one batch.
+        setup.memory.remember({query: one for query, one in found.items() if _kept(one)}, again=again)
         setup.monitor.answered(len(found), recalled=False)
         answers |= found
     return answers
+
+
+def _kept(prediction: Prediction) -> bool:
+    """Whether the memory keeps an answer. A query that failed with `endpoint: 429` may succeed later."""
+    return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
 
 def _checked(task: Task, prediction: Prediction) -> Prediction:
@@ -287,9 +374,11 @@ def _audited(
     scores: list[float | None] = []
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
-            # The identity is the repeated query: its text equals the original's, so only the book differs.
-            book = second if outcome.kind == "identity" else answers
-            after = answer_to(case.sample, outcome.source, book, setup.task)
+            if outcome.kind == "identity":
+                repeated = repeat_of(case.sample, outcome.source, setup.task.name)
+                after = _graded(repeated, case.sample, second, setup.task)
+            else:
+                after = answer_to(case.sample, outcome.source, answers, setup.task)
             verdicts.append(
                 judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
             )

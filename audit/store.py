@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, get_args
 
 from codeaudit.audit.checks import DAMAGED, KINDS, is_number, is_text, is_whole, load_json, shown
 from codeaudit.audit.records import answer_from_json
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Evidence, Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SCHEMA: Final = 2
 """Version of the manifest. The first one does not bind the files of a run together."""
@@ -33,6 +36,8 @@ VERDICTS: Final = "verdicts.parquet"
 SUMMARY: Final = "summary.json"
 ATTACKS: Final = "attacks.parquet"
 EXPLANATIONS: Final = "explanations.jsonl"
+SHARD: Final = "shard.parquet"
+"""Only in the folder of a shard: where its cases stand in the whole run."""
 BOUND: Final = frozenset({SUITE, VERDICTS, SUMMARY})
 """Files of every finished run, which the manifest binds by their hashes."""
 PREVIOUS: Final = "previous"
@@ -86,13 +91,24 @@ class RunFolder:
         try:
             place.mkdir(exist_ok=True)
             # The manifest is moved last: whoever finds one finds the files that it names.
-            for name in (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, MANIFEST):
+            for name in (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, MANIFEST):
                 (place / name).unlink(missing_ok=True)
                 if (self.path / name).exists():
                     (self.path / name).replace(place / name)
         except OSError as error:
             raise RunError(f"cannot write to {str(place)!r}: {error.strerror or error}") from error
         return place
+
+    def forget(self) -> None:
+        """Remove the manifest of an unfinished run.
+
+        Raises:
+            RunError: it cannot be removed.
+        """
+        try:
+            (self.path / MANIFEST).unlink(missing_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot write to {str(self.path)!r}: {error.strerror or error}") from error
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write or replace the manifest."""
@@ -190,6 +206,7 @@ _FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "machine": ("an object", _object),
     "corpus": ("an object", _object),
     "options": ("an object", _object),
+    "shard": ("an object", _object),
     "task": ("a text", is_text),
     "seed": ("a whole number", is_whole),
     "trials": ("a whole number", is_whole),
@@ -279,6 +296,14 @@ EXPLANATION_COLUMNS: Final[Mapping[str, str]] = {
 }
 """The simple columns of `explanations.jsonl`; `moves`, `before` and `after` are JSON values."""
 
+SHARD_COLUMNS: Final[Mapping[str, str]] = {
+    "seed": "int64",
+    "sample": "string",
+    "place": "int64",  # number of the case in its trial of the whole run, from 0
+    "rows": "int64",  # number of its rows in the suite
+    "verdicts": "int64",  # number of verdicts of each model on it
+}
+
 BASELINE: Final = "baseline"
 """The table in a baseline file, which the user names."""
 BASELINE_COLUMNS: Final[Mapping[str, str]] = {
@@ -299,6 +324,7 @@ FILLED: Final[Mapping[str, frozenset[str]]] = {
     VERDICTS: _NAMED | {"model", "input", "outcome", "before", "after"},
     ATTACKS: frozenset({"seed", "model", "sample", "strategy", "budget", "queries", "outcome"}),
     EXPLANATIONS: frozenset(EXPLANATION_COLUMNS),
+    SHARD: frozenset(SHARD_COLUMNS),
     BASELINE: frozenset(BASELINE_COLUMNS),
 }
 """The columns that every row of a table fills. Earlier versions did not write some of the others."""
@@ -334,6 +360,7 @@ _COLUMNS: Final = {
     VERDICTS: VERDICT_COLUMNS,
     ATTACKS: ATTACK_COLUMNS,
     EXPLANATIONS: EXPLANATION_COLUMNS,
+    SHARD: SHARD_COLUMNS,
     BASELINE: BASELINE_COLUMNS,
 }
 
@@ -366,6 +393,15 @@ class TableWriter(AbstractContextManager["TableWriter"]):
         if len(self._rows) >= _ROWS:
             self._flush()
 
+    def write_table(self, table: "pa.Table") -> None:
+        """Append rows that are in memory as Arrow has them.
+
+        Raises:
+            ArrowException: they have other columns.
+        """
+        self._flush()
+        self._writer.write_table(table.cast(self._schema))
+
     def _flush(self) -> None:
         import pyarrow as pa
 
@@ -394,20 +430,26 @@ class LinesWriter(AbstractContextManager["LinesWriter"]):
 
 
 def read_rows(
-    path: Path, *, seed: int | None = None, columns: Sequence[str] | None = None, table: str | None = None
+    path: Path,
+    *,
+    seed: int | None = None,
+    kind: str | None = None,
+    columns: Sequence[str] | None = None,
+    table: str | None = None,
 ) -> Iterator[TableRow]:
-    """The rows of a table, or those of one trial; of a Parquet file with the named columns only.
+    """The rows of a table, or those of one trial or kind; of a Parquet file with the named columns only.
 
     Its columns are those of `table`, by default of the table of its name; one of any other name is a suite.
 
     Raises:
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
-    numbered = _lines(path) if path.suffix == LINES else _batches(path, seed, columns)
+    only = {name: value for name, value in {"seed": seed, "kind": kind}.items() if value is not None}
+    numbered = _lines(path) if path.suffix == LINES else _batches(path, only, columns)
     name = table or (path.name if path.name in FILLED else SUITE)
     for number, row in numbered:
         _check_row(path, name, number, row, columns)
-        if seed is None or row["seed"] == seed:
+        if all(row[column] == value for column, value in only.items()):
             yield row
 
 
@@ -458,8 +500,10 @@ def _wrong_explanation(row: TableRow) -> str | None:
     return None
 
 
-def _batches(path: Path, seed: int | None, columns: Sequence[str] | None) -> Iterator[tuple[int, TableRow]]:
-    """The numbered rows of a Parquet file; of other trials only some.
+def _batches(
+    path: Path, only: Mapping[str, object], columns: Sequence[str] | None
+) -> Iterator[tuple[int, TableRow]]:
+    """The numbered rows of a Parquet file; only some of those with other values in the columns of `only`.
 
     Raises:
         RunError: as `read_rows`.
@@ -475,9 +519,14 @@ def _batches(path: Path, seed: int | None, columns: Sequence[str] | None) -> Ite
                 raise RunError(f"table {str(path)!r} is damaged: it has two columns of one name")
             for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
                 # Filtered by Arrow, so that no Python object is made for the rows of other trials.
-                if seed is not None and "seed" in names and types.is_integer(batch["seed"].type):
-                    # A row without a seed is damaged; it must be seen.
-                    chosen = compute.fill_null(compute.equal(batch["seed"], seed), True)
+                chosen = None
+                for column, value in only.items():
+                    fits = types.is_integer if isinstance(value, int) else types.is_string
+                    if column in names and fits(batch[column].type):
+                        # A row without a seed or a kind is damaged; it must be seen.
+                        right = compute.fill_null(compute.equal(batch[column], value), True)
+                        chosen = right if chosen is None else compute.and_(chosen, right)
+                if chosen is not None:
                     numbers = compute.indices_nonzero(chosen).to_pylist()
                     yield from (
                         (first + n, row)

@@ -26,13 +26,14 @@ from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query
 from codeaudit.audit.registry import DEFAULT_TASK
-from codeaudit.audit.rows import attack_row, read_suite, suite_rows, verdict_rows
+from codeaudit.audit.rows import attack_row, read_repeats, read_suite, suite_rows, verdict_rows
 from codeaudit.audit.run import (
     AnswerMonitor,
     AuditSetup,
     NoMonitor,
     RunProgress,
     SilentProgress,
+    ask_again,
     audit,
     queries,
     repeats,
@@ -43,6 +44,8 @@ from codeaudit.audit.store import (
     ATTACKS,
     BOUND,
     SCHEMA,
+    SHARD,
+    SHARD_COLUMNS,
     SUITE,
     SUITE_COLUMNS,
     SUMMARY,
@@ -91,6 +94,7 @@ DECISIVE: Final = (
     "attack",
     "corpus",
     "models",
+    "shard",
 )
 """Fields of the manifest that decide the results: a run resumes only if all of them are equal."""
 
@@ -138,8 +142,9 @@ def audit_models(
     given = given or {}
     # A wrong name ends the run before it loads a model or reads a corpus.
     check_names(options, given)
+    part = options.part
     key = None if options.sign_key is None else read_key(options.sign_key)
-    with _reserved(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
+    with run_folder(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
         # A suite was made for one task, so it names the task if the user does not.
         named = options.task or (suite_task(options.suite) if options.suite else None)
         models = load_models(options, options.model, given)
@@ -151,6 +156,8 @@ def audit_models(
             specs = bundled_models(task.name, inputs.language)
             models = load_models(options, specs, given)
         progress.note(inputs.headline)
+        if options.shard is not None:
+            progress.note(f"shard {part}: only its share of the samples is audited")
         _note_relations(models, inputs.transforms, progress)
         job = PreparedRun(
             options=options,
@@ -228,9 +235,13 @@ def _finished(job: PreparedRun) -> Summary:
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
         drawn = {"draws": [asdict(one) for one in summary.draws]} if summary.draws else {}
-        done = {**_with_usage(job, manifest), **drawn, "state": "finished", "finished": _now()}
+        done = {**_with_usage(job, manifest), **drawn, "state": "finished", "finished": now()}
         # Without an attack the table of an earlier, unfinished run may still be there.
-        names = {*BOUND, ATTACKS} if job.options.attacks else BOUND
+        names = {
+            *BOUND,
+            *([ATTACKS] if job.options.attacks else ()),
+            *([SHARD] if job.options.shard else ()),
+        }
         job.folder.write_manifest(bound(job.folder, done, sorted(names), job.key))
         cache.forget(name)
     return summary
@@ -247,7 +258,7 @@ def _default_folder(options: RunOptions) -> Path:
 
 
 @contextmanager
-def _reserved(path: Path) -> Iterator[RunFolder]:
+def run_folder(path: Path) -> Iterator[RunFolder]:
     """The run folder; a new one is removed at the end if it stayed empty."""
     folder = RunFolder(path)
     # The parent too: `codeaudit-runs` must not stay behind empty after a wrong option.
@@ -316,7 +327,7 @@ def _begin(job: PreparedRun) -> Manifest:
     except RunError:
         old = {}
     # A field that an old manifest lacks counts as another value: better to start anew than to mix results.
-    same = all(old.get(field) == fresh[field] for field in DECISIVE)
+    same = all(old.get(field) == fresh.get(field) for field in DECISIVE)
     note = job.progress.note
     if same and old.get("state") == "running":
         note(f"going on with the run in {job.folder.path}")
@@ -339,7 +350,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "schema": SCHEMA,
         "codeaudit": uuid.uuid4().hex,
         "state": "running",
-        "started": _now(),
+        "started": now(),
         "finished": None,
         "command": list(job.command),
         "versions": versions(),
@@ -356,6 +367,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "models": [_facts(model) for model in job.models],
         "usage": [],
         "options": options.to_json(job.specs),
+        **({"shard": {**asdict(options.part), "seeds": list(job.inputs.seeds)}} if options.shard else {}),
     }
 
 
@@ -380,7 +392,8 @@ def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
     return {**manifest, "usage": [*manifest["usage"], *used]}
 
 
-def _now() -> str:
+def now() -> str:
+    """The time, as manifests have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -397,9 +410,13 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
         RunError: a table cannot be written.
     """
     about = {"schema": TABLE_SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
-    with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
+    with (
+        job.folder.replacing(SUITE) as place,
+        TableWriter(place, SUITE_COLUMNS, about) as table,
+        _places(job, about) as places,
+    ):
         # All trials first, because they share one table, which every model reads back.
-        written = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
+        written = {seed: _write_suite(job, seed, table, places) for seed in job.inputs.seeds}
     sizes = {seed: one.answers for seed, one in written.items()}
     draws = tuple(one.draw for one in written.values() if one.draw is not None)
     for model in job.models:
@@ -424,13 +441,30 @@ class _WrittenTrial:
     draw: MovableDraw | None
 
 
-def _write_suite(job: PreparedRun, seed: int, table: TableWriter) -> _WrittenTrial:
+@contextmanager
+def _places(job: PreparedRun, about: Mapping[str, object]) -> Iterator[TableWriter | None]:
+    """The table with the places of a shard's cases; `None` if the run is whole."""
+    if job.options.shard is None:
+        yield None
+        return
+    with job.folder.replacing(SHARD) as place, TableWriter(place, SHARD_COLUMNS, about) as table:
+        yield table
+
+
+def _write_suite(
+    job: PreparedRun, seed: int, table: TableWriter, places: TableWriter | None
+) -> _WrittenTrial:
     """Write the cases of one trial."""
     name = job.task.name
     variants = answers = 0
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
-    for case in watched_cases(job.inputs, seed, chooser, job.progress):
+    every = watched_cases(job.inputs, seed, chooser, job.progress)
+    for number, case in job.inputs.placed(seed, every):
         table.write(suite_rows(seed, case))
+        if places is not None:
+            made = sum(isinstance(one, Perturbed) for one in case.outcomes)
+            named = {"seed": seed, "sample": case.sample.id, "place": number}
+            places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
         variants += sum(isinstance(one, Perturbed) and one.kind != "identity" for one in case.outcomes)
         # Equal texts are asked once; the repetitions for the noise floor are asked besides.
         answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
@@ -449,10 +483,13 @@ def _audited(
     job: PreparedRun, remember: Remember, table: TableWriter, seed: int, answers: int
 ) -> Iterator[Audited]:
     """Every model on every case of one trial; the verdicts are written on the way."""
+    task = job.task.name
     for model in job.models:
         with usage_noted(model, job.progress), job.progress.counting(model.name, answers) as monitor:
             setup = _setup(job, model, remember, monitor)
-            for one in audit(read_suite(job.folder.path / SUITE, seed=seed), setup):
+            place = job.folder.path / SUITE
+            asked = ask_again(read_repeats(place, seed=seed, task=task), setup)
+            for one in audit(read_suite(place, seed=seed), setup, asked=asked):
                 table.write(verdict_rows(seed, one))
                 yield one
 
@@ -461,7 +498,9 @@ def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Itera
     """Every strategy on every case of every trial; the attacks are written on the way."""
     sizes = [job.inputs.size(seed) for seed in job.inputs.seeds]
     # A suite from a file has no known size.
-    total = None if None in sizes else sum(size or 0 for size in sizes)
+    # Nor has a shard whose samples are drawn from the variants of all.
+    unknown = None in sizes or (job.options.shard is not None and job.options.movable)
+    total = None if unknown else sum(size or 0 for size in sizes)
     for model in job.models:
         setup = _setup(job, model, remember, NoMonitor())
         for strategy in job.options.attacks:

@@ -255,7 +255,8 @@ def _perturbed(
     chosen: partial[tuple[Outcome, ...]],
     workers: int,
 ) -> Iterator[Outcome]:
-    from codeaudit.audit.suite import CHUNK, FEW, spread
+    from codeaudit.audit.engines.local import spread
+    from codeaudit.audit.suite import CHUNK, FEW
 
     if task is None:
         found = raw_samples(samples, language, Counter())

@@ -262,6 +262,12 @@ def read_judged(run: Run, key: bytes | None = None) -> Judged:
             f"the run at {str(run.path)!r} is of an earlier version, which did not bind its files together; "
             f"run the audit again: {repeated(run.path)}"
         )
+    # A part passes or fails by chance: it has few samples.
+    if (shard := run.manifest.get("shard")) is not None:
+        raise RunError(
+            f"the run at {str(run.path)!r} is shard {shard.get('number')}/{shard.get('of')} of a run; join "
+            "all shards first: codeaudit merge FOLDER… --out DIR"
+        )
     if key is not None:
         check_signature(run.path, run.manifest, key)
     header = _header(run)

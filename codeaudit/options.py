@@ -16,6 +16,7 @@ from typing import Any, Final, get_args
 
 from codeaudit.audit.checks import is_text, is_whole
 from codeaudit.audit.checks import shown as as_json
+from codeaudit.audit.engines.shards import WHOLE, Shard, read_shard
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.models.provider import OPTIONS, Option
@@ -76,6 +77,8 @@ class RunOptions:
     workers: int = 1
     engine: str = "local"
     cache: Path | None = None
+    shard: str | None = None
+    """`I/N`: only this part of the run; `None` for all of it."""
     sign_key: Path | None = None
     """Its content is never kept."""
 
@@ -90,6 +93,15 @@ class RunOptions:
         if names is not None and not expand(names):
             raise UsageError("--transform names no transform; leave it out for the standard set")
         return under_relation(with_mixture(names, self.mixed), self.dependence, execute=self.execute)
+
+    @property
+    def part(self) -> Shard:
+        """The part of the run that is carried out.
+
+        Raises:
+            UsageError: there is no such part.
+        """
+        return WHOLE if self.shard is None else read_shard(self.shard)
 
     @property
     def attacks(self) -> tuple[str, ...]:
@@ -239,7 +251,7 @@ LARGEST: Final[Mapping[str, float | None]] = {
     "min_shared": 1,
 }
 """Limits of a gate: numbers from 0, with the largest number; `None` if there is none."""
-TEXTS: Final = frozenset({"source", "name", "language", "task", "labels", "base_url", "device"})
+TEXTS: Final = frozenset({"source", "name", "language", "task", "labels", "base_url", "device", "shard"})
 NAMES: Final = frozenset({"transforms", "mixed", "attack"})
 """Options that are one text with commas between its names, or several names."""
 OPTIONAL: Final = frozenset(
@@ -254,6 +266,7 @@ OPTIONAL: Final = frozenset(
         "mixed",
         "movable",
         "precision",
+        "shard",
         "task",
         "transforms",
         "wrap",

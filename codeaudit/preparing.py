@@ -6,7 +6,7 @@ The inputs are samples drawn from a corpus and perturbed now, or a suite that wa
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -18,6 +18,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, execute, witnesses
 from codeaudit.audit.interface import (
     ContinuesPrompt,
@@ -218,6 +219,8 @@ class DrawnInputs:
     """Number of movable samples that each transform should have; 0: only the plain draw."""
     labels: LabelSource
     progress: RunProgress
+    shard: Shard = WHOLE
+    """The part of the samples that the run audits. All numbers but `size` are those of the whole run."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -263,8 +266,8 @@ class DrawnInputs:
         return f"corpus {self.name}: {size}{left_out}"
 
     def size(self, seed: int) -> int:
-        """The number of samples in a trial."""
-        return len(self._selection(seed).samples)
+        """The number of samples in a trial whose variants are made."""
+        return len(self._plain(seed))
 
     def chooser(self, readable: Readable) -> MovableChooser | None:
         """What chooses the samples of a trial beyond the plain draw; `None` if there shall be none."""
@@ -304,7 +307,7 @@ class DrawnInputs:
     ) -> Iterator[tuple[Sample, tuple[str, ...]]]:
         """Samples with the transforms to try on them."""
         selection = self._selection(seed)
-        for sample in selection.samples:
+        for _, sample in self._plain(seed):
             yield sample, self.transforms
         if chooser is None:
             return
@@ -314,6 +317,18 @@ class DrawnInputs:
             for sample in self.labels.filled(some):
                 if short := chooser.short:
                     yield sample, short
+
+    def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[tuple[int, Case]]:
+        """The cases of this shard among `cases`, each with its number in the trial of the whole run."""
+        if self.movable:
+            return _numbered(cases, self.shard)
+        return ((place, case) for (place, _), case in zip(self._plain(seed), cases, strict=True))
+
+    def _plain(self, seed: int) -> Sequence[tuple[int, Sample]]:
+        """The samples of the plain draw whose variants are made, with their numbers."""
+        numbered = enumerate(self._selection(seed).samples)
+        # Which samples are drawn in addition depends on the variants of all samples before them.
+        return [(place, one) for place, one in numbered if self.movable or self.shard.has(one.id)]
 
     def _selection(self, seed: int) -> Selection:
         return next(one for one in self.selections if one.seed == seed)
@@ -328,6 +343,7 @@ class FrozenInputs:
     seeds: tuple[int, ...]
     transforms: tuple[str, ...]
     hash: str
+    shard: Shard = WHOLE
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -361,6 +377,14 @@ class FrozenInputs:
     def cases(self, seed: int, chooser: MovableChooser | None = None) -> Iterator[Case]:
         """The cases of one trial."""
         return read_suite(self.path, seed=seed)
+
+    def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[tuple[int, Case]]:
+        """As `DrawnInputs.placed`."""
+        return _numbered(cases, self.shard)
+
+
+def _numbered(cases: Iterable[Case], shard: Shard) -> Iterator[tuple[int, Case]]:
+    return ((place, case) for place, case in enumerate(cases) if shard.has(case.sample.id))
 
 
 Inputs: TypeAlias = DrawnInputs | FrozenInputs
@@ -417,7 +441,7 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         raise UsageError(
             f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
         )
-    return _frozen(options.suite)
+    return replace(_frozen(options.suite), shard=options.part)
 
 
 def suite_task(path: Path) -> str:
@@ -474,6 +498,7 @@ def draw(
         movable=options.movable,
         labels=truth,
         progress=progress,
+        shard=options.part,
     )
 
 

@@ -65,6 +65,7 @@ def run(
     batch_size: int = 32,
     workers: int = 1,
     cache: str | Path | None = None,
+    shard: str | None = None,
     sign_key: str | Path | None = None,
     out: str | Path | None = None,
     language: str = DEFAULT,
@@ -104,7 +105,7 @@ def run(
     controls
         Also measure sensitivity, with transforms that change the meaning.
     labels, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache,
-    sign_key
+    shard, sign_key
         As the options of `codeaudit run --help`.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
@@ -147,6 +148,7 @@ def run(
         base_url=base_url,
         device=device,
         precision=precision,
+        shard=shard,
     )
     numbers = {
         "variants": variants,
@@ -188,11 +190,15 @@ def run(
         wrap=wrap,
         device=device,
         precision=precision,
+        shard=shard,
         **converted,
     )
     summary, folder = audit_models(
         options, given=given, corpus=samples, command=["codeaudit.run"], progress=progress
     )
+    if options.shard is not None:
+        # It may have no sample, which is no finished run.
+        return Run(folder.path.absolute())
     demand_verdicts(summary, options)
     return open_run(folder.path)
 

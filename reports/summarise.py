@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final, get_args
 
 from codeaudit.audit.interface import HasAttempts, Task
-from codeaudit.audit.records import Attacked, Audited
+from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports.compare import comparison
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import (
@@ -249,8 +249,13 @@ def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
     The rate counts samples on which at least one query was made. A sample searched in several trials is one
     cluster.
     """
-    found: dict[str, dict[str, list[Attacked]]] = defaultdict(lambda: defaultdict(list))
-    for each in attacked:
+    return with_searches(summary, (each.searched for each in attacked))
+
+
+def with_searches(summary: Summary, searched: Iterable[Searched]) -> Summary:
+    """As `with_attacks`, without the texts."""
+    found: dict[str, dict[str, list[Searched]]] = defaultdict(lambda: defaultdict(list))
+    for each in searched:
         found[each.model][each.strategy].append(each)
     models = tuple(
         replace(
@@ -262,14 +267,14 @@ def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
     return replace(summary, models=models)
 
 
-def _attack(every: Sequence[Attacked], *, seed: int) -> Attack:
+def _attack(every: Sequence[Searched], *, seed: int) -> Attack:
     tried = [each for each in every if each.queries]
     clusters: dict[str, tuple[int, int]] = {}
     for each in tried:  # the same sample in several trials is one unit
-        count, total = clusters.get(each.sample.id, (0, 0))
-        clusters[each.sample.id] = (count + (each.violated is not None), total + 1)
+        count, total = clusters.get(each.sample, (0, 0))
+        clusters[each.sample] = (count + each.violated, total + 1)
     # The query that found the violation is the last one: the search stops there.
-    ends = Counter(each.queries for each in tried if each.violated is not None)
+    ends = Counter(each.queries for each in tried if each.violated)
     budget = every[0].budget
     curve, so_far = [], 0
     for queries in range(1, budget + 1):

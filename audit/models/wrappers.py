@@ -9,7 +9,7 @@ another time than the block of the query.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from codeaudit.audit.interface import ChecksInput, Model, SamplesAnswers
+from codeaudit.audit.interface import AnswersApart, ChecksInput, Model, SamplesAnswers
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -52,6 +52,11 @@ class Wrapping:
     def samples(self) -> int:
         """The inner model's: how many answers are drawn for a query."""
         return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1
+
+    @property
+    def apart(self) -> bool:
+        """As the inner model: whether it answers each query by itself."""
+        return isinstance(self.inner, AnswersApart) and self.inner.apart
 
     def unreadable(self, query: Query) -> Failed | None:
         """As the inner model says, if it can tell."""

@@ -15,7 +15,7 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final, Protocol
 
 from codeaudit.audit.corpora.files import walked
-from codeaudit.audit.suite import spread
+from codeaudit.audit.engines.local import spread
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language, every_language

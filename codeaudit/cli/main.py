@@ -44,6 +44,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
         "Show the smallest edit that flips a prediction, as a diff.",
     ),
     "report": ("codeaudit.cli.report:report", "Render a run: HTML, Markdown, LaTeX, CSV, JUnit."),
+    "merge": ("codeaudit.cli.merge:merge", "Join the shards of a run."),
     "train": ("codeaudit.cli.train:train", "Train one of the papers' models."),
     "seal": ("codeaudit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),
     "unseal": ("codeaudit.cli.seal:unseal", "Restore a sealed checkpoint, bit for bit."),

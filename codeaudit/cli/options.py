@@ -313,6 +313,12 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Number of processes that make the variants.",
     ),
     option("--engine", type=click.Choice(ENGINES), default="local", help="How the work is distributed."),
+    option(
+        "--shard",
+        metavar="I/N",
+        help="Carry out part I of N parts (1/N to N/N); N divides 240. `codeaudit merge` joins the folders "
+        "of all parts into that of the whole run.",
+    ),
     sign_option("Sign the run with the secret in this file, for `codeaudit gate --sign-key`."),
     path_option(
         "--cache", "DIR", "Folder of the answers that runs share.  [default: the user's cache folder]"

@@ -64,8 +64,14 @@ def run(**options: Any) -> int:
     summary, folder = audited_now(asked)
     show(summary, asked.format)
     place = shlex.quote(str(folder.path))
-    note(f"run folder: {folder.path}; next: codeaudit explain {place}, codeaudit report {place} --html FILE")
-    demand_verdicts(summary, asked)
+    if asked.shard is None:
+        follows = f"codeaudit explain {place}, codeaudit report {place} --html FILE"
+    else:
+        follows = f"the other shards, then codeaudit merge {place} … --out DIR"
+    note(f"run folder: {folder.path}; next: {follows}")
+    # A part may have no sample, or none that a transform changes. `codeaudit merge` looks at the whole.
+    if asked.shard is None:
+        demand_verdicts(summary, asked)
     return 0
 
 
@@ -127,6 +133,8 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
       codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
     asked = _asked(options)
+    if asked.shard is not None:
+        raise UsageError("--shard: shards are made by `codeaudit run`; compare the merged runs")
     # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.
     from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
     models = () if runs and from_outside else asked.model

@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.engines.shards import Shard, bucket_of
 from codeaudit.audit.interface import Model
 from codeaudit.audit.records import (
     EXCUSES,
@@ -17,10 +19,20 @@ from codeaudit.audit.records import (
     Predicted,
     Prediction,
     Query,
+    Repeat,
     Unjudged,
     Violated,
 )
-from codeaudit.audit.run import AnswerMemory, AuditSetup, audit, batches, judge, rebatches
+from codeaudit.audit.run import (
+    AnswerMemory,
+    AuditSetup,
+    ask_again,
+    audit,
+    batches,
+    judge,
+    rebatches,
+    repeats,
+)
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import ModelError
 from tests.support.models import Recorder, case, echo, perturbed, refuse, sample
@@ -106,7 +118,7 @@ def test_repeated_queries_meet_another_place(size: int, count: int) -> None:
         for query in batch.queries
     }
     second = {}
-    for batch in rebatches(queries, queries, size):
+    for batch in rebatches(queries, size, padded=True):
         for query in batch.queries[batch.company :]:
             place = len(batch.queries) - 1 - list(reversed(batch.queries)).index(query)
             second[query] = (batch.queries, place)
@@ -114,6 +126,86 @@ def test_repeated_queries_meet_another_place(size: int, count: int) -> None:
     if size > 1:
         assert all(second[query] != first[query] for query in queries)
         assert all(len(batch) > 1 for batch, _ in second.values())
+
+
+SEVERAL = [case(f"{'x' * (number % 40)}{number}") for number in range(2000)]
+
+
+def repeated_batches(cases: Sequence[Case], *, whole: bool) -> dict[str, list[list[str]]]:
+    """The batches in which each repeated query was asked, of a run in one part or in windows."""
+    model = Recorder(echo, parameters=1)
+    memory = Remembering()
+    setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=memory, monitor=Silent(), batch_size=4)
+    if whole:
+        again = (one for each in cases for one in repeats(each, FUNCTION_NAME.name))
+        list(audit(cases, setup, asked=ask_again(again, setup)))
+    else:
+        list(audit(cases, setup))
+    found: dict[str, list[list[str]]] = {}
+    for batch in model.batches:
+        if isinstance(batch[0], Repeat):
+            for one in batch:
+                found.setdefault(one.source, []).append([query.source for query in batch])
+    return found
+
+
+def test_the_company_of_a_repeated_query_is_the_same_in_every_division_into_shards() -> None:
+    alone = repeated_batches(SEVERAL, whole=True)
+    assert len(alone) == len(SEVERAL)
+    for of in (2, 15, 240):
+        together: dict[str, list[list[str]]] = {}
+        for number in range(1, of + 1):
+            own = [each for each in SEVERAL if Shard(number, of).has(each.sample.id)]
+            together |= repeated_batches(own, whole=True)
+        assert together == alone
+
+
+def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
+    memory = Remembering()
+    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME.name)]
+    whole = Recorder(echo, parameters=1)
+    setup = AuditSetup(model=whole, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4)
+    ask_again(again, setup)
+    memory.remember({one: echo(one) for one in again[::7]}, again=True)
+    resumed = Recorder(echo, parameters=1)
+    ask_again(again, replace(setup, model=resumed, memory=memory))
+    assert {*map(tuple, resumed.batches)} < {*map(tuple, whole.batches)}
+    assert len(memory.known) == len(again)
+
+
+def test_repeated_queries_are_asked_once_and_failures_are_handed_on() -> None:
+    model = Recorder(refuse)
+    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME.name)]
+    monitor = Counting()
+    setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=Remembering(), monitor=monitor, batch_size=4)
+    lost = ask_again(again, setup)
+    assert lost is not None
+    assert lost.keys() == set(again)
+    found = list(audit(SEVERAL, setup, asked=lost))
+    assert len(found) == len(SEVERAL)
+    assert sum(isinstance(one, Repeat) for batch in model.batches for one in batch) == len(again)
+    assert monitor.asked == 2 * len(SEVERAL)
+
+
+def test_only_a_network_is_asked_beside_a_copy() -> None:
+    for parameters, times in ((None, 1), (9, 2)):
+        model = Recorder(echo, parameters=parameters)
+        run([case("aaaa")], model)
+        assert [len(batch) for batch in model.batches] == [1, times]
+    # Repeated queries of an endpoint fill whole batches, whatever their buckets.
+    model = Recorder(echo, apart=True)
+    run(SEVERAL[:8], model)
+    assert [len(batch) for batch in model.batches] == [4] * 4
+
+
+def test_equal_texts_of_two_buckets_are_repeated_for_each() -> None:
+    first = case("aaaa")
+    other = next(name for name in map(str, range(9)) if bucket_of(name) != bucket_of(first.sample.id))
+    twin = replace(first.sample, id=other)
+    same = replace(first, sample=twin, outcomes=(replace(first.outcomes[0], sample=twin),))
+    model = Recorder(echo)
+    run([first, same], model)
+    assert model.asked == ["aaaa"] * 3
 
 
 def test_the_identity_is_really_asked_again() -> None:

@@ -64,6 +64,7 @@ MINIMAL: dict[str, list[str]] = {
     "verify": ["project", "--test-command", "true"],
     "explain": ["run"],
     "report": ["run"],
+    "merge": ["shard", "--out", "out"],
     "train": ["spe", "--task", "function-name", "--corpus", "f.py", "--out", "out"],
     "seal": ["spe-checkpoint", "--key", "key", "--scheme", "cipher", "--out", "out"],
     "unseal": ["sealed", "--key", "key", "--out", "out"],
@@ -78,6 +79,7 @@ READ_FIRST: dict[str, set[str]] = {
     "gate": {"run", "baseline", "config", "junit", "sarif"},
     "transform": {"sources", "out", "suite"},
     "verify": {"project"},
+    "merge": {"shards"},
     "explain": {"run"},
     "report": {"run", "html", "markdown", "latex", "junit", "folder"},
     "train": {"corpus"},
@@ -106,13 +108,15 @@ def commands() -> list[tuple[str, click.Parameter]]:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a source, a finished run and a project."""
+    """A folder with a source, a finished run, a shard and a project."""
     folder = tmp_path_factory.mktemp("world")
     (folder / "f.py").write_text(SOURCE, encoding="utf-8")
     (folder / "project").mkdir()
     (folder / "project" / "f.py").write_text(SOURCE, encoding="utf-8")
     words = ["run", "--model", "fake/hash", "--corpus", str(folder / "f.py"), "--workers", "1"]
-    assert main([*words, "--transform", "rename", "--variants", "1", "--out", str(folder / "run")]) == 0
+    words += ["--transform", "rename", "--variants", "1"]
+    assert main([*words, "--out", str(folder / "run")]) == 0
+    assert main([*words, "--shard", "1/1", "--out", str(folder / "shard")]) == 0
     return folder
 
 

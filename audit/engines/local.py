@@ -1,0 +1,49 @@
+"""Spreads work over processes of this machine. Results and their order do not depend on their number."""
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, islice
+from multiprocessing import get_context, parent_process
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: int, few: int) -> Iterator[R]:
+    """The results of `work` for each item, in the order of the items.
+
+    A process takes `chunk` items at a time; at most four chunks per worker are in memory. Up to `few` items
+    are done in this process, because starting workers takes longer.
+    """
+    pending = iter(items)
+    first = list(islice(pending, few + 1))
+    if workers <= 1 or len(first) <= few:
+        yield from map(work, chain(first, pending))
+        return
+    pending = chain(first, pending)
+    # `spawn`: a forked process inherits the locks of other threads, for example those of PyTorch, and may
+    # hang.
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
+        # In windows, because `pool.map` reads its whole input before it gives the first result.
+        while window := list(islice(pending, workers * chunk * 4)):
+            yield from pool.map(work, window, chunksize=chunk)
+
+
+def _serve() -> None:
+    """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Notes about plug-ins: the parent has written them already.
+    logging.getLogger("codeaudit").setLevel(logging.ERROR)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A killed parent cannot stop its workers, and a worker that waits for work would wait for ever.
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,444 @@
+"""Joins the folders of all shards into the folder of the whole run. `codeaudit merge` calls `merge`.
+
+The tables are read and written in windows of cases, so that memory does not grow with their rows.
+"""
+
+import os
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from codeaudit.audit.checks import is_whole
+from codeaudit.audit.engines.shards import Shard
+from codeaudit.audit.integrity import bound, check_files, check_signature
+from codeaudit.audit.records import Audited
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.rows import read_audited, searched_of
+from codeaudit.audit.run import AnswerMonitor, RunProgress, SilentProgress
+from codeaudit.audit.store import (
+    ATTACK_COLUMNS,
+    ATTACKS,
+    BOUND,
+    SHARD,
+    SUITE,
+    SUITE_COLUMNS,
+    SUMMARY,
+    VERDICT_COLUMNS,
+    VERDICTS,
+    Manifest,
+    RunFolder,
+    TableRow,
+    TableWriter,
+    read_about,
+    read_rows,
+)
+from codeaudit.auditing import now, run_folder
+from codeaudit.finished_runs import FINISHED, Run
+from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.summarise import summarise, with_searches
+from codeaudit.transforms.errors import RunError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+SHARED: Final = (
+    "schema",
+    "task",
+    "seed",
+    "trials",
+    "transforms",
+    "sites",
+    "variants",
+    "execute",
+    "attack",
+    "corpus",
+    "models",
+)
+"""Fields of the manifest that are equal in all shards of a run."""
+VERSIONS: Final = ("python", "codeaudit")
+"""Versions that are equal, too: they decide the suite."""
+SIGNED: Final = ("files", "digest", "signature", "explanations")
+"""Fields that bind a manifest to its own files."""
+CASES: Final = 512
+"""Cases that are merged at once."""
+BATCH: Final = 256
+"""Rows of each shard that are decoded at once."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The folder of a finished shard."""
+
+    path: Path
+    manifest: Manifest
+    shard: Shard
+
+    @cached_property
+    def facts(self) -> dict[str, object]:
+        """What all shards of a run share, by the words of a message."""
+        found: dict[str, object] = {name: self.manifest.get(name) for name in SHARED}
+        # A frozen suite may lie elsewhere on another machine; its hash tells it.
+        corpus = self.manifest.get("corpus", {})
+        found["corpus"] = {name: value for name, value in corpus.items() if name != "suite"}
+        versions = self.manifest.get("versions", {})
+        return found | {f"version of {name}": versions.get(name) for name in VERSIONS}
+
+    @cached_property
+    def places(self) -> "dict[int, _Places]":
+        """Where its cases stand, by the seed of the trial."""
+        import numpy as np
+
+        rows: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        for row in read_rows(self.path / SHARD):
+            rows[row["seed"]].append((row["place"], row["rows"], row["verdicts"]))
+        return {
+            seed: _Places(*np.array(found, dtype=np.int64).reshape(-1, 3).T) for seed, found in rows.items()
+        }
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The cases of a shard in one trial: (C,) numbers each, ascending by place."""
+
+    place: "np.ndarray"
+    rows: "np.ndarray"
+    verdicts: "np.ndarray"
+
+
+def merge(
+    folders: Sequence[Path],
+    out: Path,
+    *,
+    command: Sequence[str],
+    key: bytes | None = None,
+    progress: RunProgress | None = None,
+) -> tuple[Summary, RunFolder]:
+    """Join the folders of all shards of a run into one run folder. Returns its summary and the folder.
+
+    Suite, verdicts, attacks and summary are those of the run in one process; the scores of a model differ by
+    its noise at most. Each shard must be signed with `key`, if there is one; it also signs the run.
+
+    Raises:
+        RunError: a shard is missing, there twice, not finished, changed, not signed or of another run; or
+            the run cannot be written.
+    """
+    progress = progress or SilentProgress()
+    parts = _opened(folders, out)
+    for part in parts:
+        check_files(part.path, part.manifest)
+        if key is not None:
+            check_signature(part.path, part.manifest, key)
+    _check_places(parts)
+    progress.note(f"merging {len(parts)} shards")
+    _note_differences(parts, progress)
+    with run_folder(out) as folder:
+        _put_aside(folder, progress)
+        summary = _written(parts, folder, progress)
+        folder.write_text(SUMMARY, summary.to_json())
+        names = {*BOUND, *([ATTACKS] if parts[0].manifest.get("attack") else ())}
+        manifest = _manifest(parts, out, command)
+        folder.write_manifest(bound(folder, manifest, sorted(names), key))
+        return summary, folder
+
+
+# ── which folders ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
+    """The shards in the order of their numbers.
+
+    Raises:
+        RunError: they are not all shards of one run; the message names each folder that is wrong.
+    """
+    wrong: list[str] = []
+    parts: list[_Part] = []
+    for path in folders:
+        # `codeaudit merge r* --out run` for the second time: `r*` is also the folder of the first result.
+        if os.path.realpath(path) == os.path.realpath(out):
+            continue
+        try:
+            manifest = RunFolder(path).manifest()
+            shard = _shard_of(manifest)
+        except RunError as error:
+            wrong.append(str(error))
+            continue
+        if shard is None:
+            wrong.append(f"{str(path)!r} is a whole run, no shard")
+        elif manifest.get("state") != FINISHED:
+            wrong.append(f"{str(path)!r}, shard {shard}, is not finished")
+        else:
+            parts.append(_Part(path, manifest, shard))
+    if not parts:
+        raise RunError(f"no shard to merge: {'; '.join(wrong) or 'no folder named'}")
+    run = _run_of(parts)
+    for part in parts:
+        if part.facts != run.facts:
+            other = [name for name, value in part.facts.items() if value != run.facts[name]]
+            wrong.append(f"{str(part.path)!r} is of another run than {str(run.path)!r}: {', '.join(other)}")
+        elif part.shard.of != run.shard.of:
+            wrong.append(f"{str(part.path)!r} is shard {part.shard}, others are parts of {run.shard.of}")
+    own = [part for part in parts if part.facts == run.facts and part.shard.of == run.shard.of]
+    by_number = {
+        number: [one for one in own if one.shard.number == number] for number in range(1, run.shard.of + 1)
+    }
+    if missing := [f"{number}/{run.shard.of}" for number, found in by_number.items() if not found]:
+        wrong.append(f"missing: shard {', '.join(missing)}")
+    wrong += (
+        f"shard {found[0].shard} is there {len(found)} times: {', '.join(str(one.path) for one in found)}"
+        for found in by_number.values()
+        if len(found) > 1
+    )
+    if wrong:
+        raise RunError(f"cannot merge: {'; '.join(wrong)}")
+    return sorted(own, key=lambda part: part.shard.number)
+
+
+def _run_of(parts: Sequence[_Part]) -> _Part:
+    """A shard of the run that most of the folders are of."""
+    alike = [
+        sum(one.facts == part.facts and one.shard.of == part.shard.of for one in parts) for part in parts
+    ]
+    return parts[alike.index(max(alike))]
+
+
+def _shard_of(manifest: Manifest) -> Shard | None:
+    told = manifest.get("shard")
+    if told is None:
+        return None
+    number, of = told.get("number"), told.get("of")
+    if not (is_whole(number) and is_whole(of) and 1 <= number <= of):
+        raise RunError(f"a manifest is damaged: its shard is {told!r}")
+    return Shard(number, of)
+
+
+def _check_places(parts: Sequence[_Part]) -> None:
+    """Check that every case of the run is in one shard.
+
+    Raises:
+        RunError: one is in none, or in several.
+    """
+    import numpy as np
+
+    for seed in _seeds(parts):
+        found = [part.places[seed].place for part in parts if seed in part.places]
+        if any((np.diff(one) <= 0).any() for one in found):
+            raise RunError(f"cannot merge: the cases of trial {seed} are not in order in one of the shards")
+        every = np.sort(np.concatenate([np.empty(0, np.int64), *found]))
+        if (every != np.arange(len(every))).any():
+            raise RunError(
+                f"cannot merge: the shards do not fit together in trial {seed}; they drew different samples"
+            )
+
+
+def _seeds(parts: Sequence[_Part]) -> list[int]:
+    """The seeds of the trials, in the order of the run."""
+    return [int(seed) for seed in parts[0].manifest["shard"]["seeds"]]
+
+
+def _note_differences(parts: Sequence[_Part], progress: RunProgress) -> None:
+    """Tell which other versions differ: they may decide a score."""
+    versions = [part.manifest.get("versions", {}) for part in parts]
+    for name in sorted({name for one in versions for name in one}):
+        found = sorted({str(one.get(name, "none")) for one in versions})
+        if len(found) > 1:
+            progress.note(f"the shards ran with different versions of {name}: {', '.join(found)}")
+
+
+# ── the folder ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _put_aside(folder: RunFolder, progress: RunProgress) -> None:
+    try:
+        old = folder.manifest()
+    except RunError:
+        return
+    if old.get("state") == FINISHED:
+        progress.note(f"the finished run in {folder.path} is kept in {folder.put_aside()}")
+    else:
+        progress.note(f"replacing the run in {folder.path}, which was not finished")
+        # What is written now must not be taken for its tables.
+        folder.forget()
+
+
+def _manifest(parts: Sequence[_Part], out: Path, command: Sequence[str]) -> Manifest:
+    """The manifest of the whole run: that of the first shard, with what all of them used."""
+    first = parts[0].manifest
+    return {
+        **{name: value for name, value in first.items() if name not in ("shard", *SIGNED)},
+        "codeaudit": uuid.uuid4().hex,
+        "started": min(str(part.manifest.get("started")) for part in parts),
+        "finished": now(),
+        "command": list(command),
+        "usage": [used for part in parts for used in part.manifest.get("usage", ())],
+        "options": {**first.get("options", {}), "shard": None, "out": str(out)},
+        "shards": [
+            {
+                "number": part.shard.number,
+                "run": part.manifest["codeaudit"],
+                "machine": part.manifest.get("machine"),
+                "versions": part.manifest.get("versions"),
+            }
+            for part in parts
+        ],
+    }
+
+
+def _written(parts: Sequence[_Part], folder: RunFolder, progress: RunProgress) -> Summary:
+    """Write the tables, and compute the summary from them."""
+    first = parts[0]
+    told = Run(first.path).summary
+    seeds = _seeds(parts)
+    names = [model.model for model in told.models]
+    about = read_about(first.path / SUITE)
+    total = sum(
+        int(one.rows.sum() + len(names) * one.verdicts.sum())
+        for part in parts
+        for one in part.places.values()
+    )
+    with progress.counting("merge", total, unit="rows") as monitor:
+        tables: dict[str, tuple[Mapping[str, str], list[_Block]]] = {
+            SUITE: (SUITE_COLUMNS, [_Block(seed, "rows") for seed in seeds]),
+            VERDICTS: (VERDICT_COLUMNS, [_Block(seed, "verdicts") for seed in seeds for _ in names]),
+        }
+        for name, (columns, blocks) in tables.items():
+            with folder.replacing(name) as place, TableWriter(place, columns, about) as table:
+                for rows in _merged(parts, name, blocks):
+                    table.write_table(rows)
+                    monitor.answered(rows.num_rows, recalled=False)
+    task = TASKS.get(told.task)
+    trials = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
+    with progress.counting("summary", None, unit="samples") as monitor:
+        header = RunHeader(
+            task=told.task,
+            corpus=told.corpus,
+            seed=told.seed,
+            models=tuple(ModelHeader(**facts) for facts in first.manifest["models"]),
+            skipped=told.skipped,
+            draws=told.draws,
+        )
+        summary = summarise(
+            ((seed, _counted(audited, monitor)) for seed, audited in trials), task=task, header=header
+        )
+    if not first.manifest.get("attack"):
+        return summary
+    with folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
+        rows = _attacks(parts)
+        table.write(rows)
+    return with_searches(summary, map(searched_of, rows))
+
+
+def _counted(audited: Iterable[Audited], monitor: AnswerMonitor) -> Iterator[Audited]:
+    for one in audited:
+        monitor.answered(1, recalled=False)
+        yield one
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Rows of a table that stand together: of one trial, and of one model if it is the verdicts."""
+
+    seed: int
+    counts: str
+    """The field of `_Places` with the number of rows of each case."""
+
+
+def _merged(parts: Sequence[_Part], name: str, blocks: Sequence[_Block]) -> Iterator["pa.Table"]:
+    """The rows of a table of the whole run, from the tables of the shards.
+
+    In each shard the cases of a block ascend. So a window of cases is a slice of each table, and only the
+    window is sorted.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    with ExitStack() as stack:
+        readers = [stack.enter_context(_SliceReader(part.path / name)) for part in parts]
+        for block in blocks:
+            found = [
+                (reader, part.places[block.seed])
+                for part, reader in zip(parts, readers, strict=True)
+                if block.seed in part.places
+            ]
+            cases = sum(len(one.place) for _, one in found)
+            for start in range(0, cases, CASES):
+                slices, keys = [], []
+                for reader, one in found:
+                    low, high = np.searchsorted(one.place, (start, start + CASES))
+                    sizes = getattr(one, block.counts)[low:high]
+                    slices.append(reader.take(int(sizes.sum())))
+                    keys.append(np.repeat(one.place[low:high], sizes))
+                order = np.argsort(np.concatenate(keys), kind="stable")
+                yield pa.concat_tables(slices).combine_chunks().take(order)
+        for reader in readers:
+            reader.finish()
+
+
+class _SliceReader(ExitStack):
+    """Reads a Parquet file from its beginning to its end, any number of rows at a time."""
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        super().__init__()
+        self._path = path
+        file = self.enter_context(ParquetFile(path))
+        self._batches = file.iter_batches(batch_size=BATCH)
+        self._schema = file.schema_arrow
+        self._rest: list[pa.RecordBatch] = []
+
+    def take(self, count: int) -> "pa.Table":
+        """The next rows.
+
+        Raises:
+            RunError: there are fewer.
+        """
+        import pyarrow as pa
+
+        taken: list[pa.RecordBatch] = []
+        while count:
+            batch = self._rest.pop() if self._rest else next(self._batches, None)
+            if batch is None:
+                raise self._unfit()
+            taken.append(batch.slice(0, count))
+            if batch.num_rows > count:
+                self._rest.append(batch.slice(count))
+            count -= taken[-1].num_rows
+        return pa.Table.from_batches(taken, schema=self._schema)
+
+    def finish(self) -> None:
+        """Check that all rows were taken.
+
+        Raises:
+            RunError: there are more.
+        """
+        if self._rest or next(self._batches, None) is not None:
+            raise self._unfit()
+
+    def _unfit(self) -> RunError:
+        return RunError(f"cannot merge: {str(self._path)!r} does not fit {SHARD} beside it")
+
+
+def _attacks(parts: Sequence[_Part]) -> list[TableRow]:
+    """The rows of all attacks in the order of the whole run: model, strategy, trial, case."""
+    names = [str(one["name"]) for one in parts[0].manifest["models"]]
+    strategies = list(parts[0].manifest["attack"]["strategies"])
+    seeds = _seeds(parts)
+    found = []
+    for part in parts:
+        places = {(row["seed"], row["sample"]): row["place"] for row in read_rows(part.path / SHARD)}
+        for row in read_rows(part.path / ATTACKS):
+            place = places[row["seed"], row["sample"]]
+            key = (
+                names.index(row["model"]),
+                strategies.index(row["strategy"]),
+                seeds.index(row["seed"]),
+                place,
+            )
+            found.append((key, row))
+    return [row for _, row in sorted(found, key=lambda pair: pair[0])]

@@ -1,0 +1,281 @@
+"""Shards and their merge: the whole run, as one process makes it."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import codeaudit
+from codeaudit.audit.engines.shards import BUCKETS, Shard, bucket_of, read_shard
+from codeaudit.audit.records import Predicted, Prediction, Query, Repeat
+from codeaudit.merging import merge
+from codeaudit.transforms.errors import RunError, UsageError
+from tests.support.commands import called
+
+SOURCES = tuple(
+    f"def f{number}(alpha, beta):\n    one = alpha + {number % 7}\n    two = beta * {number}\n"
+    f"    three = one - two\n    return three{' + one' * (number % 5)}\n"
+    for number in range(48)
+)
+TABLES = ("suite.parquet", "verdicts.parquet", "attacks.parquet")
+
+
+class Noisy:
+    """A model whose answer to a repeated query depends on everything that is asked with it."""
+
+    name, fingerprint, task, parameters, noise = "noisy", "noisy-1", None, None, 0.0
+
+    def __init__(self, breaks_after: int | None = None) -> None:
+        self.left = breaks_after
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+        batch = "\0".join(query.source for query in queries)
+        texts = [batch if isinstance(query, Repeat) else query.source for query in queries]
+        return [Predicted(answer="abcdefgh"[hashlib.sha256(text.encode()).digest()[0] % 8]) for text in texts]
+
+
+def made(out: Path, shard: str | None = None, *, model: Noisy | None = None, **options: Any) -> Path:
+    settings: dict[str, Any] = {
+        "corpus": list(SOURCES),
+        "transforms": ["rename", "reorder"],
+        "variants": 2,
+        "attack": ["greedy", "random"],
+        "budget": 3,
+        "batch_size": 4,
+        "trials": 2,
+        "limit": 40,
+        "cache": out.with_name(f"{out.name}.cache"),
+    }
+    codeaudit.run(model or Noisy(), shard=shard, out=out, **{**settings, **options})
+    return out
+
+
+def shards(folder: Path, of: int, **options: Any) -> list[Path]:
+    return [made(folder / f"r{number}", f"{number}/{of}", **options) for number in range(1, of + 1)]
+
+
+def assert_same_results(one: Path, other: Path) -> None:
+    assert (one / "summary.json").read_bytes() == (other / "summary.json").read_bytes()
+    for name in TABLES:
+        if (one / name).exists():
+            pd.testing.assert_frame_equal(pd.read_parquet(one / name), pd.read_parquet(other / name))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("whole") / "run")
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return shards(tmp_path_factory.mktemp("parts"), 3)
+
+
+@pytest.fixture(scope="module")
+def joined(parts: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("joined") / "run"
+    merge(parts[::-1], out, command=["codeaudit", "merge"])
+    return out
+
+
+def test_a_merged_run_is_that_of_one_process(whole: Path, joined: Path) -> None:
+    assert_same_results(whole, joined)
+    rate = codeaudit.open_run(joined).summary.models[0].noise_floor
+    # The company of the repeated queries decides: other batches would give another count.
+    assert 0 < rate.count < rate.total
+
+
+def test_every_sample_is_in_one_shard(parts: list[Path], whole: Path) -> None:
+    found = [set(pd.read_parquet(path / "suite.parquet")["sample"]) for path in parts]
+    assert all(found)
+    assert sum(map(len, found)) == len(set().union(*found))
+    assert set().union(*found) == set(pd.read_parquet(whole / "suite.parquet")["sample"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"movable": 30, "limit": 10}, {"trials": 1, "attack": ()}])
+def test_merged_runs_of_other_options(options: dict[str, Any], tmp_path: Path) -> None:
+    expected = made(tmp_path / "whole", **options)
+    merge(shards(tmp_path, 4, **options), tmp_path / "run", command=[])
+    assert_same_results(expected, tmp_path / "run")
+
+
+@pytest.mark.slow
+def test_a_frozen_suite_is_divided_too_and_empty_shards_are_shards(tmp_path: Path) -> None:
+    few = made(tmp_path / "few", limit=5)
+    frozen: dict[str, Any] = {"suite": few / "suite.parquet", "corpus": None}
+    expected = made(tmp_path / "whole", **frozen)
+    found = shards(tmp_path, 12, **frozen)
+    assert any(not len(pd.read_parquet(path / "suite.parquet")) for path in found)
+    merge(found, tmp_path / "run", command=[])
+    assert_same_results(expected, tmp_path / "run")
+
+
+def test_a_shard_resumes(parts: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path / "r", "2/3", model=Noisy(breaks_after=9))
+    again = made(tmp_path / "r", "2/3")
+    assert_same_results(parts[1], again)
+    manifest = json.loads((again / "manifest.json").read_text())
+    assert manifest["state"] == "finished"
+    # Another shard is another run: what was there is put aside.
+    made(again, "1/3")
+    assert_same_results(parts[0], again)
+    assert (again / "previous" / "shard.parquet").exists()
+
+
+def copies(parts: list[Path], folder: Path) -> list[Path]:
+    return [Path(shutil.copytree(path, folder / path.name)) for path in parts]
+
+
+def told(folders: Sequence[Path], out: Path) -> str:
+    found = called("merge", *map(str, folders), "--out", str(out), cwd=out.parent)
+    assert found.returncode == 3
+    assert found.stdout == ""
+    (line,) = (line for line in found.stderr.splitlines() if "cannot merge" in line or "no shard" in line)
+    return line
+
+
+def test_missing_and_repeated_shards_are_named(parts: list[Path], tmp_path: Path) -> None:
+    twice = Path(shutil.copytree(parts[0], tmp_path / "twice"))
+    line = told([parts[0], twice], tmp_path / "run")
+    assert "missing: shard 2/3, 3/3" in line
+    assert f"shard 1/3 is there 2 times: {parts[0]}, {twice}" in line
+
+
+def test_foreign_folders_are_named(parts: list[Path], whole: Path, tmp_path: Path) -> None:
+    foreign = made(tmp_path / "foreign", "1/3", variants=1)
+    halves = made(tmp_path / "half", "1/2")
+    (tmp_path / "empty").mkdir()
+    line = told([*parts, foreign, halves, whole, tmp_path / "empty"], tmp_path / "run")
+    assert f"'{foreign}' is of another run than '{parts[0]}': variants" in line
+    assert f"'{halves}' is shard 1/2, others are parts of 3" in line
+    assert f"'{whole}' is a whole run, no shard" in line
+    assert f"no run at '{tmp_path / 'empty'}'" in line
+    assert "missing" not in line
+    assert not (tmp_path / "run").exists()
+    assert "is a whole run" in told([whole], tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["suite.parquet", "verdicts.parquet", "shard.parquet", "summary.json"])
+def test_changed_files_are_found(name: str, parts: list[Path], tmp_path: Path) -> None:
+    found = copies(parts, tmp_path)
+    shutil.copy(parts[0] / name, found[1] / name)
+    with pytest.raises(RunError, match=f"r2/{name}.*is not the file that this run wrote"):
+        merge(found, tmp_path / "run", command=[])
+
+
+def test_an_unfinished_shard_is_named(parts: list[Path], tmp_path: Path) -> None:
+    found = copies(parts, tmp_path)
+    place = found[2] / "manifest.json"
+    place.write_text(place.read_text().replace('"finished",', '"running",', 1))
+    assert "shard 3/3, is not finished" in told(found, tmp_path / "run")
+
+
+def test_merging_again_keeps_the_first_result(parts: list[Path], joined: Path, tmp_path: Path) -> None:
+    found = copies(parts, tmp_path)
+    for _ in range(2):
+        # As `codeaudit merge r* --out run`, whose pattern matches the result of the first time.
+        merge([*found, tmp_path / "run"], tmp_path / "run", command=[])
+    assert_same_results(joined, tmp_path / "run")
+    assert_same_results(joined, tmp_path / "run" / "previous")
+
+
+def test_a_merged_run_is_a_run_and_a_shard_is_none_for_the_gate(
+    parts: list[Path], joined: Path, whole: Path, tmp_path: Path
+) -> None:
+    place = str(joined)
+    assert (
+        called("report", place, "--format", "json", cwd=tmp_path).stdout
+        == called("report", str(whole), "--format", "json", cwd=tmp_path).stdout
+    )
+    for baseline in (whole, joined):
+        passed = called("gate", place, "--baseline", str(baseline), "--max-violation-rate", "1", cwd=tmp_path)
+        assert passed.returncode == 0, passed.stderr
+    refused = called("gate", str(parts[1]), "--max-violation-rate", "1", cwd=tmp_path)
+    assert refused.returncode == 3
+    assert "shard 2/3 of a run; join all shards first" in refused.stderr
+
+
+def test_keys_of_shards_are_checked(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    options: dict[str, Any] = {"trials": 1, "attack": (), "limit": 6}
+    signed = [made(tmp_path / "r1", "1/2", sign_key=key, **options), made(tmp_path / "r2", "2/2", **options)]
+    with pytest.raises(RunError, match="r2' has no signature"):
+        merge(signed, tmp_path / "run", command=[], key=key.read_bytes())
+    signed[1] = made(tmp_path / "r2", "2/2", sign_key=key, **options)
+    merge(signed, tmp_path / "run", command=[], key=key.read_bytes())
+    passed = called(
+        "gate",
+        "run",
+        "--max-violation-rate",
+        "1",
+        "--sign-key",
+        "key",
+        "--min-sensitivity",
+        "0",
+        cwd=tmp_path,
+    )
+    assert passed.returncode == 0, passed.stderr
+
+
+def test_a_merged_run_without_a_verdict_is_no_success(tmp_path: Path) -> None:
+    source = tmp_path / "a.py"
+    source.write_text("def f():\n    a = 1\n    b = 2\n    return 3\n")
+    run = ("--corpus", "a.py", "--model", "fake/constant", "--transform", "reorder-breaking", "--no-controls")
+    for number in (1, 2):
+        done = called("run", *run, "--shard", f"{number}/2", "--out", f"r{number}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    found = called("merge", "r1", "r2", "--out", "run", cwd=tmp_path)
+    assert found.returncode == 3
+    assert "nothing could be judged" in found.stderr
+
+
+# ── names of shards ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_shards_divide_the_buckets() -> None:
+    names = [f"sample {number}" for number in range(5000)]
+    assert {bucket_of(name) for name in names} == set(range(BUCKETS))
+    for of in (1, 2, 16, 240):
+        for name in names[:500]:
+            assert sum(Shard(number, of).has(name) for number in range(1, of + 1)) == 1
+    assert read_shard("3/16") == Shard(3, 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("3", "must be I/N"),
+        ("a/b", "must be I/N"),
+        ("1/7", "7 does not divide 240; take 6 parts"),
+        ("1/0", "0 does not divide 240"),
+        ("0/4", "parts are 1 to 4"),
+        ("5/4", "parts are 1 to 4"),
+        ("-1/4", "must be I/N"),
+        ("1/480", "480 does not divide 240; take 240 parts"),
+    ],
+)
+def test_wrong_shards_are_usage_errors(text: str, what: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=what):
+        read_shard(text)
+    found = called("run", "--shard", text, "--out", "r", cwd=tmp_path)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert what in found.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_merge_needs_shards_and_a_folder(tmp_path: Path) -> None:
+    assert called("merge", "--out", "run", cwd=tmp_path).returncode == 2
+    assert called("merge", "r1", cwd=tmp_path).returncode == 2
+    assert called("merge", "r1", "--out", "run", cwd=tmp_path).returncode == 3
