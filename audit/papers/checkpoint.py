@@ -8,7 +8,8 @@ them against each other, devices and precisions are here. The card is for people
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -228,6 +229,24 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def on_cores(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The results of `work` for each item, in order, on as many threads as torch may use.
+
+    Each item is computed on one thread. So its result does not depend on the number of cores.
+    """
+    threads = min(torch.get_num_threads(), len(items))
+    with one_thread():
+        if threads < 2:
+            return [work(item) for item in items]
+        # Made anew for each call: a pool that is kept would be without its threads in a forked process.
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(work, items))
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────

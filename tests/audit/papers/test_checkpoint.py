@@ -106,6 +106,23 @@ def test_scores_do_not_depend_on_the_batch_beyond_the_noise(folder: Path, precis
             assert score == pytest.approx(moved, abs=model.noise)
 
 
+@pytest.mark.parametrize("name", ["spe-checkpoint", "vanilla-checkpoint"])
+def test_answers_do_not_depend_on_the_number_of_cores(name: str) -> None:
+    model = LineModel.load(name, device="cpu")
+    texts = ["def MASK(a):\n" + "    a = cache.get(a)\n" * size for size in range(1, 41)]
+    before = torch.get_num_threads()
+    found = []
+    for threads in (1, 2, 5):
+        torch.set_num_threads(threads)
+        try:
+            found.append(model.predict([query(text) for text in texts]))
+            assert torch.get_num_threads() == threads
+        finally:
+            torch.set_num_threads(before)
+    assert len(found[0]) == len(texts)
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize("kind", ["spe", "symc"])
 def test_equivariant_checkpoints_answer_all_legal_orders_alike(tmp_path: Path, kind: str) -> None:
     model = load(write(tmp_path / "made", kind), "float64")
