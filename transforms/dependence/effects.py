@@ -1,9 +1,11 @@
 """The effects of a statement, and the conflict relation: which statements may not change places.
 
-The relation is the full conflict relation, oriented by the text: read after write, write after read and write
-after write on names, plus the order of effects. SPE attention (section 3.2) uses read after write alone.
-Under that relation most "legal" orders of random programs change the result; under this one none does, and
-Theorem 4.3 of the paper holds exactly. `reaching_reads` computes the relation of the paper, for comparison.
+The relation is the full conflict relation, oriented by the text: read after write, write after read and
+write after write on names, plus the order of effects. Under it no order changes the result.
+
+SPE attention (section 3.2) knows names only. The relation `paper` keeps all three on names: calls may change
+places. `reaching_reads` gives the arrows of the paper, read after write alone. They are too few for orders:
+with them alone a write may move before an earlier read, and then the new text has other arrows.
 
 Whether two statements conflict depends on their effects only, never on their places. So the relation of a
 legally permuted program is the permuted relation.
@@ -154,10 +156,9 @@ def conflicts(
 
 
 def reaching_reads(effects: Sequence[Effects], *, kills: Sequence[bool]) -> tuple[int, ...]:
-    """Predecessor masks of the papers' relation: j depends on i iff j reads a name that i wrote last.
+    """Predecessor masks of the true dependences: j depends on i iff j reads a name that i wrote last.
 
-    This relation does not keep the meaning. It exists to reproduce the set-up and the figures of the papers,
-    and to find the true dependences that controls reverse.
+    Masks under `paper` are made of them, and controls reverse them.
 
     Args:
         effects: the effects of the statements, in the order of the text.

@@ -21,7 +21,6 @@ from codeaudit.transforms.dependence.effects import (
     RAISES,
     Effects,
     conflicts,
-    reaching_reads,
 )
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
@@ -209,7 +208,7 @@ class PythonProgramBuilder:
     def _block(
         self, body: list[ast.stmt], scope: _BlockContext, *, above: int, documented: bool = False
     ) -> tuple[StatementBlock, Effects]:
-        statements, effects, certain = [], [], []
+        statements, effects = [], []
         fixed, last_line = None, 0
         for number, node in enumerate(body):
             line = first_line(node)
@@ -231,11 +230,7 @@ class PythonProgramBuilder:
             )
             # A class body and a module keep their order: other code may read their namespace in it.
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
-            # `if c: x = 1` does not replace every earlier value of `x`.
-            certain.append(not isinstance(node, COMPOUND))
-        if self._dependence == "paper":
-            relation = reaching_reads(effects, kills=certain)
-        elif self._dependence == "confirmed" and not scope.pinned:
+        if self._dependence == "confirmed" and not scope.pinned:
             looser = (
                 relaxed_effects(node, effect, scope.facts, self._package, guarded=scope.guarded)
                 for node, effect in zip(body, effects, strict=True)

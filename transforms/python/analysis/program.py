@@ -99,11 +99,21 @@ class PythonProgram:
         every legal order of the statements keeps every edge.
         """
         if self.dependence == "paper":
+            # The arrows of the paper (Figure 4). Every order that keeps all conflicts on names keeps them.
             between = reaching_reads(self.effects, kills=[row.certain for row in self._rows])
         else:
             # Of two lines in one statement the strict relation decides, because a handler may be around them.
             between = conflicts(self.effects)
         return line_graph(self.root, self.parents, between)
+
+    def true_dependences(self, block: StatementBlock) -> tuple[int, ...]:
+        """Predecessor masks of a block: bit i of mask j is set iff j reads a name that i wrote last."""
+        # `if c: x = 1` does not replace every earlier value of `x`.
+        kills = [
+            not one.lines or not isinstance(self._rows[one.lines.start].node, COMPOUND)
+            for one in block.statements
+        ]
+        return reaching_reads(block.effects, kills=kills)
 
     @cached_property
     def blocks(self) -> tuple[StatementBlock, ...]:

@@ -179,7 +179,7 @@ class PythonBreakable(PythonOrdering):
     def __init__(self, program: PythonProgram, names: PythonProgram) -> None:
         super().__init__(program)
         self._names = names
-        """The program under the relation of the paper: names only, read after write."""
+        """The program with effects on names only."""
 
     @property
     def unbreakable(self) -> str:
@@ -191,7 +191,7 @@ class PythonBreakable(PythonOrdering):
         block = self.blocks[site]
         # In a block with a fixed order no statement may move, so none can be reversed.
         if block.fixed is None:
-            yield from reversible(block.predecessors, self._names.blocks[site].predecessors)
+            yield from reversible(block.predecessors, self._names.true_dependences(self._names.blocks[site]))
 
     def breaks(self, site: int, pair: tuple[int, int]) -> bool:
         """Only the pairs that `pairs` offers: another conflict may be one of effects that no run shows."""
