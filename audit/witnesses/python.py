@@ -1,11 +1,15 @@
 """The witness of Python: original and variant run in a sandbox.
 
-The inputs are the sample's own tests, or else arguments that are drawn to fit its text.
+The inputs are the sample's own tests, or else arguments that are drawn to fit its text. An order under the
+relation `confirmed` is kept only if the tests execute the last statement that moved in each block, and so all
+statements before it.
 """
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from codeaudit.audit.evidence_check import (
     DIFFERS,
@@ -17,7 +21,14 @@ from codeaudit.audit.evidence_check import (
 )
 from codeaudit.audit.interface import LabelSource
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, Verdict
+from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.order.reorder import REORDER
+from codeaudit.transforms.python.parsing import first_line
 from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import in_relation
+
+UNREACHED: Final = "no test executes the moved statements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +52,51 @@ class PythonSandbox:
             def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
                 for one in variants:
                     sample = one.sample
-                    yield _finding(
+                    found = _finding(
                         oracle.judge(sample.source, one.source, tests=sample.tests, setup=sample.context)
                     )
+                    if isinstance(found, BehavesSame) and not _tests_reach(oracle, one):
+                        found = Undecided(UNREACHED)
+                    yield found
 
             yield judge
+
+
+def _tests_reach(oracle: Oracle, variant: Perturbed) -> bool:
+    """Whether the sample's tests execute what moved in an order that only tests confirm; else True.
+
+    They execute it if they notice that it raises.
+    """
+    sample = variant.sample
+    # A caught exception hides that a statement ran. Then the order is not confirmed, which is safe.
+    found = (
+        oracle.judge(sample.source, text, tests=sample.tests, setup=sample.context)
+        for text in _raising(variant)
+    )
+    return all(isinstance(one, Differed) for one in found)
+
+
+def _raising(variant: Perturbed) -> Iterator[str]:
+    """For each block that a `confirmed` order permutes, the original that raises before the last statement
+    that moved."""
+    orders = [
+        move
+        for move in variant.moves
+        if in_relation(move.transform or variant.transform) == ("confirmed", REORDER.name)
+        and isinstance(move.value, tuple)
+    ]
+    if not orders:
+        return
+    source = variant.sample.source
+    program = analyse(source, dependence="confirmed")
+    for move in orders:
+        last = max(place for place, old in enumerate(move.value) if place != old)
+        node = program.nodes[program.blocks[move.site].statements[last].lines.start][0]
+        assert isinstance(node, ast.stmt)
+        text = source.encode()
+        start = line_starts(text)[first_line(node) - 1]
+        indent = text[start:][: len(text[start:]) - len(text[start:].lstrip())]
+        yield (text[:start] + indent + b"raise BaseException\n" + text[start:]).decode()
 
 
 def witness(labels: LabelSource) -> PythonSandbox:

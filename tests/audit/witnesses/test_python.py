@@ -3,11 +3,14 @@
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from codeaudit.audit.corpora.functions import functions
 from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute
 from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.records import Case
-from codeaudit.audit.witnesses.python import witness
+from codeaudit.audit.suite import SuitePlan, case
+from codeaudit.audit.witnesses.python import UNREACHED, witness
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 
 MODULE = """\
@@ -80,3 +83,32 @@ def test_own_tests_decide_where_there_are_some() -> None:
         outcome(one, "def f(x):\n    return x + x\n"), outcome(one, "def f(x):\n    return x\n")
     )
     assert [type(each) for each in found] == [Perturbed, NotApplied]  # 2 + 2 == 2 * 2: the tests decide
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("candidate(1, [1, 2]) == (1, 0)", "executed"),
+        ("candidate(0, [1, 2]) == (-1, -1)", "not applied: not confirmed by execution"),
+        ("candidate(-1, [1, 2]) == (1, 2)", "not applied: not confirmed by execution"),
+    ],
+)
+def test_an_order_is_confirmed_by_tests_that_execute_what_moved(call: str, found: str) -> None:
+    """The first test runs the moved calls; the others return before them."""
+    source = """\
+def f(x, log):
+    if x == 0:
+        return -1, -1
+    if x < 0:
+        return 1, 2
+    low = log.count(x)
+    high = log.index(x)
+    return low, high
+"""
+    one = sample(source, tests=f"def check(candidate):\n    assert {call}\n")
+    plan = SuitePlan(transforms=("confirmed/reorder",), variants=1, seed=0, executed=True)
+    (variant,) = case(one, plan).outcomes
+    assert isinstance(variant, Perturbed)
+    (judged,), findings = executed(variant)
+    assert [evidence(judged)] == [found]
+    assert findings.open == ({} if found == "executed" else {UNREACHED: 1})
