@@ -10,10 +10,10 @@ The result depends on the seed, the corpus and the models, and never on the numb
 worker may still try a transform that has enough by then, and what it found is dropped here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.interface import ChecksInput, Model, Task
 from codeaudit.audit.records import Case, DrawnSize, MovableDraw, MovableSize
@@ -57,15 +57,20 @@ class MovableChooser:
     def __init__(self, transforms: Iterable[str], *, wanted: int, readable: Readable) -> None:
         self.monitor: AnswerMonitor = NoMonitor()
         """Is told of each candidate."""
-        self._wanted = wanted
+        self.wanted: Final = wanted
         self._readable = readable
         self._found = {name: _Found([]) for name in transforms}
         self._plain: list[_Size] = []
 
     @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of movable samples, by transform."""
+        return {name: len(found.sizes) for name, found in self._found.items()}
+
+    @property
     def short(self) -> tuple[str, ...]:
         """The transforms that still lack movable samples."""
-        return tuple(name for name, found in self._found.items() if len(found.sizes) < self._wanted)
+        return tuple(name for name, found in self._found.items() if len(found.sizes) < self.wanted)
 
     def count(self, case: Case) -> None:
         """Count a case of the plain draw."""
@@ -81,11 +86,21 @@ class MovableChooser:
         outcomes = tuple(one for one in case.outcomes if one.transform in kept)
         return replace(case, outcomes=outcomes, extra=True) if outcomes else None
 
-    def result(self, seed: int) -> MovableDraw:
-        """The record of the draw of this trial."""
+    def frozen(self, case: Case) -> None:
+        """Count a case that a suite holds. Which other samples were tried for it is not known."""
+        if not case.extra:
+            self.count(case)
+            return
+        for name in self._moved(case, tuple({one.transform for one in case.outcomes} & set(self._found))):
+            self._found[name].extra += 1
+
+    def result(self, seed: int) -> MovableDraw | None:
+        """The record of the draw of this trial; `None` for a suite that holds its plain draw alone."""
+        if not self.wanted and not any(one.extra for one in self._found.values()):
+            return None
         return MovableDraw(
             seed=seed,
-            wanted=self._wanted,
+            wanted=self.wanted,
             plain=_medians(self._plain),
             by_transform=tuple(
                 MovableSize(transform=name, movable=_medians(one.sizes), extra=one.extra, tried=one.tried)

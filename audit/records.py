@@ -234,7 +234,7 @@ class MovableDraw:
 
     seed: int
     wanted: int
-    """Number of movable samples that each transform should have."""
+    """Number of movable samples that each transform should have; 0 if a suite had fixed them before."""
     plain: DrawnSize
     """All samples of the plain draw."""
     by_transform: tuple[MovableSize, ...]

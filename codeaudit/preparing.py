@@ -273,9 +273,7 @@ class DrawnInputs:
         """What chooses the samples of a trial beyond the plain draw; `None` if there shall be none."""
         if not self.movable:
             return None
-        # The identity changes nothing.
-        names = [name for name in self.transforms if kind_of(name) != "identity"]
-        return MovableChooser(names, wanted=self.movable, readable=readable)
+        return MovableChooser(_moving(self.transforms), wanted=self.movable, readable=readable)
 
     def cases(self, seed: int, chooser: MovableChooser | None = None) -> Iterator[Case]:
         """The samples of one trial with their variants: first those of the plain draw, then those that
@@ -370,13 +368,17 @@ class FrozenInputs:
         """Unknown before the suite is read."""
         return
 
-    def chooser(self, readable: Readable) -> None:
-        """None: a suite fixes the samples."""
-        return
+    def chooser(self, readable: Readable) -> MovableChooser:
+        """What counts the movable samples; it draws none, because a suite fixes the samples."""
+        # What a suite was drawn for is what its transforms change: its models were not known then.
+        return MovableChooser(_moving(self.transforms), wanted=0, readable=lambda sample, source: True)
 
     def cases(self, seed: int, chooser: MovableChooser | None = None) -> Iterator[Case]:
-        """The cases of one trial."""
-        return read_suite(self.path, seed=seed)
+        """The cases of one trial; `chooser` counts them."""
+        for case in read_suite(self.path, seed=seed):
+            if chooser is not None:
+                chooser.frozen(case)
+            yield case
 
     def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[tuple[int, Case]]:
         """As `DrawnInputs.placed`."""
@@ -390,26 +392,31 @@ def _numbered(cases: Iterable[Case], shard: Shard) -> Iterator[tuple[int, Case]]
 Inputs: TypeAlias = DrawnInputs | FrozenInputs
 
 
+def _moving(transforms: Iterable[str]) -> list[str]:
+    """Those that may change a sample: the identity changes nothing."""
+    return [name for name in transforms if kind_of(name) != "identity"]
+
+
 def watched_cases(
     inputs: Inputs, seed: int, chooser: MovableChooser | None, progress: RunProgress
 ) -> Iterator[Case]:
     """The cases of one trial; the user sees how far the two draws are, and what the second one found."""
     cases = inputs.cases(seed, chooser)
+    drawing = chooser if isinstance(inputs, DrawnInputs) else None
     with progress.counting("suite", inputs.size(seed), unit="samples") as monitor:
         # Without a second draw to its end, because what was executed is told there.
-        for case in cases if chooser is None else islice(cases, inputs.size(seed)):
+        for case in cases if drawing is None else islice(cases, inputs.size(seed)):
             yield case
             monitor.answered(1, recalled=False)
-    if chooser is None:
+    if drawing is None:
         return
     with progress.counting("movable", None, unit="candidates") as monitor:
-        chooser.monitor = monitor
+        drawing.monitor = monitor
         yield from cases
-    draw = chooser.result(seed)
     progress.note(
-        f"movable samples, {draw.wanted} wanted: "
-        + ", ".join(f"{one.transform} {one.movable.samples}" for one in draw.by_transform)
-        + ("; the corpus has no more" if chooser.short else "")
+        f"movable samples, {drawing.wanted} wanted: "
+        + ", ".join(f"{name} {count}" for name, count in drawing.counts.items())
+        + ("; the corpus has no more" if drawing.short else "")
     )
 
 

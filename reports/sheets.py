@@ -227,8 +227,9 @@ def _drawn(draw: MovableDraw, summary: Summary) -> Sheet:
         for one in draw.by_transform
     ]
     of = f", seed {draw.seed}" if len(summary.draws) > 1 else ""
+    wanted = f"{draw.wanted} wanted for each transform" if draw.wanted else "as the suite holds them"
     return Sheet(
-        title=f"Movable samples, {draw.wanted} wanted for each transform{of}",
+        title=f"Movable samples, {wanted}{of}",
         columns=(
             *words("samples"),
             *numbers("movable", "in addition", "tried", "lines", "statements"),

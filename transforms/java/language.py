@@ -19,6 +19,7 @@ JAVA: Final = Language(
     name="java",
     title="Java",
     units="methods",
+    statements="codeaudit.transforms.java.parsing:statements",
     fence="java",
     example="int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n",
     families=(

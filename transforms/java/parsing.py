@@ -224,6 +224,27 @@ def callables(reading: ParsedJava) -> list[Node]:
     return found
 
 
+def statements(source: str) -> int | None:
+    """The number of statements in the bodies of a text, blocks and labels aside; `None` where it does not
+    parse."""
+    try:
+        nodes = read(source).root.walk()
+    except SourceError:
+        return None
+    return sum(
+        (node.kind.endswith("_statement") and node.kind != "labeled_statement")
+        or node.kind == "explicit_constructor_invocation"
+        or (node.kind == "local_variable_declaration" and not _is(node.parent, "for_statement"))
+        # A `switch` is an expression to the grammar wherever it stands.
+        or (node.kind == "switch_expression" and _is(node.parent, "block"))
+        for node in nodes
+    )
+
+
+def _is(node: Node | None, kind: str) -> bool:
+    return node is not None and node.kind == kind
+
+
 def only_callable(reading: ParsedJava) -> Node:
     """The one method or constructor of a text that contains nothing else but comments.
 

@@ -206,5 +206,20 @@ def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["run", *WORDS, "--out", "out"]) == 0
     drawn = [(row["sample"], row["transform"], row["draw"]) for row in read_rows(Path("suite.jsonl"))]
     assert drawn == [(row["sample"], row["transform"], row["draw"]) for row in read_rows(Path("out", SUITE))]
+    # A run of the frozen suite tells how its movable samples differ, as the run that drew them does.
+    model = WORDS[:2]
+    assert main(["run", *model, "--suite", "suite.jsonl", "--out", "frozen"]) == 0
+    assert "Movable samples, as the suite holds them" in capsys.readouterr().out
+    sizes = {
+        folder: [
+            (one["transform"], one["movable"], one["extra"])
+            for one in summary(folder)["draws"][0]["by_transform"]
+        ]
+        for folder in ("out", "frozen")
+    }
+    assert sorted(sizes["out"], key=str) == sorted(sizes["frozen"], key=str)
+    assert main(["transform", "code.py", *words[:2], "--transform", "rename", "--suite", "plain.jsonl"]) == 0
+    assert main(["run", *model, "--suite", "plain.jsonl", "--out", "plain"]) == 0
+    assert not summary("plain").get("draws")
     assert main(["transform", "code.py", "--movable", "3", "--out", "copy"]) == 2
     assert "--movable goes with --suite" in capsys.readouterr().err

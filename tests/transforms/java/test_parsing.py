@@ -6,7 +6,7 @@ import json
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.parsing import EMPTY, callables, only_callable, read
+from codeaudit.transforms.java.parsing import EMPTY, callables, only_callable, read, statements
 from tests.support.data import data_set
 
 MODERN = '''\
@@ -59,6 +59,21 @@ def test_offsets_are_those_of_the_text_as_given() -> None:
     assert reading.text(node) == '@A("ü") int f(int ä) { return ä; }'
     assert reading.text(node.part("parameters").children[0].part("name")) == "ä"
     assert [reading.source[start:end].decode() for _, start, end in reading.comments] == ["// é", "// end"]
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        ("int f() { return 1; }", 1),
+        ("int f(int a) { if (a > 0) { g(); } else return 2; return 3; }", 4),
+        ("void f() { for (int i = 0; i < 3; i++) g(i); }", 2),
+        ("void f(int a) { x: while (true) break x; int y = 2, z; }", 3),
+        ("int f(int a) { switch (a) { case 1: g(); } return switch (a) { default -> 2; }; }", 4),
+        ("void f( {", None),
+    ],
+)
+def test_statements_are_counted_without_blocks_and_labels(source: str, number: int | None) -> None:
+    assert statements(source) == number
 
 
 def test_a_lone_semicolon_is_a_statement() -> None:
