@@ -27,21 +27,25 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.dependency_encoding.trunk import each_pair, pace
+from codeaudit.audit.papers.lines.attention import Causal, HeadGroup, in_blocks
 from codeaudit.audit.papers.lines.trunk import (
     Batch,
     BiasedAttention,
+    Groups,
     LineNetwork,
     LineShape,
     Trunk,
     TrunkAttention,
-    padding_bias,
-    score_type,
 )
 
 FEATURES: Final = 64
 
-Lines: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
-"""From `CoDE.relate` to the layers: the in-line bias, the causal bias, anchors, and PACE's factors."""
+Lines: TypeAlias = tuple[Groups, Groups, Tensor, Tensor]
+"""From `CoDE.relate` to the layers: the in-line heads, the causal heads, anchors, and PACE's factors."""
+
+SCORES: Final = 2**22
+"""How many terms and hidden numbers of the MLP exist at once: 16 MiB in float32."""
 
 
 class Stages(NamedTuple):
@@ -85,7 +89,7 @@ class LineWiseAttention(TrunkAttention):
 
     def forward(self, x: Tensor, relation: Lines) -> Tensor:
         """(B, T, D) to (B, T, D)."""
-        _, causal, anchors, pace = relation
+        _, _, anchors, pace = relation
         depended = self.dependences(x, anchors) * pace[:, None].to(x.dtype)
         query, key, value = self.projections.split(x)
         # The projections are linear: their bias stands in the terms of h and not again in those of d.
@@ -95,10 +99,17 @@ class LineWiseAttention(TrunkAttention):
         # The four terms as four times as many heads of one product: a, b, c and d in this order.
         left = torch.cat([query, query, query_d, query_d], 1) * query.shape[-1] ** -0.5
         right = torch.cat([key, key_d, key, key_d], 1)
-        terms = left @ right.transpose(-2, -1)
-        scores = self.combined(terms) + causal
-        weights = scores.softmax(-1)
-        return self.projections.join(weights.to(value.dtype) @ (value + value_d))
+        inputs, each = (left, right, value + value_d), 2 * left.shape[1] * len(x) * x.shape[1]
+        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], each=each, budget=SCORES))
+
+    def _block(self, left: Tensor, right: Tensor, value: Tensor, rows: slice) -> Tensor:
+        """(B, H, R, K) of some rows from the (B, 4 H, T, K) factors of the terms and (B, H, T, K) values."""
+        # The keys after the last row are not compared at all.
+        terms = left[:, :, rows] @ right[:, :, : rows.stop].transpose(-2, -1)
+        scores = self.combined(terms)
+        places = torch.arange(rows.stop, device=left.device)
+        weights = scores.masked_fill_(places > places[rows, None], -torch.inf).softmax(-1)
+        return weights.to(value.dtype) @ value[:, :, : rows.stop]
 
     def dependences(self, x: Tensor, anchors: Tensor) -> Tensor:
         """(B, T, D) states and the (B, T) anchors, 0 for the learned one, to d of each token."""
@@ -108,10 +119,10 @@ class LineWiseAttention(TrunkAttention):
         return read.gather(1, anchors[:, :, None].expand(-1, -1, read.shape[-1]))
 
     def combined(self, terms: Tensor) -> Tensor:
-        """(B, 4 H, T, T) terms a, b, c and d to the (B, H, T, T) scores."""
-        learned: Tensor = self.mix(F.gelu(self.mixed(terms.permute(0, 2, 3, 1)))).permute(0, 3, 1, 2)
+        """(B, 4 H, R, S) terms a, b, c and d to the (B, H, R, S) scores."""
+        inner = F.gelu(each_pair(self.mixed, terms.flatten(2)))
         a, b, c, _ = terms.chunk(4, 1)
-        return a + b + c + learned
+        return each_pair(self.mix, inner).view_as(a) + a + b + c
 
 
 class CoDE(LineNetwork):
@@ -130,26 +141,25 @@ class CoDE(LineNetwork):
                 return BiasedAttention(shape.width, shape.heads, kind)
             return LineWiseAttention(shape.width, shape.heads, features)
 
-        self.window = shape.window
+        self.window, self.heads = shape.window, shape.heads
         self.trunk = Trunk(shape, attention)
         self.positions = None
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
         weight = self.trunk.tokens.weight
-        logits: Tensor = self.trunk(batch, weight.new_zeros(()), self.relate(batch, score_type(weight)))
+        logits: Tensor = self.trunk(batch, weight.new_zeros(()), self.relate)
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> Lines:
-        """The in-line and causal biases, each (B, 1, T, T), anchors (B, T), and PACE's factors (T,)."""
+        """The in-line and causal heads, anchors (B, T), and PACE's factors (T,)."""
         places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
-        later = places[:, None] < places
-        other = batch.line[:, :, None] != batch.line[:, None, :]
-        causal = padding_bias(batch.real, dtype).masked_fill(later, -torch.inf)
         # Section 3.1 forgets causality: its mask lets a token see the rest of its line. Both are required
-        # here, as in the paper's decoder. Rows of padding keep the causal mask, or their softmax would divide
-        # 0 by 0.
-        in_line = causal.masked_fill((other & batch.real[:, :, None])[:, None], -torch.inf)
+        # here, as in the paper's decoder. Padding stands at the end, so causality hides it from all tokens.
+        in_line, causal = (
+            (HeadGroup(self.heads, Causal(starts)),)
+            for starts in (places - batch.position, torch.zeros_like(batch.position))
+        )
         return in_line, causal, anchors(batch), pace(places, self.window)
 
 
@@ -158,12 +168,3 @@ def anchors(batch: Batch) -> Tensor:
     places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
     # The first token of a line stands at p, its anchor at p - 1, which is p when counted from 1.
     return (places - batch.position) * batch.real
-
-
-def pace(places: Tensor, window: int) -> Tensor:
-    """log_m(max(place, m)) for a window of m tokens: 1 within it.
-
-    The paper says that positions are capped at most at m, which would let it do nothing beyond.
-    """
-    base = max(2, window)
-    return torch.log(places.clamp(min=base).double()) / torch.log(torch.tensor(float(base)).double())

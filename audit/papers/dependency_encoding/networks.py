@@ -55,6 +55,8 @@ from codeaudit.audit.papers.dependency_encoding.trunk import (
     Memory,
     Rows,
     TokenPlaces,
+    each_pair,
+    pace,
 )
 from codeaudit.audit.papers.registry import entry_of
 
@@ -262,13 +264,8 @@ class Mixer(nn.Module):
 
     def forward(self, scores: Tensor) -> Tensor:
         """(B, 4H, R, S) to (B, H, R, S)."""
-        inner = F.gelu(_each(self.inward, scores.flatten(2)))
-        return _each(self.outward, inner).view(len(scores), -1, *scores.shape[2:])
-
-
-def _each(layer: nn.Linear, x: Tensor) -> Tensor:
-    """(B, I, N) to (B, O, N). Batched, it takes half the time of `weight @ x`, which copies x first."""
-    return torch.baddbmm(layer.bias[None, :, None], layer.weight.expand(len(x), -1, -1), x)
+        inner = F.gelu(each_pair(self.inward, scores.flatten(2)))
+        return each_pair(self.outward, inner).view(len(scores), -1, *scores.shape[2:])
 
 
 class LineAttention(DecoderAttention):
@@ -316,9 +313,8 @@ class LineAttention(DecoderAttention):
     def enhancement(self, positions: Tensor) -> Tensor:
         """PACE: (T,) positions from 0 to log_m(max(l, m)), which is 1 within the training length."""
         if not self.pace:
-            return torch.ones_like(positions, dtype=torch.float32)
-        # A lower bound, where the text of the paper has an upper one, see above.
-        return (positions + 1).clamp(min=self.window).float().log() / math.log(self.window)
+            return torch.ones_like(positions, dtype=torch.float64)
+        return pace(positions + 1, self.window)
 
     def _encodings(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) of the new tokens; each token's as an anchor is remembered."""

@@ -17,20 +17,23 @@ Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabul
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines.attention import HeadGroup, attend
 from codeaudit.audit.papers.lines.encoding import EncodedLines
 
 Pooling: TypeAlias = Literal["mean", "max", "votes"]
 """`mean` and `max` pool hidden states before the head; `votes` pools the head's outputs for each token."""
 
-Relation: TypeAlias = tuple[Tensor, ...]
-"""What an attention knows about pairs of tokens; only the network that made it looks inside."""
+Groups: TypeAlias = tuple[HeadGroup, ...]
+"""What the heads of a layer know about pairs of tokens."""
+Relation: TypeAlias = tuple[Any, ...]
+"""What the layers know about pairs of tokens; only the attentions of the network that made it look inside."""
 
 PAD: Final = 0
 """The id of padding."""
@@ -77,15 +80,6 @@ class Batch:
         """On another device."""
         kept = {name: getattr(self, name) for name in self.__slots__}
         return replace(self, **{name: one.to(device) for name, one in kept.items() if one is not None})
-
-    def between_tokens(self, number: int) -> Tensor:
-        """(B, T, T) one relation between lines, looked up for all pairs of tokens."""
-        # The relation is kept per pair of lines and looked up here: for 256 tokens on 20 lines that is 400
-        # numbers to move to the device, not 65,536.
-        lines = self.relation.shape[-1]
-        pairs = self.line[:, :, None] * lines + self.line[:, None, :]
-        flat = self.relation[:, number].flatten(1)
-        return flat.gather(1, pairs.flatten(1)).view_as(pairs)
 
 
 def collate(inputs: Sequence[EncodedLines]) -> Batch:
@@ -145,18 +139,14 @@ class TrunkAttention(nn.Module):
 class BiasedAttention(TrunkAttention):
     """softmax(Q Kᵀ / √d + bias) V."""
 
-    def __init__(self, width: int, heads: int, bias: int = 0) -> None:
-        """`bias` numbers the bias that this layer takes, out of those that the network computes."""
+    def __init__(self, width: int, heads: int, groups: int = 0) -> None:
+        """`groups` numbers the head groups of this layer, out of those that the network makes."""
         super().__init__(width, heads)
-        self.bias = bias
+        self.groups = groups
 
-    def forward(self, x: Tensor, relation: tuple[Tensor, ...]) -> Tensor:
-        """(B, T, D) and biases that broadcast to (B, H, T, T), to (B, T, D)."""
-        query, key, value = self.projections.split(x)
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        # Added before the softmax and in place, see `SPEAttention`.
-        weights = scores.add_(relation[self.bias]).softmax(-1)
-        return self.projections.join(weights.to(value.dtype) @ value)
+    def forward(self, x: Tensor, relation: tuple[Groups, ...]) -> Tensor:
+        """(B, T, D) and the head groups of some layers, to (B, T, D)."""
+        return self.projections.join(attend(*self.projections.split(x), relation[self.groups]))
 
 
 class TrunkBlock(nn.Module):
@@ -200,11 +190,15 @@ class Trunk(nn.Module):
         self.bag = False
         """Skip the blocks, which leaves a bag of tokens: the first stage of a training."""
 
-    def forward(self, batch: Batch, positions: Tensor, relation: Relation) -> Tensor:
-        """(B, T, D) embedded positions and the attention's relation, to (B, K)."""
+    def forward(
+        self, batch: Batch, positions: Tensor, relate: Callable[[Batch, torch.dtype], Relation]
+    ) -> Tensor:
+        """(B, T, D) embedded positions and what makes the attention's relation, to (B, K)."""
         x = self._drop_tokens(self.tokens(batch.ids) + positions)
-        for block in () if self.bag else self.blocks:
-            x = block(x, relation)
+        if not self.bag:
+            relation = relate(batch, score_type(self.tokens.weight))
+            for block in self.blocks:
+                x = block(x, relation)
         x = self.norm(x)
         # Section 5.2 pools hidden states. A sum over tokens in any order is the same up to rounding, so each
         # pooling keeps the equivariance of the blocks as invariance of the answer (Theorem 4.6).
@@ -267,10 +261,9 @@ class LineNetwork(nn.Module):
         """(B, K) logits of the labels."""
         raise NotImplementedError
 
-
-def padding_bias(real: Tensor, dtype: torch.dtype) -> Tensor:
-    """(B, T) to (B, 1, 1, T): 0 for tokens, minus infinity for padding, to be added to scores."""
-    return torch.zeros_like(real, dtype=dtype).masked_fill(~real, -torch.inf)[:, None, None, :]
+    def relate(self, batch: Batch, dtype: torch.dtype) -> Relation:
+        """What the layers know about pairs of tokens; `dtype` is that of the scores."""
+        raise NotImplementedError
 
 
 def score_type(weight: Tensor) -> torch.dtype:

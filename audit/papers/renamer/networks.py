@@ -29,15 +29,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines.attention import HeadGroup, SameKind, attend, hidden_padding
 from codeaudit.audit.papers.lines.trunk import (
     PAD,
     Batch,
     BiasedAttention,
+    Groups,
     LineNetwork,
     LineShape,
     Projections,
     Trunk,
-    padding_bias,
     score_type,
 )
 from codeaudit.audit.papers.renamer.terms import CONTEXT, Reading, TermInput
@@ -112,11 +113,9 @@ class BertLayer(nn.Module):
         self.after_feed = nn.LayerNorm(width)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
-        """(B, T, D) and the (B, 1, T, T) bias of attention, to (B, T, D)."""
-        query, key, value = self.projections.split(x)
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        mixed = self.projections.join(scores.add(bias).softmax(-1) @ value)
+    def forward(self, x: Tensor, groups: Groups) -> Tensor:
+        """(B, T, D) and what the heads know, to (B, T, D)."""
+        mixed = self.projections.join(attend(*self.projections.split(x), groups))
         # Normalised behind the sum, as in BERT, where the trunk of `lines` normalises before each branch.
         x = self.after_attention(x + self.dropout(mixed))
         fed: Tensor = self.after_feed(x + self.dropout(self.feed(x)))
@@ -133,7 +132,7 @@ class Renamer(nn.Module):
         if sizes.width % sizes.heads:
             raise ValueError(f"{sizes.heads} heads do not divide the width {sizes.width}")
         self.referents = referents
-        self.readout = sizes.readout
+        self.heads, self.readout = sizes.heads, sizes.readout
         self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         self.positions = nn.Embedding(sizes.window, sizes.width)
         self.norm = nn.LayerNorm(sizes.width)
@@ -150,11 +149,10 @@ class Renamer(nn.Module):
         x = self.words(batch.ids) + self.words(batch.context).sum(2) + self.positions(batch.steps)
         x = self.dropout(self.norm(x))
         real = batch.ids != PAD
-        free = _bias(real[:, None, :].expand(-1, x.shape[1], -1), x.dtype)
+        free = (HeadGroup(self.heads, hidden_padding(real, score_type(self.words.weight))),)
         bound = free
         if self.referents:
-            same = batch.referents[:, :, None] == batch.referents[:, None, :]
-            bound = _bias(same, x.dtype)  # padding is coreferential with padding only
+            bound = (HeadGroup(self.heads, SameKind(batch.referents)),)  # padding is like padding only
         # Section 4.1: A_jk = q_j k_k / √d where j and k are coreferential, else minus infinity, in the first
         # layer alone. Later layers see everything, or terms with different referents would never meet.
         for number, layer in enumerate(self.layers):
@@ -175,11 +173,6 @@ class Renamer(nn.Module):
         if self.readout == "sum":
             return scores.masked_fill(~real, -torch.inf).logsumexp(1)
         return scores
-
-
-def _bias(allowed: Tensor, dtype: torch.dtype) -> Tensor:
-    """(B, T, T) to (B, 1, T, T): 0 where a row may attend to a column, else minus infinity."""
-    return torch.zeros_like(allowed, dtype=dtype).masked_fill(~allowed, -torch.inf)[:, None]
 
 
 def _initialise(module: nn.Module) -> None:
@@ -235,7 +228,8 @@ class Referents(LineNetwork):
         super().__init__()
         if shape.layers < 2:
             raise ValueError(f"Renamer needs at least 2 layers, got {shape.layers}")
-        layers = count()  # the first attention takes the bias of referents, the later ones that of padding
+        self.heads = shape.heads
+        layers = count()  # the first attention takes the head groups of referents, the later ones of padding
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads, min(next(layers), 1)))
         self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
 
@@ -246,12 +240,11 @@ class Referents(LineNetwork):
             ValueError: the batch was made for a network that does not know variables.
         """
         places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
-        relation = self.relate(batch, score_type(self.trunk.tokens.weight))
-        logits: Tensor = self.trunk(batch, self.positions(places)[None], relation)
+        logits: Tensor = self.trunk(batch, self.positions(places)[None], self.relate)
         return logits
 
-    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """The bias of referents, (B, 1, T, T), and that of padding, (B, 1, 1, T).
+    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups, Groups]:
+        """The head groups of the first layer, bound to referents, and those of the later ones.
 
         Raises:
             ValueError: as of `forward`.
@@ -261,6 +254,6 @@ class Referents(LineNetwork):
         # A token that names no variable is coreferential with equal tokens, so the relation is on the
         # vocabulary. Variables are numbered from 1, so as negative numbers they are no word's.
         kind = torch.where(batch.referents > 0, -batch.referents, batch.ids)
-        other = kind[:, :, None] != kind[:, None, :]  # padding is like padding only
-        bound = torch.zeros_like(other, dtype=dtype).masked_fill(other, -torch.inf)
-        return bound[:, None], padding_bias(batch.real, dtype)
+        free = hidden_padding(batch.real, dtype)
+        # Padding is like padding only.
+        return (HeadGroup(self.heads, SameKind(kind)),), (HeadGroup(self.heads, free),)

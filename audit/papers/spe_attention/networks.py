@@ -31,16 +31,15 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines.attention import HeadGroup, LineBias, MaskedScores, hidden_padding, unless
 from codeaudit.audit.papers.lines.encoding import Relation
 from codeaudit.audit.papers.lines.trunk import (
     Batch,
     BiasedAttention,
+    Groups,
     LineNetwork,
     LineShape,
     Trunk,
-    TrunkAttention,
-    padding_bias,
-    score_type,
 )
 from codeaudit.audit.papers.registry import entry_of
 
@@ -78,19 +77,6 @@ def head_plan(heads: int, *, all_heads: bool = False) -> HeadPlan:
     return HeadPlan(mask, transposed, heads - mask - transposed)
 
 
-class SPEAttention(TrunkAttention):
-    """softmax(Q Kᵀ / √d ∘ M + padding) V with one mask per head (Definition 4.5)."""
-
-    def forward(self, x: Tensor, relation: tuple[Tensor, Tensor]) -> Tensor:
-        """(B, T, D) and the factor and bias of `SPE.relate`, to (B, T, D)."""
-        query, key, value = self.projections.split(x)
-        factor, bias = relation
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        # In place, because the scores are by far the largest tensor of a step: saves three copies.
-        weights = scores.mul_(factor).add_(bias).softmax(-1)
-        return self.projections.join(weights.to(value.dtype) @ value)
-
-
 class SPE(LineNetwork):
     """The naming network with SPE attention, and with the ablations of Table 3.
 
@@ -109,7 +95,7 @@ class SPE(LineNetwork):
         super().__init__()
         self.mask_mode = mask_mode
         self.plan = head_plan(shape.heads, all_heads=all_heads)
-        self.trunk = Trunk(shape, lambda: SPEAttention(shape.width, shape.heads))
+        self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
         # The index inside the line, not in the text: a legal order moves a line and keeps its inside (section
         # 5.2).
         self.positions = nn.Embedding(shape.line, shape.width) if line_positions else None
@@ -118,24 +104,28 @@ class SPE(LineNetwork):
         """(B, K) logits of the labels."""
         weight = self.trunk.tokens.weight
         positions = weight.new_zeros(()) if self.positions is None else self.positions(batch.position)
-        logits: Tensor = self.trunk(batch, positions, self.relate(batch, score_type(weight)))
+        logits: Tensor = self.trunk(batch, positions, self.relate)
         return logits
 
-    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """The factor of the scores, (B, H, T, T), and the bias added after it, (B, 1 or H, 1 or T, T)."""
+    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:
+        """softmax(Q Kᵀ / √d ∘ M) V with one mask per head (Definition 4.5)."""
         # Definition 4.4: M_ij = 1 on one layer or where j depends on i. So heads with the mask let a
         # definition look at its uses, heads with the transpose let a use look at its definitions.
-        mask = batch.between_tokens(0).to(dtype)
-        one = torch.ones_like(mask)
-        masks = [mask] * self.plan.mask + [mask.transpose(1, 2)] * self.plan.transposed
-        factor = torch.stack([*masks, *[one] * self.plan.plain], 1)
-        # Padding is never multiplied: a factor of 0 would give each padded token the weight exp(0) = 1, and
-        # the prediction would depend on the longest input of the batch.
-        bias = padding_bias(batch.real, dtype)
+        mask = batch.relation[:, 0] > 0
+        groups = [
+            HeadGroup(heads, self._bias(one, batch, dtype))
+            for heads, one in ((self.plan.mask, mask), (self.plan.transposed, mask.transpose(1, 2)))
+        ]
+        if self.plan.plain:
+            groups.append(HeadGroup(self.plan.plain, hidden_padding(batch.real, dtype)))
+        return (tuple(groups),)
+
+    def _bias(self, mask: Tensor, batch: Batch, dtype: torch.dtype) -> LineBias | MaskedScores:
+        # Padding is hidden, never multiplied: a factor of 0 would give each padded token the weight
+        # exp(0) = 1, and the prediction would depend on the longest input of the batch.
         if self.mask_mode == "additive":
-            bias = bias.masked_fill(factor == 0, -torch.inf)
-            factor = torch.ones_like(factor[:1, :1, :1, :1])
-        return factor, bias
+            return LineBias.of(unless(mask, dtype), batch.line, batch.real)
+        return MaskedScores.of(mask, batch.line, batch.real, dtype)
 
 
 class SYMC(LineNetwork):
@@ -156,16 +146,15 @@ class SYMC(LineNetwork):
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
-        relation = self.relate(batch, score_type(self.trunk.tokens.weight))
-        logits: Tensor = self.trunk(batch, self.positions(batch.position), (relation,))
+        logits: Tensor = self.trunk(batch, self.positions(batch.position), self.relate)
         return logits
 
-    def relate(self, batch: Batch, dtype: torch.dtype) -> Tensor:
-        """The bias of the scores, (B, H, T, T): p for the first half of the heads, n for the others."""
-        positive, negative = (batch.between_tokens(number).to(dtype) for number in (0, 1))
+    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:
+        """p for the first half of the heads, n for the others."""
         half = self.heads // 2
-        bias = torch.stack([positive] * half + [negative] * (self.heads - half), 1)
-        return self.sign * bias + padding_bias(batch.real, dtype)
+        distances = self.sign * batch.relation.to(dtype)
+        biases = (LineBias.of(distances[:, number], batch.line, batch.real) for number in (0, 1))
+        return (tuple(map(HeadGroup, (half, self.heads - half), biases)),)
 
 
 class Vanilla(LineNetwork):
@@ -173,16 +162,20 @@ class Vanilla(LineNetwork):
 
     def __init__(self, shape: LineShape) -> None:
         super().__init__()
+        self.heads = shape.heads
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
         # One position for each place of the window, where the other networks count inside the line.
         self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
-        bias = padding_bias(batch.real, score_type(self.trunk.tokens.weight))
         positions = self.positions(torch.arange(batch.ids.shape[1], device=batch.ids.device))
-        logits: Tensor = self.trunk(batch, positions[None], (bias,))
+        logits: Tensor = self.trunk(batch, positions[None], self.relate)
         return logits
+
+    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:
+        """Nothing but padding."""
+        return ((HeadGroup(self.heads, hidden_padding(batch.real, dtype)),),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

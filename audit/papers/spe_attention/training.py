@@ -111,7 +111,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         """Cross entropies, summed over labels and averaged over examples."""
         # Decided by the step alone, so that a resumed training goes on in the right stage.
         network.trunk.bag = step < self.bag_steps
-        inputs = self.material.train.batch(batch.chosen, self.relation, batch.orders)
+        relation = "none" if network.trunk.bag else self.relation
+        inputs = self.material.train.batch(batch.chosen, relation, batch.orders)
         targets = self.material.train.targets(batch.chosen, len(self.material.labels))
         with self.autocast(enabled=self.recipe.half):
             logits = network(inputs)

@@ -9,9 +9,9 @@ from codeaudit.audit.papers.dependency_encoding.naming import (
     CoDE,
     LineWiseAttention,
     anchors,
-    pace,
     stages,
 )
+from codeaudit.audit.papers.dependency_encoding.trunk import pace
 from codeaudit.audit.papers.lines.trunk import Batch, BiasedAttention, collate
 from codeaudit.audit.papers.spe_attention.networks import build
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network, shape

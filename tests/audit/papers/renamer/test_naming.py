@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from codeaudit.audit.papers.lines.attention import SameKind
 from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, NOT_ONE, UNPARSABLE, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import collate
 from codeaudit.audit.papers.lines.words import VARIABLE
@@ -132,13 +133,16 @@ def test_what_cannot_be_told_apart_is_a_failure() -> None:
 def test_the_first_layer_joins_occurrences_and_equal_words_only() -> None:
     found = encoded("renamer", CHAIN)
     made = Referents(shape())
-    bound, free = made.relate(collate([found]), torch.float64)
+    (bound,), (free,) = made.relate(collate([found]), torch.float64)
+    assert isinstance(bound.bias, SameKind)
+    everything = slice(0, len(found.ids))
+    biases = bound.bias.block(everything, everything, torch.float64)
     assert found.referents is not None
     for i, (one, first) in enumerate(zip(found.ids, found.referents, strict=True)):
         for j, (other, second) in enumerate(zip(found.ids, found.referents, strict=True)):
             alike = first == second if first or second else one == other
-            assert (bound[0, 0, i, j] == 0) == alike
-    assert not free.any()
+            assert biases[0, 0, i, j] == (0 if alike else -torch.inf)
+    assert free.bias is None
 
 
 def test_which_occurrences_are_one_variable_is_seen() -> None:

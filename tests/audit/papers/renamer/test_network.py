@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from codeaudit.audit.papers.lines.attention import HeadGroup
 from codeaudit.audit.papers.renamer.networks import BERT, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import block_terms as terms
@@ -122,7 +123,7 @@ def test_a_layer_is_berts() -> None:
     twin.norm2.load_state_dict(layer.after_feed.state_dict())
     x = torch.randn(3, 7, 32)
     with torch.no_grad():
-        assert torch.allclose(layer(x, torch.zeros(3, 1, 7, 7)), twin(x), atol=1e-4)
+        assert torch.allclose(layer(x, (HeadGroup(2),)), twin(x), atol=1e-4)
 
 
 def test_the_sum_adds_what_each_term_costs() -> None:

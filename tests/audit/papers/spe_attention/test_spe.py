@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from codeaudit.audit.papers.lines.trunk import Batch, Pooling, collate
+from codeaudit.audit.papers.lines.attention import LineBias
+from codeaudit.audit.papers.lines.trunk import BiasedAttention, Pooling, collate
 from codeaudit.audit.papers.spe_attention.networks import (
     NETWORKS,
     SPE,
     SYMC,
-    SPEAttention,
     Vanilla,
     build,
     head_plan,
@@ -62,14 +62,15 @@ def test_attention_is_the_formula(mode: str) -> None:
     made = SPE(shape(), mask_mode=mode).double()  # type: ignore[arg-type]
     batch = collate([encoded("spe", CHAIN)])
     attention = made.trunk.blocks[0].attention
-    assert isinstance(attention, SPEAttention)
+    assert isinstance(attention, BiasedAttention)
     x = torch.randn(
         1, batch.ids.shape[1], 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
     )
     with torch.no_grad():
         actual = attention(x, made.relate(batch, torch.float64))
         query, key, value = attention.projections.split(x)
-        mask = batch.between_tokens(0)[0].double()
+        line = batch.line[0]
+        mask = batch.relation[0, 0][line[:, None], line].double()
         masks = [mask, mask, mask.T, torch.ones_like(mask)]
         heads = [
             torch.tensor(
@@ -97,7 +98,7 @@ def test_a_masked_pair_keeps_the_weight_one_in_hadamard_mode() -> None:
     for mode, uniform in (("hadamard", True), ("additive", False)):
         made = SPE(shape(), mask_mode=mode).double()  # type: ignore[arg-type]
         attention = made.trunk.blocks[0].attention
-        assert isinstance(attention, SPEAttention)
+        assert isinstance(attention, BiasedAttention)
         with torch.no_grad():
             attention.projections.inward.weight[:32].zero_()  # queries and keys
             attention.projections.inward.bias[:32].zero_()
@@ -106,22 +107,24 @@ def test_a_masked_pair_keeps_the_weight_one_in_hadamard_mode() -> None:
 
 
 def test_a_line_relation_is_looked_up_for_pairs_of_tokens() -> None:
-    batch = Batch(
-        ids=torch.tensor([[1, 1, 1]]),
-        line=torch.tensor([[0, 1, 1]]),
-        position=torch.tensor([[0, 0, 1]]),
-        relation=torch.tensor([[[[1, 2], [3, 4]]]], dtype=torch.uint8),
-    )
-    assert batch.between_tokens(0).tolist() == [[[1, 2, 2], [3, 4, 4], [3, 4, 4]]]
+    table, line = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]), torch.tensor([[0, 1, 1, 0]])
+    bias = LineBias.of(table, line, torch.tensor([[True, True, True, False]]))
+    hidden = -math.inf  # padding
+    rows = [[1, 2, 2, hidden], [3, 4, 4, hidden], [3, 4, 4, hidden], [1, 2, 2, hidden]]
+    assert bias.block(slice(0, 4), slice(0, 4), torch.float32).tolist() == [[rows]]
+    assert bias.block(slice(1, 3), slice(0, 4), torch.float32).tolist() == [[rows[1:3]]]
 
 
 def test_symc_adds_one_distance_to_each_half_of_the_heads() -> None:
     made = SYMC(shape(), sign=1)
     batch = collate([encoded("symc", CHAIN)])
-    bias = made.relate(batch, torch.float64)[0]
-    near, far = (batch.between_tokens(number)[0] for number in (0, 1))
-    assert (bias[:2] == near).all()
-    assert (bias[2:] == far).all()
+    (groups,) = made.relate(batch, torch.float64)
+    everything, line = slice(0, batch.ids.shape[1]), batch.line[0]
+    near, far = (batch.relation[0, number][line[:, None], line] for number in (0, 1))
+    assert [group.heads for group in groups] == [2, 2]
+    for group, expected in zip(groups, (near, far), strict=True):
+        assert isinstance(group.bias, LineBias)
+        assert (group.bias.block(everything, everything, torch.float64)[0, 0] == expected).all()
     assert (near == far.T).all()  # p_ij = n_ji
 
 

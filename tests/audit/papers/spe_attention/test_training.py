@@ -269,6 +269,7 @@ def test_blocks_that_join_change_nothing_at_first(read: LineMaterial) -> None:
         whole = made(batch)
         made.trunk.bag = True
         assert torch.equal(whole, made(batch))
+        assert torch.equal(whole, made(read.train.batch([0, 1], "none"))), "and they read no relation"
 
 
 def test_the_rate_rises_then_falls_to_a_twentieth(read: LineMaterial) -> None:

@@ -1,0 +1,203 @@
+"""Attention whose heads know something about pairs of tokens, without a tensor of all pairs.
+
+What a head knows is kept by line, as a table of all pairs of lines, or by token, as one number that equal
+tokens share. Attention goes through the rows (the queries) in blocks. Only the biases of one block exist at a
+time, and torch's fused attention adds them to the scores. With gradients, the blocks are computed again in
+the backward pass, so that they need not be kept.
+
+Dimension key: B batch, T tokens, S keys, R rows of a block, N lines, H heads, K numbers of a head.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+PAIRS: Final = 2**19
+"""How many biases exist at once: 2 MiB in float32, which a processor's cache can hold."""
+
+
+class PairBias(ABC):
+    """What is added to the scores of pairs of tokens."""
+
+    @abstractmethod
+    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
+        """The biases (B, 1, R, S) of some rows for the keys that they see."""
+
+    def seen(self, rows: slice, keys: int) -> slice:
+        """The keys that some rows may see at all, out of `keys`."""
+        return slice(0, keys)
+
+    def extended(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values (B, H, T, K) with those that the biases need beside them, (B, H, S, K)."""
+        return key, value
+
+
+ScoreBias: TypeAlias = PairBias | Tensor | None
+"""Biases of pairs; a (B, 1, 1, T) tensor that hides padding from every row; or none."""
+
+
+class HeadGroup(NamedTuple):
+    """Neighbouring heads that know the same."""
+
+    heads: int
+    bias: ScoreBias = None
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, groups: Sequence[HeadGroup]) -> Tensor:
+    """softmax(Q Kᵀ / √K + bias) V of all heads, (B, H, T, K); the groups cover the heads in their order."""
+    found, first = [], 0
+    for heads, bias in groups:
+        some = slice(first, first + heads)
+        found.append(_attended(query[:, some], key[:, some], value[:, some], bias))
+        first += heads
+    return found[0] if len(found) == 1 else torch.cat(found, 1)
+
+
+def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Tensor:
+    if not isinstance(bias, PairBias):
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+    key, value = bias.extended(key, value)
+
+    def block(query: Tensor, key: Tensor, value: Tensor, rows: slice) -> Tensor:
+        seen = bias.seen(rows, key.shape[2])
+        mask = bias.block(rows, seen, query.dtype)
+        key, value = key[:, :, seen], value[:, :, seen]
+        return F.scaled_dot_product_attention(query[:, :, rows], key, value, attn_mask=mask)
+
+    return in_blocks(block, (query, key, value), query.shape[2], each=len(key) * key.shape[2])
+
+
+def in_blocks(
+    block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int, *, each: int, budget: int | None = None
+) -> Tensor:
+    """(B, H, T, K) from `block(*inputs, rows)` for all rows, a block of them at a time.
+
+    A row needs `each` numbers, a block at most `budget` (`PAIRS`). With gradients, several blocks keep their
+    inputs alone and are computed again in the backward pass.
+    """
+    blocks = list(_blocks(rows, max(1, (budget or PAIRS) // max(1, each))))
+    if len(blocks) == 1:
+        return block(*inputs, blocks[0])
+    if not torch.is_grad_enabled():
+        return torch.cat([block(*inputs, some) for some in blocks], 2)
+    # No block draws random numbers, so there is no state of a generator to restore.
+    recomputed = partial(checkpoint, block, *inputs, use_reentrant=False, preserve_rng_state=False)
+    return torch.cat([recomputed(some) for some in blocks], 2)
+
+
+def _blocks(rows: int, size: int) -> Iterator[slice]:
+    for first in range(0, rows, size):
+        yield slice(first, min(first + size, rows))
+
+
+def hidden_padding(real: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """(B, T) true for tokens, to the (B, 1, 1, T) bias that hides padding; `None` where there is none."""
+    # Without a bias, torch takes its fastest attention.
+    return None if bool(real.all()) else unless(real, dtype)[:, None, None]
+
+
+def unless(allowed: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where allowed, else minus infinity."""
+    return torch.zeros_like(allowed, dtype=dtype).masked_fill(~allowed, -torch.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class LineBias(PairBias):
+    """Biases that are equal for all tokens of a line."""
+
+    table: Tensor
+    """(B, N, S) by the row's line."""
+    line: Tensor
+    """(B, T) line of each token."""
+
+    @classmethod
+    def of(cls, table: Tensor, line: Tensor, real: Tensor) -> "LineBias":
+        """Of a (B, N, N) table of lines; padding is hidden."""
+        return cls(_by_token(table, line, real), line)
+
+    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
+        """As of `PairBias`."""
+        batch, lines, keys = self.table.shape
+        # Rows of one flat table, because whole rows are copied fast.
+        place = self.line[:, rows] + lines * torch.arange(batch, device=self.line.device)[:, None]
+        found = self.table.view(-1, keys).index_select(0, place.flatten())
+        return found.view(batch, 1, -1, keys).to(dtype)
+
+
+def _by_token(table: Tensor, line: Tensor, real: Tensor) -> Tensor:
+    """(B, N, N) biases of lines to (B, N, T) biases of a line's tokens for all tokens."""
+    columns = line[:, None].expand(-1, table.shape[1], -1)
+    return table.gather(2, columns).masked_fill(~real[:, None], -torch.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedScores(PairBias):
+    """The scores multiplied by a mask of zeros and ones by line: softmax(Q Kᵀ / √K ∘ M) V.
+
+    A masked pair has the score 0, whatever its key. So all masked tokens of a line together act as one key of
+    zeros with their mean as its value and the logarithm of their number as its bias. Each line gets such a
+    key beside the tokens. Then a pair is either seen as it is, or through its line's key, and biases of 0,
+    log(number) and minus infinity say which: exactly the formula.
+    """
+
+    bias: LineBias
+    """Of the tokens, then of the lines' keys."""
+    share: Tensor
+    """(B, N, T) the share of each token in its line's mean."""
+
+    @classmethod
+    def of(cls, mask: Tensor, line: Tensor, real: Tensor, dtype: torch.dtype) -> "MaskedScores":
+        """Of a (B, N, N) mask of lines. Padding is no member of a line."""
+        lines = torch.arange(mask.shape[1], device=line.device)
+        member = ((line[:, None] == lines[:, None]) & real[:, None]).to(dtype)
+        count = member.sum(2)
+        # A line without tokens has the logarithm minus infinity: its key is hidden.
+        through = count.log()[:, None].expand_as(mask).masked_fill(mask, -torch.inf)
+        tokens = _by_token(unless(mask, dtype), line, real)
+        share = member / count.clamp(min=1)[:, :, None]
+        return cls(LineBias(torch.cat([tokens, through], 2), line), share)
+
+    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
+        """As of `PairBias`."""
+        return self.bias.block(rows, seen, dtype)
+
+    def extended(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """As of `PairBias`."""
+        means = self.share[:, None].to(value.dtype) @ value
+        return torch.cat([key, torch.zeros_like(means)], 2), torch.cat([value, means], 2)
+
+
+@dataclass(frozen=True, slots=True)
+class SameKind(PairBias):
+    """Each token sees those of its own kind alone."""
+
+    kind: Tensor
+    """(B, T) equal for tokens that see each other."""
+
+    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
+        """As of `PairBias`."""
+        return unless(self.kind[:, rows, None] == self.kind[:, None, seen], dtype)[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Causal(PairBias):
+    """Each token sees itself and those before it, from a first one on."""
+
+    starts: Tensor
+    """(B, T) the place of the first token that each token sees."""
+
+    def seen(self, rows: slice, keys: int) -> slice:
+        """As of `PairBias`."""
+        return slice(int(self.starts[:, rows].amin()), rows.stop)
+
+    def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
+        """As of `PairBias`."""
+        row, key = (torch.arange(some.start, some.stop, device=self.starts.device) for some in (rows, seen))
+        return unless((key <= row[:, None]) & (key >= self.starts[:, rows, None]), dtype)[:, None]
