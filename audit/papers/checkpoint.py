@@ -249,6 +249,19 @@ def on_cores(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
             return list(pool.map(work, items))
 
 
+def by_size(
+    inputs: Iterable[tuple[int, T]], size: Callable[[T], int], most: int
+) -> list[list[tuple[int, T]]]:
+    """Batches of numbered inputs of similar size, each of at most `most` padded tokens, or of one input."""
+    batches: list[list[tuple[int, T]]] = []
+    for pair in sorted(inputs, key=lambda one: size(one[1])):
+        room = most // max(1, size(pair[1]))
+        if not batches or len(batches[-1]) >= room:
+            batches.append([])
+        batches[-1].append(pair)
+    return batches
+
+
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────
 
 

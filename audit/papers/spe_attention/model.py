@@ -6,7 +6,16 @@ from typing import Any, ClassVar, Final
 
 import torch
 
-from codeaudit.audit.papers.checkpoint import WEIGHTS, Config, Files, Known, PaperModel, broken, on_cores
+from codeaudit.audit.papers.checkpoint import (
+    WEIGHTS,
+    Config,
+    Files,
+    Known,
+    PaperModel,
+    broken,
+    by_size,
+    on_cores,
+)
 from codeaudit.audit.papers.lines.encoding import VERSION, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.tasks import TASKS
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
@@ -125,9 +134,10 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
                 readable.append((number, features))
         # By length, not in the order of the queries: less padding, and memory grows with the square of the
         # length.
-        plan = _batches(readable, TOKENS_ON_CPU if self.device == "cpu" else TOKENS_AT_ONCE)
+        on_cpu = self.device == "cpu"
+        plan = by_size(readable, lambda one: len(one.ids), TOKENS_ON_CPU if on_cpu else TOKENS_AT_ONCE)
         batches = [[features for _, features in some] for some in plan]
-        computed = on_cores(self.logits, batches) if self.device == "cpu" else map(self.logits, batches)
+        computed = on_cores(self.logits, batches) if on_cpu else map(self.logits, batches)
         for some, logits in zip(plan, computed, strict=True):
             for (number, _), prediction in zip(some, self._predictions(logits), strict=True):
                 found[number] = prediction
@@ -157,14 +167,3 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
                 Predicted(answer=task.answer(chosen[row]), scores=tuple(scores), margin=margins[row])
             )
         return found
-
-
-def _batches(readable: list[tuple[int, EncodedLines]], tokens: int) -> list[list[tuple[int, EncodedLines]]]:
-    """Inputs of similar length together, with at most `tokens` padded tokens or one input in a batch."""
-    batches: list[list[tuple[int, EncodedLines]]] = []
-    for pair in sorted(readable, key=lambda one: len(one[1].ids)):
-        room = tokens // max(1, len(pair[1].ids))
-        if not batches or len(batches[-1]) >= room:
-            batches.append([])
-        batches[-1].append(pair)
-    return batches

@@ -61,6 +61,15 @@ class TreeShape:
     dropout: float = 0.1
 
 
+class KeysValues(NamedTuple):
+    """What is asked of by attention."""
+
+    key: Tensor
+    """(B, H, m, k)"""
+    value: Tensor
+    """(B, H, m, k)"""
+
+
 class TreeAttention(nn.Module):
     """Multi-head attention, with a scheme's part in the scores."""
 
@@ -72,15 +81,24 @@ class TreeAttention(nn.Module):
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor, prepared: Prepared | None = None) -> Tensor:
         """(B, n, d) that ask and (B, m, d) that are asked; `mask` is true where nobody may look."""
-        query, key, value = (
-            self._split(self.query(x)),
-            self._split(self.key(source)),
-            self._split(self.value(source)),
-        )
+        return self.asking(x, self.asked(source), mask, prepared)
+
+    def asked(self, source: Tensor) -> KeysValues:
+        """(B, m, d) that are asked."""
+        return KeysValues(self._split(self.key(source)), self._split(self.value(source)))
+
+    def asking(
+        self, x: Tensor, asked: KeysValues, mask: Tensor | None, prepared: Prepared | None = None
+    ) -> Tensor:
+        """As `forward`, of keys and values that are computed already; without a mask all may look."""
+        query = self._split(self.query(x))
+        key, value = asked
         scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
         if self.scheme is not None and prepared is not None:
             scores = self.scheme.scores(scores, query, key, prepared)
-        weights = scores.masked_fill(mask, -torch.inf).softmax(-1)
+        if mask is not None:
+            scores = scores.masked_fill(mask, -torch.inf)
+        weights = scores.softmax(-1)
         found = weights @ value
         if self.scheme is not None:
             gain = self.scheme.gain(weights)
@@ -91,6 +109,24 @@ class TreeAttention(nn.Module):
     def _split(self, x: Tensor) -> Tensor:
         """(B, n, d) to (B, H, n, k)."""
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+
+@dataclass
+class SaidSoFar:
+    """What one block of a decoder keeps, so that each word is computed once."""
+
+    tree: KeysValues
+    """Of the encoded tree."""
+    words: KeysValues | None = None
+    """Of the words said so far."""
+
+    def extended(self, new: KeysValues) -> KeysValues:
+        """The keys and values of all words, after those of new ones are added."""
+        if self.words is not None:
+            key, value = (torch.cat(pair, 2) for pair in zip(self.words, new, strict=True))
+            new = KeysValues(key, value)
+        self.words = new
+        return new
 
 
 class TreeBlock(nn.Module):
@@ -114,22 +150,33 @@ class TreeBlock(nn.Module):
             for layer in (self.cross.value, self.cross.outward):
                 nn.init.eye_(layer.weight)
 
+    def keeping(self, memory: Tensor) -> SaidSoFar:
+        """The state in which no word is said yet of an encoded tree, (B, n, d)."""
+        assert self.cross is not None
+        return SaidSoFar(self.cross.asked(memory))
+
     def forward(
         self,
         x: Tensor,
-        mask: Tensor,
+        mask: Tensor | None,
         prepared: Prepared | None = None,
         memory: Tensor | None = None,
         memory_mask: Tensor | None = None,
+        kept: SaidSoFar | None = None,
     ) -> Tensor:
-        """(B, n, d) to (B, n, d)."""
+        """(B, n, d) to (B, n, d).
+
+        With `kept`, x stands behind the words that were read before; then `memory` and `mask` are absent.
+        """
 
         def look(x: Tensor) -> Tensor:
-            found: Tensor = self.attention(x, x, mask, prepared)
-            return found
+            asked = self.attention.asked(x)
+            return self.attention.asking(x, asked if kept is None else kept.extended(asked), mask, prepared)
 
         def listen(x: Tensor) -> Tensor:
             assert self.cross is not None
+            if kept is not None:
+                return self.cross.asking(x, kept.tree, memory_mask)
             found: Tensor = self.cross(x, memory, memory_mask)
             return found
 
@@ -233,14 +280,20 @@ class Namer(nn.Module):
         """The most probable word, again and again, until the end or `LONGEST` words. A name has a word."""
         memory, memory_mask = self.encode(batch), padding(batch)
         count = len(memory)
-        given = torch.full((count, 1), BEGIN_ID, device=memory.device)
+        kept = [block.keeping(memory) for block in self.decoder if isinstance(block, TreeBlock)]
+        spoken = self.embedded.values.weight[self.spoken]
+        last = torch.full((count,), BEGIN_ID, device=memory.device)
         words, scores = (
             torch.zeros(count, 0, dtype=kind, device=memory.device) for kind in (torch.long, torch.double)
         )
         margins = torch.full((count,), torch.inf, dtype=torch.double, device=memory.device)
         ended = torch.zeros(count, dtype=torch.bool, device=memory.device)
         for place in range(LONGEST):
-            logits = self.decode(memory, memory_mask, given)[:, -1].double()
+            # As `decode`, one word at a time: what was computed of earlier words is kept.
+            x = ((self.embedded.values(last) + self.places.weight[place]) * self.embedded.scale)[:, None]
+            for block, state in zip(self.decoder, kept, strict=True):
+                x = block(x, None, memory_mask=memory_mask, kept=state)
+            logits = F.linear(x[:, 0], spoken, self.bias).double()
             if place == 0:
                 logits[:, 0] = -torch.inf  # the end; a name has at least one word
             best = logits.topk(min(2, logits.shape[1]), dim=1)
@@ -253,7 +306,7 @@ class Namer(nn.Module):
             ended |= word == 0
             if bool(ended.all()):
                 break
-            given = torch.cat([given, self.spoken[word][:, None]], 1)
+            last = self.spoken[word]
         return Said(words, scores, margins)
 
 
