@@ -88,6 +88,9 @@ class AnswerCache:
         """Store texts, all or none. With a run's name they belong to that run, until `forget`."""
         rows = [(key, run, text) for key, text in texts.items()]
         with self._told():
+            # Also after Ctrl-C, because more may be stored then. A transaction left open would refuse it.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
             self._connection.execute("COMMIT")

@@ -172,6 +172,48 @@ class ChecksInput(Protocol):
         ...
 
 
+class AnswerStream(Protocol):
+    """Queries under way to one model, and their answers, each as soon as it is there."""
+
+    def ask(self, queries: Sequence[Query]) -> None:
+        """Ask more queries. They are numbered in the order in which the stream is asked, from 0.
+
+        Raises:
+            ModelError: the model cannot answer one of them; none was asked.
+        """
+        ...
+
+    def arrived(self) -> list[tuple[int, Prediction]]:
+        """The next answers, with the numbers of their queries; waits for one. Empty if none is under way.
+
+        Raises:
+            ModelError: no further query will be answered. Every answer that arrived was given before.
+        """
+        ...
+
+    def stop(self) -> list[tuple[int, Prediction]]:
+        """Drop what is under way, and end. Gives the answers that arrived after the last call of `arrived`,
+        and those of that call, because a caller that was interrupted may have lost them.
+        """
+        ...
+
+
+@runtime_checkable
+class AnswersInAnyOrder(Protocol):
+    """Optional: a model that answers every query by itself and many at once, as endpoints do.
+
+    The driver asks it on without waiting for whole batches.
+    """
+
+    def stream(self) -> AnswerStream:
+        """A stream of queries. One at a time is open.
+
+        Raises:
+            ModelError: no query will be answered.
+        """
+        ...
+
+
 @runtime_checkable
 class SecondComputation(Protocol):
     """Optional: a model with a second, equivalent computation. The driver uses it for repeated queries."""

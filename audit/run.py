@@ -8,16 +8,18 @@ shards measure the noise floor of the whole run (`codeaudit.audit.engines.shards
 concrete model, task or transform, and it writes no files.
 """
 
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import isfinite
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
     AnswersApart,
+    AnswersInAnyOrder,
     Expectation,
     GradesByExecution,
     Model,
@@ -51,6 +53,10 @@ from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 
 WINDOW: Final = 4096
 """Number of queries that are sorted by length together; bounds the memory of a run over a large corpus."""
+ROLLING_WINDOW: Final = 512
+"""The same for a model that answers in any order: the number that is looked up in the memory together."""
+AHEAD: Final = 1024
+"""Queries that such a model is asked before the answers to them are needed; more than run at once."""
 
 GROUP: Final = 4
 """Number of batches of repeated queries of one bucket that are sorted by length together."""
@@ -151,7 +157,10 @@ def audit(
     Raises:
         ModelError: the model cannot answer at all, or gives another number of answers than queries.
     """
-    for window in _windows(cases):
+    if isinstance(setup.model, AnswersInAnyOrder):
+        yield from _rolled(cases, setup, setup.model)
+        return
+    for window in _windows(cases, WINDOW):
         # Equal texts are one query: many variants of short functions are equal, and answers cost money.
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task.name)))
         repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task.name)))
@@ -227,13 +236,13 @@ def _graded(query: Query, sample: Sample, answers: Mapping[Query, Prediction], t
     return found
 
 
-def _windows(cases: Iterable[Case]) -> Iterator[list[Case]]:
+def _windows(cases: Iterable[Case], most: int) -> Iterator[list[Case]]:
     window: list[Case] = []
     size = 0
     for case in cases:
         window.append(case)
         size += 1 + len(case.outcomes)
-        if size >= WINDOW:
+        if size >= most:
             yield window
             window, size = [], 0
     if window:
@@ -248,6 +257,12 @@ def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Pre
     """
     answers = _recalled(wanted, setup, again=False)
     rest = [query for query in wanted if query not in answers]
+    if isinstance(setup.model, AnswersInAnyOrder):
+        with closing(_Rolling(setup, setup.model)) as rolling:
+            rolling.ask(rest, again=False)
+            while rolling.open:
+                rolling.wait()
+        return answers | {query: one for (query, _), one in rolling.answers.items()}
     return answers | _asked(batches(rest, setup.batch_size), setup, again=False)
 
 
@@ -341,9 +356,8 @@ def _asked(
         checked = [_checked(setup.task, prediction) for prediction in predictions]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         found = {query: one for query, one in pairs if query not in known}
-        # Stored after each batch, so that a killed run loses one batch.
-        setup.memory.remember({query: one for query, one in found.items() if _kept(one)}, again=again)
-        setup.monitor.answered(len(found), recalled=False)
+        # After each batch, so that a killed run loses one batch.
+        _keep(found, setup, again=again)
         answers |= found
     return answers
 
@@ -351,6 +365,112 @@ def _asked(
 def _kept(prediction: Prediction) -> bool:
     """Whether the memory keeps an answer. A query that failed with `endpoint: 429` may succeed later."""
     return isinstance(prediction, Predicted) or prediction.reason in FINAL
+
+
+def _keep(found: Mapping[Query, Prediction], setup: AuditSetup, *, again: bool) -> None:
+    """Store answers, and count them."""
+    setup.memory.remember({query: one for query, one in found.items() if _kept(one)}, again=again)
+    setup.monitor.answered(len(found), recalled=False)
+
+
+Asked: TypeAlias = tuple[Query, bool]
+"""A query, and whether it is a repeated one."""
+
+
+class _Rolling:
+    """The queries under way to a model that answers in any order. Each answer is stored when it arrives."""
+
+    def __init__(self, setup: AuditSetup, model: AnswersInAnyOrder) -> None:
+        self.answers: dict[Asked, Prediction] = {}
+        self._setup = setup
+        self._stream = model.stream()
+        self._asked: dict[int, Asked] = {}
+        """Queries without an answer, by their number in the stream."""
+        self._count = 0
+
+    @property
+    def open(self) -> int:
+        """Number of queries without an answer."""
+        return len(self._asked)
+
+    def ask(self, queries: Sequence[Query], *, again: bool) -> None:
+        """Ask more queries."""
+        self._asked |= {self._count + place: (query, again) for place, query in enumerate(queries)}
+        self._count += len(queries)
+        self._stream.ask(queries)
+
+    def wait(self) -> None:
+        """Wait for some answers.
+
+        Raises:
+            ModelError: no further query will be answered.
+        """
+        self._take(self._stream.arrived())
+
+    def close(self) -> None:
+        """Drop what is under way; the answers that arrived are stored, also after Ctrl-C."""
+        self._take(self._stream.stop())
+
+    def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
+        # The stream gives some again when it is closed.
+        new = [(self._asked[place], place, found) for place, found in arrived if place in self._asked]
+        for again in (False, True):
+            found = {asked[0]: _checked(self._setup.task, one) for asked, _, one in new if asked[1] == again}
+            if found:
+                _keep(found, self._setup, again=again)
+                self.answers |= {(query, again): one for query, one in found.items()}
+        for _, place, _ in new:
+            del self._asked[place]
+
+
+def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) -> Iterator[Audited]:
+    """As `audit`, for a model that answers in any order: later cases are asked before earlier ones end."""
+    task = setup.task.name
+    waiting: deque[tuple[Case, list[Asked]]] = deque()
+    needed: Counter[Asked] = Counter()
+    """How many waiting cases need each answer."""
+    with closing(_Rolling(setup, model)) as rolling:
+        for window in _windows(cases, ROLLING_WINDOW):
+            fresh: dict[bool, dict[Query, None]] = {False: {}, True: {}}
+            for case in window:
+                asked = [(query, False) for query in dict.fromkeys(queries(case, task))]
+                asked += [(query, True) for query in dict.fromkeys(repeats(case, task))]
+                waiting.append((case, asked))
+                for query, again in asked:
+                    if not needed[query, again]:
+                        fresh[again][query] = None
+                    needed[query, again] += 1
+            for again, wanted in fresh.items():
+                known = _recalled(list(wanted), setup, again=again)
+                rolling.answers |= {(query, again): one for query, one in known.items()}
+                rolling.ask([query for query in wanted if query not in known], again=again)
+            while rolling.open > AHEAD:
+                rolling.wait()
+                yield from _complete(waiting, needed, rolling.answers, setup)
+            yield from _complete(waiting, needed, rolling.answers, setup)
+        while waiting:
+            rolling.wait()
+            yield from _complete(waiting, needed, rolling.answers, setup)
+
+
+def _complete(
+    waiting: deque[tuple[Case, list[Asked]]],
+    needed: Counter[Asked],
+    answers: dict[Asked, Prediction],
+    setup: AuditSetup,
+) -> Iterator[Audited]:
+    """The first cases, as long as all their answers are there. What no other case needs is dropped."""
+    while waiting and all(asked in answers for asked in waiting[0][1]):
+        case, asked = waiting.popleft()
+        first, second = (
+            {query: answers[query, again] for query, again in asked if again is repeated}
+            for repeated in (False, True)
+        )
+        yield _audited(case, first, second, setup)
+        for one in asked:
+            needed[one] -= 1
+            if not needed[one]:
+                del needed[one], answers[one]
 
 
 def _checked(task: Task, prediction: Prediction) -> Prediction:

@@ -181,7 +181,7 @@ def _provider_of(spec: str) -> tuple[Provider, str]:
 
 def wrapped(model: Model) -> Model:
     """The model behind the canonical form."""
-    wrapper: Model = load_target("codeaudit.audit.models.wrappers:Canonical")(model)
+    wrapper: Model = load_target("codeaudit.audit.models.wrappers:canonical")(model)
     return wrapper
 
 

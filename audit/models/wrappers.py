@@ -9,7 +9,14 @@ another time than the block of the query.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from codeaudit.audit.interface import AnswersApart, ChecksInput, Model, SamplesAnswers
+from codeaudit.audit.interface import (
+    AnswersApart,
+    AnswersInAnyOrder,
+    AnswerStream,
+    ChecksInput,
+    Model,
+    SamplesAnswers,
+)
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -102,6 +109,74 @@ class Canonical(Wrapping):
         """As the model inside says of the canonical form."""
         form = _canonical(query)
         return super().unreadable(form) if isinstance(form, Query) else form
+
+
+class RollingCanonical(Canonical):
+    """The same around a model that answers in any order."""
+
+    def __init__(self, inner: Model, rolling: AnswersInAnyOrder) -> None:
+        super().__init__(inner)
+        self._rolling = rolling
+
+    def stream(self) -> AnswerStream:
+        """As `AnswersInAnyOrder.stream`. Equal forms are asked once per call of `ask`."""
+        return _CanonicalStream(self._rolling.stream())
+
+
+class _CanonicalStream:
+    """An `AnswerStream` that puts each query into its canonical form."""
+
+    def __init__(self, inner: AnswerStream) -> None:
+        self._inner = inner
+        self._asked = 0
+        self._forms = 0
+        self._places: dict[int, list[int]] = {}
+        """By the number of a form in the inner stream, the numbers of the queries that it stands for."""
+        self._last: Sequence[int] = ()
+        """The forms of the last answers."""
+        self._without: list[tuple[int, Prediction]] = []
+        """Failures of queries without a canonical form, since the last answers."""
+        self._given: list[tuple[int, Prediction]] = []
+
+    def ask(self, queries: Sequence[Query]) -> None:
+        """As `AnswerStream.ask`."""
+        forms: dict[Query, list[int]] = {}
+        without: list[tuple[int, Prediction]] = []
+        for place, query in enumerate(queries, start=self._asked):
+            form = _canonical(query)
+            if isinstance(form, Failed):
+                without.append((place, form))
+            else:
+                forms.setdefault(form, []).append(place)
+        self._inner.ask(list(forms))
+        self._without += without
+        self._asked += len(queries)
+        self._places |= dict(enumerate(forms.values(), start=self._forms))
+        self._forms += len(forms)
+
+    def arrived(self) -> list[tuple[int, Prediction]]:
+        """As `AnswerStream.arrived`."""
+        self._given, self._without = self._without, []
+        if not self._given:
+            for form in self._last:
+                del self._places[form]
+            self._last = ()
+            found = self._inner.arrived()
+            self._last = [form for form, _ in found]
+            self._given = self._placed(found)
+        return self._given
+
+    def stop(self) -> list[tuple[int, Prediction]]:
+        """As `AnswerStream.stop`."""
+        return [*self._given, *self._without, *self._placed(self._inner.stop())]
+
+    def _placed(self, found: Sequence[tuple[int, Prediction]]) -> list[tuple[int, Prediction]]:
+        return [(place, one) for form, one in found for place in self._places[form]]
+
+
+def canonical(model: Model) -> Canonical:
+    """The model behind the canonical form."""
+    return RollingCanonical(model, model) if isinstance(model, AnswersInAnyOrder) else Canonical(model)
 
 
 def _canonical(query: Query) -> Query | Failed:

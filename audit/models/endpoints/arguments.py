@@ -19,8 +19,8 @@ R = TypeVar("R")
 class Patience:
     """How many requests are sent at once, and how long failures are endured."""
 
-    concurrency: int = 8
-    """Maximal number of requests at once; fewer if the endpoint says that there are too many."""
+    concurrency: int | None = None
+    """Requests at once, fewer if the endpoint says that there are too many; `None`: find the best number."""
     timeout: float = 120.0
     """Seconds for one request, from connecting to the last byte."""
     retries: int = 5

@@ -1,22 +1,19 @@
-"""The requests to an endpoint: their event loop, how many run at once, and the count of what they cost."""
+"""The event loop of the requests to an endpoint, and the count of what they cost."""
 
 import asyncio
 import threading
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from concurrent.futures import wait
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from codeaudit.audit.models.endpoints.arguments import Prices
 from codeaudit.audit.models.endpoints.client import EndpointClient
 
-T = TypeVar("T")
-
-PULSE: Final = 0.5
-"""Seconds between two looks of a waiting caller, because not every platform wakes it for Ctrl-C."""
+CLOSING: Final = 2.0
+"""Seconds that connections have to close."""
 
 
 class LoopThread:
@@ -38,16 +35,13 @@ class LoopThread:
             self._client = self._connect()
         return self._client
 
-    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine. If waiting ends otherwise, as by Ctrl-C, the coroutine is cancelled."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            while not future.done():
-                wait([future], timeout=PULSE)
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
+    def begin(self, work: Coroutine[Any, Any, None]) -> Future[None]:
+        """Start a coroutine in the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def call(self, function: Callable[..., None], *arguments: object) -> None:
+        """Call a function in the loop, soon."""
+        self._loop.call_soon_threadsafe(function, *arguments)
 
     def close(self) -> None:
         """End the connections, the loop and the thread."""
@@ -56,9 +50,9 @@ class LoopThread:
             return
         # With time limits, because the program may end here and a broken connection must not keep it.
         with suppress(Exception):
-            asyncio.run_coroutine_threadsafe(self._ended(), self._loop).result(timeout=2)
+            asyncio.run_coroutine_threadsafe(self._ended(), self._loop).result(timeout=CLOSING)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=2)
+        self._thread.join(timeout=CLOSING)
         if not self._thread.is_alive():  # a running loop cannot be closed
             self._loop.close()
 
@@ -69,68 +63,6 @@ class LoopThread:
         await asyncio.gather(*others, return_exceptions=True)
         if self._client is not None:
             await self._client.close()
-
-
-START: Final = 4
-"""The first limit."""
-
-
-class Throttle:
-    """Admits the requests of one event loop. It keeps its limit from one batch to the next.
-
-    It finds out how many requests the endpoint takes at once: additive increase, multiplicative decrease.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._limit = float(min(START, most))
-        self._active = 0
-        self._opens = 0.0
-        self._lowered = 0.0
-        self._changed = asyncio.Event()
-
-    @property
-    def limit(self) -> int:
-        """How many requests may be sent at once."""
-        return int(self._limit)
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[float]:
-        """Wait until a request may be sent; count it until the context ends. Gives the time of its start."""
-        # In a loop: while a request sleeps, another may be refused and begin another pause.
-        while (pause := self._opens - time.monotonic()) > 0 or self._active >= self.limit:
-            if pause > 0:
-                await asyncio.sleep(pause)
-            else:
-                await self._changed.wait()
-        self._active += 1
-        try:
-            yield time.monotonic()
-        finally:
-            self._active -= 1
-            self._wake()
-
-    def granted(self) -> None:
-        """A request succeeded: raise the limit by one after as many successes as the limit."""
-        self._limit = min(self._most, self._limit + 1 / self._limit)
-        self._wake()
-
-    def refused(self, began: float, pause: float) -> None:
-        """The endpoint refused a request as one too many: halve the limit, and pause for `pause` seconds.
-
-        A request that began before the last halving does not halve again, because it was sent under the old
-        limit.
-        """
-        now = time.monotonic()
-        self._opens = max(self._opens, now + pause)
-        if began >= self._lowered:
-            self._limit = max(1.0, self._limit / 2)
-            self._lowered = now
-
-    def _wake(self) -> None:
-        # A new event for those that wait from now on, because the old one stays set.
-        self._changed.set()
-        self._changed = asyncio.Event()
 
 
 MOST_NAMES: Final = 10

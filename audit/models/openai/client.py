@@ -10,10 +10,12 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import Final, cast
+from typing import Final
 
+import httpx2
 import openai
 
+from codeaudit.audit.checks import is_whole
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
@@ -24,6 +26,8 @@ AGAIN: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which a request is repeated."""
 BUSY: Final = frozenset({429, 503, 529})
 """Statuses for too many requests."""
+LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
+"""Of the connections: the layer above decides how many requests run at once, and reuses their connections."""
 NO_KEY: Final = "none"
 """Sent if there is no key, because the library always sends one."""
 LONGEST_TEXT: Final = 160
@@ -44,10 +48,8 @@ class Client:
             default_headers=address.headers,
             timeout=timeout,
             max_retries=0,
-            http_client=BoundedClient(base_url=address.url, timeout=timeout),
+            http_client=BoundedClient(base_url=address.url, timeout=timeout, limits=LIMITS),
         )
-        # The first access imports these, which must not count as time of a request.
-        self._chat, self._completions = self._client.chat.completions, self._client.completions
 
     async def close(self) -> None:
         """Close the connections."""
@@ -78,41 +80,38 @@ class Client:
             raise RequestError("unreadable reply", message=type(error).__name__, again=True) from None
 
     async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
+        """Send a request; gives its reply as JSON. The typed calls of the library check nothing more."""
         seed = self._decoding.seed_of(attempt)
         longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
-        body = {**self._decoding.sent(longest, seed=seed), **self._decoding.extra_body}
+        body: dict[str, object] = {"model": self._model}
         if self._decoding.api == "completions":
-            return await self._completions.create(
-                model=self._model, prompt=prompt.text(query), stream=False, extra_body=body
-            )
-        turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(query)]
-        return await self._chat.create(
-            model=self._model,
-            messages=cast("list[openai.types.chat.ChatCompletionMessageParam]", turns),
-            stream=False,
-            extra_body=body,
-        )
+            body["prompt"] = prompt.text(query)
+        else:
+            turns = prompt.messages(query)
+            body["messages"] = [{"role": turn.role, "content": turn.content} for turn in turns]
+        body |= {"stream": False, **self._decoding.sent(longest, seed=seed), **self._decoding.extra_body}
+        path = "/completions" if self._decoding.api == "completions" else "/chat/completions"
+        return await self._client.post(path, cast_to=object, body=body)
 
     def _read(self, completion: object) -> Reply:
-        """The reply in a completion. Its shape is checked here, because the library does not."""
-        choices = getattr(completion, "choices", None)
+        """The reply in a completion. Its shape is checked here."""
+        choices = _of(completion, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        message = getattr(choice, "message", None)
-        chat = self._decoding.api == "chat"
-        text = getattr(message, "content", None) if chat else getattr(choice, "text", None)
-        ended = getattr(choice, "finish_reason", None)
-        if ended == "content_filter" or getattr(message, "refusal", None):
+        message = _of(choice, "message")
+        text = _of(message, "content") if self._decoding.api == "chat" else _of(choice, "text")
+        ended = _of(choice, "finish_reason")
+        if ended == "content_filter" or _of(message, "refusal"):
             raise RequestError("refused by its filter")
         if text is None and ended == "length":  # a reasoning model that has used up its tokens with thinking
             text = ""
         if not isinstance(text, str):
-            told = _error_in(completion)
+            told = _told(_of(completion, "error"))
             raise RequestError("unreadable reply", message=self._shown(told or "no completion"), again=True)
-        names = [getattr(completion, name, None) for name in ("model", "system_fingerprint")]
+        names = [_of(completion, name) for name in ("model", "system_fingerprint")]
         return Reply(
             text=self._address.cleared(text),
             cut=ended == "length",
-            tokens=_tokens(getattr(completion, "usage", None)),
+            tokens=_tokens(_of(completion, "usage")),
             served=self._shown(" ".join(name for name in names if isinstance(name, str) and name)),
         )
 
@@ -165,17 +164,18 @@ def _told(body: object) -> str:
     return "" if text.lstrip().startswith("<") else text  # a proxy's page
 
 
-def _error_in(completion: object) -> str:
-    """The error in a completion: some endpoints send one with status 200."""
-    extra = getattr(completion, "model_extra", None)
-    return _told(extra.get("error")) if isinstance(extra, Mapping) else ""
+def _of(value: object, name: str) -> object:
+    """A member of a JSON object; `None` without it."""
+    return value.get(name) if isinstance(value, Mapping) else None
 
 
 def _tokens(usage: object) -> tuple[int, int] | None:
-    into, out = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", 0)
-    if not isinstance(into, int) or not isinstance(out, int) or into < 0 or out < 0:
-        return None
-    return into, out
+    into, out = _count(_of(usage, "prompt_tokens")), _count(_of(usage, "completion_tokens") or 0)
+    return None if into is None or out is None else (into, out)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and is_whole(value) and value >= 0 else None
 
 
 def _wait(headers: Mapping[str, str]) -> float:

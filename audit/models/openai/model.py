@@ -21,7 +21,8 @@ from codeaudit.audit.models.endpoints.arguments import (
     read_number,
 )
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
-from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
+from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, draws, read_template, samples
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -240,7 +241,7 @@ PROVIDER: Final = Provider(
     form="openai/MODEL",
     summary="a model behind an OpenAI-compatible endpoint, by default OpenAI's; see --base-url",
     load=load,
-    accepts=frozenset({"base_url", "batch_size"}),
+    accepts=frozenset({"base_url"}),
     arguments=ARGUMENTS,
     default_base_url=default_base_url,
 )

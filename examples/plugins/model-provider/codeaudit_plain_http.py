@@ -11,7 +11,8 @@ from urllib.request import Request, urlopen
 
 from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
 from codeaudit.audit.models.endpoints.client import Reply, RequestError, address
-from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
+from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
@@ -61,6 +62,6 @@ PLAIN = Provider(
     form="plain/MODEL",
     summary="a model behind a plain HTTP server",
     load=load,
-    accepts=frozenset({"base_url", "batch_size"}),
+    accepts=frozenset({"base_url"}),
     arguments=ENDPOINT_ARGUMENTS,
 )

@@ -25,7 +25,7 @@ def _own_environment_of_endpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def words(sources: Path, url: str, *more: str) -> list[str]:
-    few = ["--transform", "rename", "--variants", "1", "--no-controls", "--workers", "1", "--batch-size", "3"]
+    few = ["--transform", "rename", "--variants", "1", "--no-controls", "--workers", "1"]
     model = ["--model", "openai/tiny", "--base-url", url, "-M", "backoff=0.01", "-M", "timeout=30"]
     return ["run", "--corpus", str(sources), *few, *model, "--out", "out", *more]
 
@@ -153,16 +153,16 @@ def wait_for(endpoint: Endpoint, count: int) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_loses_the_batch_in_flight_and_no_more(sources: Path, tmp_path: Path) -> None:
-    batch = 3
+def test_ctrl_c_loses_what_is_under_way_and_no_more(sources: Path, tmp_path: Path) -> None:
+    answered, at_once = 6, ["-M", "concurrency=3"]
 
     def script(asked: Asked) -> Act:
-        return hangs if slow and asked.number >= 2 * batch else says("[total] [t]")
+        return hangs if slow and asked.number >= answered else says("[total] [t]")
 
     slow = True
     with serving(script) as endpoint:
-        process = start(*words(sources, endpoint.url), cwd=tmp_path)
-        wait_for(endpoint, 2 * batch + 1)
+        process = start(*words(sources, endpoint.url, *at_once), cwd=tmp_path)
+        wait_for(endpoint, answered + 3)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         _, err = process.communicate(timeout=30)
@@ -171,7 +171,7 @@ def test_ctrl_c_loses_the_batch_in_flight_and_no_more(sources: Path, tmp_path: P
         assert "interrupted; every answer so far is kept" in err
         assert "Traceback" not in err
         (used,) = manifest()["usage"]
-        assert used["tokens_in"] == 7 * 2 * batch
+        assert used["tokens_in"] == 7 * answered
         before = [one.text for one in endpoint.asked]
         slow = False
         assert main(words(sources, endpoint.url)) == 0
@@ -179,7 +179,7 @@ def test_ctrl_c_loses_the_batch_in_flight_and_no_more(sources: Path, tmp_path: P
         assert len(manifest()["usage"]) == 2
         assert main([*words(sources, endpoint.url), "--cache", "fresh", "--out", "whole"]) == 0
         whole = len(endpoint.asked) - len(before) - len(after)
-    assert len(after) == whole - 2 * batch
+    assert len(after) == whole - answered
 
 
 def test_an_address_without_a_model_that_has_one_is_a_mistake_on_the_command_line(

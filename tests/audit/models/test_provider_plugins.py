@@ -18,7 +18,8 @@ ACME = """
 from codeaudit.audit.models.endpoints.client import EndpointAddress
 from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
 from codeaudit.audit.models.endpoints.client import Reply, RequestError
-from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
+from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import Provider
 
 class Client:
@@ -41,7 +42,7 @@ def load(name, settings):
     return EndpointModel(endpoint, name=f"acme/{name}", fingerprint=f"acme/{name}@{url}?depth={depth}")
 
 ACME = Provider(form="acme/MODEL", summary="a model of Acme", load=load,
-                accepts=frozenset({"base_url", "batch_size"}),
+                accepts=frozenset({"base_url"}),
                 arguments={**ENDPOINT_ARGUMENTS, "depth": int, "deep": bool})
 """
 

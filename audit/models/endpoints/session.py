@@ -1,0 +1,194 @@
+"""What is known of an endpoint while it is asked: what it answered, what it refused, and when to give up."""
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from codeaudit.audit.models.endpoints.arguments import Patience, Prices
+from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, Reply, RequestError
+from codeaudit.audit.models.endpoints.throttle import Throttle
+from codeaudit.audit.models.endpoints.traffic import Meter
+from codeaudit.audit.models.text_models import Prompts, customised
+from codeaudit.audit.records import CUT_OFF, Failed, Prediction, Query
+
+LONGEST_BACKOFF: Final = 8.0
+"""Seconds between two attempts if the endpoint does not say how many."""
+LONGEST_WAIT: Final = 60.0
+"""Longest `Retry-After` in seconds that is obeyed."""
+KNOCKS: Final = 3
+"""Failed connections, before the first reply ever, after which the endpoint counts as absent."""
+HOPELESS: Final = frozenset({401, 402})
+"""Statuses that every other query would get, too: the key is wrong, or there is no credit left."""
+OF_THE_QUERY: Final = frozenset({400, 413, 422})
+"""Statuses with which a working endpoint refuses a single query."""
+TRANSIENT: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 that say nothing about the model and the address."""
+FIRST: Final = 32
+"""Failed queries, without any answer, after which the model or the address counts as wrong."""
+
+_log = logging.getLogger(__name__)
+
+
+class EndpointLostError(Exception):
+    """No further query will be answered; the text is a line for the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One model at one address: everything that differs between providers."""
+
+    model: str
+    """Its name at the endpoint, for messages."""
+    address: EndpointAddress
+    connect: Callable[[], EndpointClient]
+    """Makes the client; called inside the event loop, before the first request."""
+    prompts: Prompts = field(default_factory=lambda: customised(template=None, system=None))
+    """What is asked for each task, and how replies are read."""
+    samples: int = 1
+    """How many answers are drawn for a query; each is a request of its own."""
+    patience: Patience = field(default_factory=Patience)
+    prices: Prices | None = None
+    remedy: Callable[[str], str] = lambda _: ""
+    """By the field that the endpoint rejects, what the user can do; empty if it only concerns one query."""
+    address_hint: str = ""
+    """Added to the message about a model that is not found."""
+    sampling_hint: str = ""
+    """Added to the warning that all drawn answers are equal."""
+
+
+class Session:
+    """All that lasts from one stream of queries to the next. It belongs to one event loop."""
+
+    def __init__(self, endpoint: Endpoint, name: str) -> None:
+        self.endpoint = endpoint
+        self.name = name
+        self.meter = Meter(prices=endpoint.prices)
+        self.throttle = Throttle(endpoint.patience.concurrency)
+        self.end: str | None = None
+        """Why no further query will be answered."""
+        self._url = endpoint.address.url
+        # Unseeded: only waiting times depend on it, and clients that wait equally long would collide again.
+        self._chance = random.Random()
+        self._reached = False
+        """Whether the endpoint has ever responded."""
+        self._answered = False
+        """Whether it has ever answered a query."""
+        # Time in which nothing is asked must not count as silence.
+        self._silence = 0.0
+        """Seconds without an answer when the work last paused."""
+        self._last_answer = 0.0
+        self._compared = False
+
+    def go_on(self) -> None:
+        """Requests are sent again after a pause in the work."""
+        self._last_answer = time.monotonic() - self._silence
+
+    def rest(self) -> None:
+        """No request is under way or waiting."""
+        self._silence = time.monotonic() - self._last_answer
+
+    def read(self, query: Query, reply: Reply) -> Prediction:
+        """Count a reply and read the answer in it."""
+        self._reached = self._answered = True
+        self._last_answer = time.monotonic()
+        self.meter.reply(reply.tokens, reply.served)
+        found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
+        return Failed(reason=CUT_OFF) if isinstance(found, Failed) and reply.cut else found
+
+    def note(self, error: RequestError, attempt: int, began: float) -> None:
+        """Adapt to a failed request.
+
+        Raises:
+            EndpointLostError: every other request would fail, too.
+        """
+        if error.busy:
+            self.throttle.refused(began, self.delay(error, attempt))
+        if error.status is not None:
+            self._reached = True
+        if error.status in OF_THE_QUERY:
+            # The endpoint works and dislikes this query, so the patience starts anew.
+            self._last_answer = time.monotonic()
+        if error.elsewhere:
+            raise EndpointLostError(
+                f"{self._url} redirects to another host, {error.elsewhere}, where nothing was sent; "
+                "if it is the right one, name it with --base-url"
+            )
+        if error.status in HOPELESS:
+            raise EndpointLostError(self._refused(error.status, error.message))
+        if error.status in OF_THE_QUERY and (remedy := self.endpoint.remedy(error.field)):
+            raise EndpointLostError(
+                f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}"
+                f"{_in_brackets(error.message)}; {remedy}"
+            )
+        patience = self.endpoint.patience
+        if error.unreachable and not self._reached and attempt + 1 >= min(KNOCKS, patience.retries + 1):
+            raise EndpointLostError(
+                f"cannot reach {self._url}{_in_brackets(error.message or error.reason)}; "
+                "is the server up? --base-url says where it is"
+            )
+        silence = time.monotonic() - self._last_answer
+        if silence > patience.patience:
+            raise EndpointLostError(
+                f"{self._url} gave no answer for {silence:,.0f} s, at last {error.reason!r}"
+                f"{_in_brackets(error.message)}; start again to go on from here"
+            )
+
+    def delay(self, error: RequestError, attempt: int) -> float:
+        """Seconds until the next attempt: those that the endpoint asks for, else exponential backoff."""
+        if error.wait > 0:
+            return min(error.wait, LONGEST_WAIT)
+        # Spread by chance, so that requests that failed together do not come again together.
+        step = min(self.endpoint.patience.backoff * 2.0**attempt, LONGEST_BACKOFF)
+        return step * self._chance.uniform(0.75, 1.0)
+
+    def check_fit(self, *, drained: bool) -> None:
+        """Check that the first queries were not all refused for a wrong model or address.
+
+        Raises:
+            EndpointLostError: they were.
+        """
+        failed = self.meter.failed
+        if self._answered or not failed or (failed.total() < FIRST and not drained):
+            return
+        statuses = {reason.removeprefix("endpoint: ") for reason in failed}
+        fit = {str(one) for one in OF_THE_QUERY | TRANSIENT}
+        if all(one.startswith(("3", "4")) and one not in fit for one in statuses):
+            reason, _ = max(failed.items(), key=lambda item: item[1])
+            raise EndpointLostError(
+                self._refused(int(reason.removeprefix("endpoint: ")), self.meter.told.get(reason, ""))
+            )
+
+    def compare(self, several: list[tuple[str, ...]]) -> None:
+        """Warn once if all answers to each of the first queries are equal: some endpoints do not sample."""
+        if several and not self._compared and all(len(set(answers)) == 1 for answers in several):
+            _log.warning(
+                "codeaudit: %s: all %d answers to each of the first queries are equal; does the endpoint "
+                "sample?%s",
+                self.name,
+                self.endpoint.samples,
+                self.endpoint.sampling_hint,
+            )
+        self._compared |= bool(several)
+
+    def _refused(self, status: int, message: str) -> str:
+        address, model, told = self.endpoint.address, self.endpoint.model, _in_brackets(message)
+        match status:
+            case 401 if not (address.key or address.basic):
+                return f"{self._url} asks for a key (401){told}; set {address.key_name}"
+            case 401:
+                key = "the credentials" if address.basic else address.key_name
+                return f"{self._url} does not accept {key} (401){told}"
+            case 402:
+                return f"{self._url}: nothing is left to pay with{told}; start again to go on from here"
+            case 404:
+                hint = self.endpoint.address_hint
+                return f"{self._url} has no model {model!r}, or it is the wrong address (404){told}{hint}"
+            case _:
+                return f"{self._url} refuses to serve model {model!r} ({status}){told}"
+
+
+def _in_brackets(message: str) -> str:
+    return f" ({message})" if message else ""

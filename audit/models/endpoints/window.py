@@ -1,0 +1,287 @@
+"""The rolling window of requests: whenever one ends the next is sent, up to the limit of the throttle."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import wait
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from typing import Final
+
+from codeaudit.audit.models.endpoints.client import EndpointClient, RequestError
+from codeaudit.audit.models.endpoints.session import EndpointLostError, Session
+from codeaudit.audit.models.endpoints.traffic import CLOSING, LoopThread
+from codeaudit.audit.models.text_models import joined
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError
+
+PULSE: Final = 0.5
+"""Seconds between two looks of a waiting caller, because not every platform wakes it for Ctrl-C."""
+GATHERED: Final = 0.02
+"""Seconds from one group of answers to the next, so that the caller is not woken for each answer."""
+COMPARED: Final = 32
+"""Number of queries whose several answers are compared with one another."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class PendingQuery:
+    """A query and the answers received so far: one, or several when sampling."""
+
+    place: int
+    """Its number in the stream."""
+    query: Query
+    samples: int
+    received: dict[int, Prediction] = field(default_factory=dict)
+    lost: Failed | None = None
+    """The failure of one answer, after which the others are not needed."""
+
+    @property
+    def prediction(self) -> Prediction:
+        """All answers together."""
+        return self.lost or joined([self.received[number] for number in range(self.samples)])
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class PendingRequest:
+    """A request that is still to be sent, or to be repeated."""
+
+    pending: PendingQuery
+    number: int
+    """The number of the answer, if several are drawn."""
+    attempt: int = 0
+    """How often it was sent."""
+
+
+class RollingWindow:
+    """An `AnswerStream`. The caller's thread asks and takes; one task in the event loop sends.
+
+    Methods and fields below `_run` belong to the event loop, except for the deque of arrived answers.
+    """
+
+    def __init__(self, loop: LoopThread, session: Session) -> None:
+        self._loop = loop
+        self._session = session
+        self._asked = 0
+        self._taken = 0
+        self._given: list[tuple[int, Prediction]] = []
+        """The last group: it counts as taken when the next one is asked for."""
+        self._arrived: deque[tuple[int, Prediction]] = deque()
+        self._news = threading.Event()
+        self._last = 0.0
+        self._waiting: deque[PendingRequest] = deque()
+        self._later: list[tuple[float, int, PendingRequest]] = []
+        """Requests to be repeated, by the time from which they may be sent."""
+        self._order = count()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._several: list[tuple[str, ...]] = []
+        self._open = 0
+        """Queries without a prediction."""
+        self._bell = asyncio.Event()
+        self._pump: asyncio.Task[None] | None = None
+        self._stopped = False
+        self._broken: BaseException | None = None
+        """A mistake of ours in a request."""
+        self._running = loop.begin(self._run())
+
+    # ── the caller's thread ──────────────────────────────────────────────────────────────────────────────
+
+    def ask(self, queries: Sequence[Query]) -> None:
+        """As `AnswerStream.ask`."""
+        for query in queries:  # raises before the first request is paid for
+            self._session.endpoint.prompts.of(query)
+        samples = self._session.endpoint.samples
+        new = [
+            PendingQuery(place=place, query=query, samples=samples)
+            for place, query in enumerate(queries, start=self._asked)
+        ]
+        self._asked += len(new)
+        self._loop.call(self._add, new)
+
+    def arrived(self) -> list[tuple[int, Prediction]]:
+        """As `AnswerStream.arrived`."""
+        self._taken += len(self._given)
+        self._given = []
+        while self._taken < self._asked and not self._given:
+            # Read before the answers: what arrives in between is taken, and the end is found the next time.
+            ended = self._running.done()
+            self._given = self._all()
+            if not self._given:
+                if ended:
+                    self._running.result()  # a mistake of ours is raised here
+                    raise ModelError(self._session.end or "the endpoint's requests were stopped")
+                self._news.wait(PULSE)
+                self._news.clear()
+                if self._taken + len(self._arrived) < self._asked:
+                    time.sleep(max(0.0, min(GATHERED, self._last + GATHERED - time.monotonic())))
+        self._last = time.monotonic()
+        return self._given
+
+    def stop(self) -> list[tuple[int, Prediction]]:
+        """As `AnswerStream.stop`."""
+        self._loop.call(self._cancel)
+        # Also after Ctrl-C: no request may go on, and cost, after the caller has gone.
+        wait([self._running], timeout=CLOSING)
+        self._session.compare(self._several)
+        return [*self._given, *self._all()]
+
+    def _all(self) -> list[tuple[int, Prediction]]:
+        found = []
+        while self._arrived:
+            found.append(self._arrived.popleft())
+        return found
+
+    # ── the event loop ───────────────────────────────────────────────────────────────────────────────────
+
+    async def _run(self) -> None:
+        """Send until `stop`, or until the endpoint is lost."""
+        self._pump = asyncio.current_task()
+        try:
+            client = self._loop.client()
+            self._session.go_on()
+            while not self._stopped:
+                await self._sent(client)
+        except EndpointLostError as lost:
+            self._session.end = str(lost)
+        except asyncio.CancelledError:
+            pass
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+            self._session.rest()
+            self._news.set()
+        if self._broken is not None:
+            raise self._broken
+
+    async def _sent(self, client: EndpointClient) -> None:
+        """Send the next request, or wait until that may be possible."""
+        throttle = self._session.throttle
+        pause = self._next_after()
+        if pause > 0:
+            if not self._tasks and pause == inf:
+                self._session.rest()
+                await self._rung(inf)
+                self._session.go_on()
+                return
+            throttle.idle()
+        elif (pause := throttle.wait()) == 0:
+            task = asyncio.create_task(self._request(client, self._next(), throttle.begin()))
+            self._tasks.add(task)
+            task.add_done_callback(self._done)
+            return
+        await self._rung(pause)
+
+    async def _rung(self, seconds: float) -> None:
+        """Wait until something has changed, at most so long."""
+        alarm = None
+        if seconds < inf:
+            alarm = asyncio.get_running_loop().call_later(seconds, self._bell.set)
+        await self._bell.wait()
+        self._bell.clear()
+        if alarm is not None:
+            alarm.cancel()
+
+    def _next_after(self) -> float:
+        """Seconds until there is a request to be sent; infinite if there is none."""
+        while self._waiting and self._waiting[0].pending.lost is not None:
+            self._waiting.popleft()
+        while self._later and self._later[0][2].pending.lost is not None:
+            heappop(self._later)
+        if self._waiting:
+            return 0.0
+        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else inf
+
+    def _next(self) -> PendingRequest:
+        # Repetitions first: their queries have waited longest.
+        if self._later and self._later[0][0] <= time.monotonic():
+            return heappop(self._later)[2]
+        return self._waiting.popleft()
+
+    def _add(self, new: Sequence[PendingQuery]) -> None:
+        self._open += len(new)
+        for pending in new:
+            for number in range(pending.samples):
+                self._waiting.append(PendingRequest(pending=pending, number=number))
+        self._bell.set()
+
+    def _cancel(self) -> None:
+        # Once: a second time would end the waiting for the cancelled requests.
+        if self._pump is not None and not self._stopped:
+            self._pump.cancel()
+        self._stopped = True
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            if isinstance(error, EndpointLostError):
+                self._session.end = self._session.end or str(error)
+            else:
+                self._broken = error
+            self._cancel()
+        self._bell.set()
+
+    async def _request(self, client: EndpointClient, request: PendingRequest, began: float) -> None:
+        """Send one request and handle its outcome."""
+        session, pending = self._session, request.pending
+        session.meter.requests += 1
+        session.meter.retries += request.attempt > 0
+        try:
+            prompt = session.endpoint.prompts.of(pending.query)
+            reply = await client.ask(prompt, pending.query, request.number)
+        except RequestError as error:
+            self._failed(request, error, began)
+        else:
+            session.throttle.granted(began)
+            found = session.read(pending.query, reply)
+            if isinstance(found, Failed):
+                self._lose(pending, found)
+            elif pending.lost is None:
+                pending.received[request.number] = found
+                if len(pending.received) == pending.samples:
+                    self._answer(pending)
+        finally:
+            session.throttle.end(began)
+
+    def _failed(self, request: PendingRequest, error: RequestError, began: float) -> None:
+        """Repeat a failed request later, or give up its query.
+
+        Raises:
+            EndpointLostError: every other request would fail, too.
+        """
+        session = self._session
+        session.note(error, request.attempt, began)
+        if not error.again or request.attempt == session.endpoint.patience.retries:
+            self._lose(request.pending, Failed(reason=error.reason), error.message)
+            return
+        # After a refusal the throttle pauses for all.
+        delay = 0.0 if error.busy else session.delay(error, request.attempt)
+        request.attempt += 1
+        heappush(self._later, (time.monotonic() + delay, next(self._order), request))
+
+    def _lose(self, pending: PendingQuery, failed: Failed, message: str = "") -> None:
+        """Count a query without an answer, once; no further request is sent for it.
+
+        Raises:
+            EndpointLostError: the model or the address is wrong.
+        """
+        if pending.lost is None:
+            pending.lost = failed
+            self._session.meter.failure(failed.reason, message)
+            self._session.check_fit(drained=self._open == 1)
+            self._answer(pending)
+
+    def _answer(self, pending: PendingQuery) -> None:
+        """Hand a query's prediction to the caller."""
+        self._open -= 1
+        found = pending.prediction
+        if isinstance(found, Predicted) and isinstance(found.answer, tuple) and pending.samples > 1:
+            self._several.append(tuple(map(str, found.answer)))
+            if len(self._several) == COMPARED:
+                self._session.compare(self._several)
+        self._arrived.append((pending.place, found))
+        self._news.set()
