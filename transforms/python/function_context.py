@@ -6,15 +6,17 @@ they say; that is checked here wherever the text around the function is known. `
 rebound name for an unknown one.
 """
 
+import ast
 import re
 import symtable
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.python.analysis.facts import bound_by, comprehension_targets, own_nodes
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.records import FunctionContext
@@ -29,6 +31,7 @@ _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
+_KNOWN: Final = _PLAIN_BUILTINS | MODULE_NAMES
 _IN_STANDARD_MODULES: Final = frozenset({
     "BlockingIOError", "Ellipsis", "TimeoutError", "Warning", "abs", "compile", "copyright", "enumerate",
     "exec", "exit", "filter", "format", "help", "input", "max", "open", "pow", "property", "repr", "slice",
@@ -53,17 +56,48 @@ def obstacle_in_file(source: str, file: str) -> str | None:
     return REBOUND if mentions(source, rebound_names(file)) else None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
+    return frozenset(_starred(text) | _in_tables(text))
+
+
+def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
+    """As `rebound_names`, for a text that is already parsed."""
+    if "global" in text and any(
+        not _KNOWN.isdisjoint(node.names) for node in ast.walk(tree) if isinstance(node, ast.Global)
+    ):
+        return rebound_names(text)
+    bound, imported, defined = set[str](), set[str](), set[str]()
+    inner = set[int]()
+    for node in own_nodes(tree.body):
+        inner |= comprehension_targets(node)
+        names = set() if id(node) in inner else set(bound_by(node))
+        bound |= names
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imported |= names
+        elif isinstance(node, FunctionNode | ast.ClassDef):
+            defined |= names
+    variables = bound - imported - defined
+    return frozenset(_starred(text) | bound & _PLAIN_BUILTINS | variables & MODULE_NAMES)
+
+
+def _starred(text: str) -> Set[str]:
+    """The names that a star import may bind; what it binds is not in the text."""
     names: set[str] = set()
     for module in _STAR.findall(text):
-        # What a star import binds is not in the text: assume the worst of modules that are not standard.
+        # Assume the worst of modules that are not standard.
         names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _PLAIN_BUILTINS
+    return names
+
+
+def _in_tables(text: str) -> Set[str]:
+    """What the symbol tables of the interpreter say of a text."""
+    names: set[str] = set()
     for table in _tables(text):
         top = table.get_type() in ("module", "MODULE")
-        for symbol in table.get_symbols():
-            name = symbol.get_name()
+        for name in _KNOWN.intersection(table.get_identifiers()):
+            symbol = table.lookup(name)
             # A local called `list` rebinds nothing for other functions; the analysis sees it in its own
             # function.
             if not (top or symbol.is_declared_global()):
@@ -72,7 +106,7 @@ def rebound_names(text: str) -> frozenset[str]:
             variable = stored and not imported and not symbol.is_namespace()
             if (name in _PLAIN_BUILTINS and (stored or imported)) or (name in MODULE_NAMES and variable):
                 names.add(name)
-    return frozenset(names)
+    return names
 
 
 def mentions(text: str, names: frozenset[str]) -> bool:
@@ -123,4 +157,5 @@ def _tables(text: str) -> Iterator[symtable.SymbolTable]:
     while pending:
         table = pending.pop()
         yield table
-        pending += table.get_children()
+        if "global" in text:  # else no function binds a name of the module
+            pending += table.get_children()

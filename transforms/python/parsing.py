@@ -4,6 +4,7 @@ every module for Python.
 
 import ast
 import hashlib
+import sys
 import warnings
 from types import CodeType
 from typing import Final, TypeAlias
@@ -13,6 +14,11 @@ from codeaudit.transforms.python.syntax import unknown_syntax
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 """A `def` or `async def`."""
+
+
+PARSES_KNOWN_SYNTAX: bool = sys.version_info < (3, 14)
+"""Whether the parser of this Python makes only nodes that the analysis knows. Then no tree is looked through.
+"""
 
 
 def parse(source: str) -> ast.Module:
@@ -34,7 +40,7 @@ def parse(source: str) -> ast.Module:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
-    if (found := unknown_syntax(tree)) is not None:
+    if not PARSES_KNOWN_SYNTAX and (found := unknown_syntax(tree)) is not None:
         raise UnknownSyntaxError(f"syntax that is newer than the analysis: {found}")
     return tree
 

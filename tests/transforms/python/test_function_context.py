@@ -1,8 +1,15 @@
 import ast
 import builtins
+import dataclasses
+import inspect
 import json
+import opcode
+import random
 import subprocess
 import sys
+import tarfile
+import types
+import typing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +19,14 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.program import analyse
-from codeaudit.transforms.python.function_context import REBOUND, function_context, mentions, rebound_names
+from codeaudit.transforms.python.function_context import (
+    REBOUND,
+    function_context,
+    mentions,
+    rebound_in,
+    rebound_names,
+)
+from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support.stdlib import sample as stdlib_functions
@@ -99,6 +113,10 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
         ("def f():\n    id = 3\n", set()),
         ("class C:\n    def list(self): pass\n", set()),
         ("for max in x: pass\n", {"max"}),
+        ("x = [max for max in y]\n", set()),
+        ("global sys\nclass C:\n    global len\n    def len(): pass\n", {"len"}),
+        ("match x:\n    case {**max}: pass\n", {"max"}),
+        ("def f(id=lambda id: id): pass\n", set()),
         ("(min := 3)\n", {"min"}),
         ("math = Fake()\n", {"math"}),
         ("from math import *\n", {"pow"}),
@@ -110,6 +128,16 @@ def test_names_with_another_meaning_are_found(text: str, names: set[str]) -> Non
     found = rebound_names(text)
     assert names <= found
     assert names or not found
+    assert rebound_in(text, parse(text)) == found
+
+
+def test_the_tree_says_the_same_as_the_tables_of_the_interpreter() -> None:
+    modules = (ast, dataclasses, inspect, opcode, random, tarfile, types, typing)
+    found = {one.__name__: rebound_names(inspect.getsource(one)) for one in modules}
+    assert sum(map(bool, found.values())) > 2
+    for one in modules:
+        text = inspect.getsource(one)
+        assert rebound_in(text, parse(text)) == found[one.__name__], one.__name__
 
 
 def test_a_function_that_uses_such_a_name_is_left_alone() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from codeaudit.transforms.errors import UnknownSyntaxError
 from codeaudit.transforms.perturb import perturb_one, reapply
+from codeaudit.transforms.python import parsing
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.files import places
 from codeaudit.transforms.python.function_context import function_context
@@ -16,7 +17,7 @@ from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.source import read
-from codeaudit.transforms.python.syntax import unknown_syntax
+from codeaudit.transforms.python.syntax import KNOWN, unknown_syntax
 from codeaudit.transforms.records import Move, NotApplied
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support.fuzzing import unit
@@ -120,6 +121,7 @@ def text(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
         return tree
 
     monkeypatch.setattr(ast, "parse", parsed)
+    monkeypatch.setattr(parsing, "PARSES_KNOWN_SYNTAX", False)
     return source
 
 
@@ -164,3 +166,22 @@ def test_a_known_node_with_a_new_field_is_refused_where_the_field_is_used() -> N
 
     tree.body[0] = _made(Import, names=node.names, is_lazy=1)
     assert unknown_syntax(tree) is not None
+
+
+def test_the_parser_of_this_python_makes_known_nodes_only() -> None:
+    if not parsing.PARSES_KNOWN_SYNTAX:
+        pytest.skip("every tree is looked through")
+    # Kinds that older versions had are made by no parser.
+    old = {"Num", "Str", "Bytes", "NameConstant", "Ellipsis", "Index", "ExtSlice", "Suite"}
+    old |= {"AugLoad", "AugStore", "Param"}
+    kinds = [
+        kind
+        for name, kind in vars(ast).items()
+        if isinstance(kind, type)
+        and issubclass(kind, ast.AST)
+        and not kind.__subclasses__()
+        and name not in old
+    ]
+    assert len(kinds) > 80
+    for kind in kinds:
+        assert set(kind._fields) <= KNOWN[kind.__name__], kind

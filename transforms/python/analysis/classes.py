@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
+from codeaudit.transforms.python.analysis.facts import bound_names, stored_names
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS
 from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes
 from codeaudit.transforms.python.parsing import FunctionNode
@@ -39,6 +40,8 @@ _METHOD_DECORATORS: Final = frozenset({
 """Decorators that pass on the `self` that they get."""
 _CHANGING: Final = frozenset({"__class__", "__bases__", "__dict__"})
 """Attributes by which a text may give an object or a class other attributes, unseen."""
+_MAKERS: Final = frozenset({"new_class", "make_dataclass"})
+"""Functions that make classes."""
 _MAKING: Final = frozenset({"__init_subclass__", "__set_name__", "__prepare__", "__class__", "__dict__"})
 """What may change classes, or the attributes of their instances, as a whole."""
 _GET_A_CLASS: Final = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -55,29 +58,28 @@ PLAIN_VALUES: Final = (
 class TextBindings:
     """What the names of a text stand for; found on first use."""
 
-    def __init__(self, nodes: Sequence[ast.AST], tree: ast.Module, attached: Iterable[str]) -> None:
-        """`nodes` are all nodes of the tree; `attached` are names that the text binds to classes from outside
-        of their bodies, or that stand for anything.
+    def __init__(self, nodes: NodesByKind, attached: Iterable[str]) -> None:
+        """`attached` are names that the text binds to classes from outside of their bodies, or that stand for
+        anything.
         """
         self._nodes = nodes
-        self._tree = tree
         self._attached = frozenset(attached)
 
     @cached_property
     def _bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
-        return Counter(name for node in self._nodes for name in (*bound_by(node), *_type_parameter(node)))
+        return self._nodes.bound()
 
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """As in `looks.Bindings`."""
         if self._bound["*"]:  # it may bind any name
             return {}
-        return {name: full for name, full in _imports(self._tree) if self._bound[name] == 1}
+        return {name: full for name, full in _imports(self._nodes.tree) if self._bound[name] == 1}
 
     @cached_property
     def _classes(self) -> "_Classes":
-        return _Classes(self._nodes, self._tree, self._attached, self._bound, self.imports)
+        return _Classes(self._nodes, self._attached, self._bound, self.imports)
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """As in `looks.Bindings`."""
@@ -89,8 +91,7 @@ class _Classes:
 
     def __init__(
         self,
-        nodes: Sequence[ast.AST],
-        tree: ast.Module,
+        nodes: NodesByKind,
         attached: frozenset[str],
         bound: Counter[str],
         imports: Mapping[str, str],
@@ -99,36 +100,33 @@ class _Classes:
         self._imports = imports
         self._classes = {
             node.name: node
-            for node in tree.body
+            for node in nodes.tree.body
             if isinstance(node, ast.ClassDef) and self._bound[node.name] == 1
         }
         self._attached = attached | frozenset(_stored_elsewhere(nodes))
-        self._fluid = bool(bound["*"]) or any(map(_makes_classes, nodes))
+        self._fluid = bool(bound["*"]) or _makes_classes(nodes)
         self._derived: dict[str, set[str]] = {}
         self._methods: dict[str, list[tuple[FunctionNode, str | None]]] = {}
         self._unbound = set[str]()
         self._known: dict[str, PlainAttributes | None] = {}
         self._texts: dict[int, str] = {}
         # Whoever gets a class may derive from it, or give it attributes with code.
-        allowed = {id(part) for node in nodes for part in _plain_uses(node)}
-        self._given = {
-            node.id
-            for node in nodes
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in allowed
-        }
-        for node in nodes:
-            if isinstance(node, FunctionNode):
-                self._methods.setdefault(node.name, []).append((node, None))
-            elif isinstance(node, ast.ClassDef):
-                for part in (inner for base in node.bases for inner in ast.walk(base)):
-                    if isinstance(part, ast.Name | ast.Attribute):
-                        self._derived.setdefault(_last(part) or "", set()).add(node.name)
-        self._named = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        used = [one for one in nodes(ast.Name) if one.id in self._classes and one.ctx.__class__ is ast.Load]
+        allowed = set(_plain_uses(nodes)) if used else set[int]()
+        self._given = {node.id for node in used if id(node) not in allowed}
+        for node in nodes.functions:
+            self._methods.setdefault(node.name, []).append((node, None))
+        classes = nodes(ast.ClassDef)
+        for owner in classes:
+            for part in (inner for base in owner.bases for inner in ast.walk(base)):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    self._derived.setdefault(_last(part) or "", set()).add(owner.name)
+        self._named = {node.name for node in classes}
         # `Base = C` and `class D(Base)`: such a class may derive from any class of the text.
-        self._wild = [node for node in nodes if isinstance(node, ast.ClassDef) and not self._says_bases(node)]
+        self._wild = [node for node in classes if not self._says_bases(node)]
         self._read_methods(nodes)
 
-    def _read_methods(self, nodes: Sequence[ast.AST]) -> None:
+    def _read_methods(self, nodes: NodesByKind) -> None:
         """Note the class of each method, and the methods that run with other objects as `self`."""
         handled = set[int]()
         for name, owner in self._classes.items():
@@ -136,8 +134,8 @@ class _Classes:
                 if isinstance(method, FunctionNode):
                     self._methods[method.name].remove((method, None))
                     self._methods[method.name].append((method, name))
-            for node in ast.walk(owner):
-                match node:
+            for call in nodes.calls_in(owner):
+                match call:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id=base)) as func, args=[first, *_]):
                         # `Base.close(self)` counts as if the class derived from `Base`.
                         if isinstance(first, ast.Name) and first.id == "self":
@@ -145,13 +143,10 @@ class _Classes:
                             handled.add(id(func))
                     case _:
                         pass
-        for node in nodes:
-            match node:
-                case ast.Attribute(value=ast.Name(id=owner_name), attr=attribute):
-                    if owner_name in self._named and id(node) not in handled:
-                        self._unbound.add(attribute)
-                case _:
-                    pass
+        for node in nodes(ast.Attribute):
+            value = node.value
+            if isinstance(value, ast.Name) and value.id in self._named and id(node) not in handled:
+                self._unbound.add(node.attr)
 
     def _says_bases(self, node: ast.ClassDef) -> bool:
         """Whether each base of a class is one of the text, a builtin, or imported."""
@@ -334,12 +329,6 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 pass
 
 
-def _type_parameter(node: ast.AST) -> Iterator[str]:
-    """The name of a type parameter: `T` in `def f[T](x): …`."""
-    if type(node).__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
-        yield getattr(node, "name", "")
-
-
 def _common(name: str) -> str:
     """A name under which the tables of `knowledge` have it: they call NumPy `np`."""
     return "np" + name[len("numpy") :] if name == "numpy" or name.startswith("numpy.") else name
@@ -369,24 +358,22 @@ def _reaches_namespace(node: ast.stmt) -> bool:
     return any(isinstance(part, ast.Name) and part.id in _NAMESPACE for part in ast.walk(node))
 
 
-def _stored_elsewhere(nodes: Sequence[ast.AST]) -> Iterator[str]:
+def _stored_elsewhere(nodes: NodesByKind) -> Iterator[str]:
     """The attributes that a text stores to objects other than `self`, which may be classes, if the values may
     have code. `__getattribute__` stands for all of them.
     """
     plain = set[int]()
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=targets, value=value) if isinstance(value, PLAIN_VALUES):
-                plain.update(map(id, targets))
-            case ast.AnnAssign(target=target, value=value) if isinstance(value, PLAIN_VALUES):
-                plain.add(id(target))
-            case _:
-                pass
-    for node in nodes:
-        match node:
-            case ast.Attribute(value=owner, attr=name, ctx=ast.Store()):
-                if id(node) not in plain and not _is_self(owner):
-                    yield name
+    for several in nodes(ast.Assign):
+        if isinstance(several.value, PLAIN_VALUES):
+            plain.update(map(id, several.targets))
+    for single in nodes(ast.AnnAssign):
+        if isinstance(single.value, PLAIN_VALUES):
+            plain.add(id(single.target))
+    for node in nodes(ast.Attribute):
+        if isinstance(node.ctx, ast.Store) and id(node) not in plain and not _is_self(node.value):
+            yield node.attr
+    for call in nodes(ast.Call):
+        match call:
             case ast.Call(func=func, args=[owner, key, *_]) if _last(func) in ("setattr", "__setattr__"):
                 if not _is_self(owner):
                     told = key.value if isinstance(key, ast.Constant) else None
@@ -411,47 +398,52 @@ def own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                     yield from own_statements(child.body)
 
 
-def _makes_classes(node: ast.AST) -> bool:
-    """Whether a node may make a hierarchy that no class statement shows: `x.__class__ = C`,
+def _makes_classes(nodes: NodesByKind) -> bool:
+    """Whether a text may make a hierarchy that no class statement shows: `x.__class__ = C`,
     `type("D", (C,), {})`.
     """
-    match node:
-        case ast.Attribute(attr=name):
-            return name in _CHANGING and not isinstance(node.ctx, ast.Load)
-        case ast.Call(func=ast.Name(id="type"), args=args, keywords=words):
-            return len(args) + len(words) > 1 or any(isinstance(part, ast.Starred) for part in args)
-        case ast.Name(id=name) | ast.alias(name=name):
-            return name in ("new_class", "make_dataclass")
-        case _:
-            return False
+    if any(one.attr in _CHANGING and not isinstance(one.ctx, ast.Load) for one in nodes(ast.Attribute)):
+        return True
+    if any(one.id in _MAKERS for one in nodes(ast.Name)) or any(
+        one.name in _MAKERS for one in nodes(ast.alias)
+    ):
+        return True
+    return any(
+        isinstance(one.func, ast.Name)
+        and one.func.id == "type"
+        and (len(one.args) + len(one.keywords) > 1 or any(isinstance(part, ast.Starred) for part in one.args))
+        for one in nodes(ast.Call)
+    )
 
 
-def _plain_uses(node: ast.AST) -> Iterator[ast.AST]:
-    """The expressions under a node that, if they are classes, are only asked, called, or derived from."""
-    match node:
-        case ast.Call(func=ast.Name(id="isinstance" | "issubclass") as func, args=[_, asked]):
-            yield func
-            yield from asked.elts if isinstance(asked, ast.Tuple) else [asked]
-        case ast.Call(func=func):
-            yield func
-        case ast.ClassDef():
-            yield from _bases(node)
-        case ast.Attribute(value=value):
-            yield value
-        case ast.ExceptHandler(type=ast.Tuple(elts=elements)):
-            yield from elements
-        case ast.ExceptHandler(type=ast.expr() as kind):
-            yield kind
-        case ast.Raise(exc=ast.expr() as raised):
-            yield raised
-        case ast.arg(annotation=ast.expr() as note) | ast.AnnAssign(annotation=note):
-            yield from ast.walk(note)
-        case ast.FunctionDef(returns=ast.expr() as note) | ast.AsyncFunctionDef(returns=ast.expr() as note):
-            yield from ast.walk(note)
-        case ast.Compare(comparators=compared):
-            yield from (node.left, *compared)
-        case _:
-            pass
+def _plain_uses(nodes: NodesByKind) -> Iterator[int]:
+    """The expressions, by `id`, that are only asked, called, or derived from if they are classes."""
+    for call in nodes(ast.Call):
+        yield id(call.func)
+        match call:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, asked]):
+                yield from map(id, asked.elts if isinstance(asked, ast.Tuple) else [asked])
+            case _:
+                pass
+    for owner in nodes(ast.ClassDef):
+        yield from map(id, _bases(owner))
+    for attribute in nodes(ast.Attribute):
+        yield id(attribute.value)
+    for handler in nodes(ast.ExceptHandler):
+        kind = handler.type
+        yield from map(id, kind.elts if isinstance(kind, ast.Tuple) else [kind])
+    for exit_ in nodes(ast.Raise):
+        yield id(exit_.exc)
+    for compared in nodes(ast.Compare):
+        yield from map(id, (compared.left, *compared.comparators))
+    notes = [
+        *(one.annotation for one in nodes(ast.arg)),
+        *(one.annotation for one in nodes(ast.AnnAssign)),
+        *(one.returns for one in nodes.functions),
+    ]
+    for note in notes:
+        if note is not None:
+            yield from map(id, ast.walk(note))
 
 
 def _bases(node: ast.ClassDef) -> Sequence[ast.expr]:

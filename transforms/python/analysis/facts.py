@@ -118,7 +118,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     seen_by: dict[str, set[str]] = {}
     nested: list[ast.AST] = []
     for node in own_nodes(function.body):
-        counted |= _comprehension_targets(node)
+        counted |= comprehension_targets(node)
         immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
         for target, value in _assigned_values(node):
             counted.add(id(target))
@@ -262,7 +262,7 @@ def _keeps_nothing(node: ast.Lambda) -> bool:
     return not any(isinstance(inner, ast.Lambda | ast.GeneratorExp) for inner in ast.walk(node.body))
 
 
-def _comprehension_targets(node: ast.AST) -> set[int]:
+def comprehension_targets(node: ast.AST) -> set[int]:
     """The `id` of every name in the targets of a comprehension, which are variables of its own."""
     generators = node.generators if isinstance(node, _COMPREHENSIONS) else []
     return {id(inner) for generator in generators for inner in ast.walk(generator.target)}
@@ -293,7 +293,7 @@ def free_names(scope: ast.AST) -> frozenset[str]:
     outer: set[str] = set()
     counted: set[int] = set()
     for node in own_nodes(inner):
-        counted |= _comprehension_targets(node)
+        counted |= comprehension_targets(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
         elif id(node) not in counted:

@@ -98,6 +98,8 @@ class ShownLooks:
     """Whether every store to an attribute may run code."""
     bindings: Bindings = field(default=NoBindings(), compare=False)
     """What the names of the text stand for."""
+    rebound: frozenset[str] = frozenset()
+    """Names of builtins and modules to which the text gives another meaning."""
 
     def __or__(self, other: "ShownLooks") -> "ShownLooks":
         """What two texts show."""
@@ -108,6 +110,7 @@ class ShownLooks:
             self.computed | other.computed,
             self.stores or other.stores,
             other.bindings if isinstance(self.bindings, NoBindings) else self.bindings,
+            self.rebound | other.rebound,
         )
 
 

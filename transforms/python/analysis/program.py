@@ -30,7 +30,6 @@ from codeaudit.transforms.python.analysis.builder import (
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
-from codeaudit.transforms.python.function_context import rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 
@@ -162,11 +161,15 @@ def analyse_tree(
     # word first saves walking most trees.
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
     alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
-    if not alone:
-        rebound |= rebound_names(source)
     try:
-        shown = shown_looks(source, tree) | looks_around(around)
-        rebound |= rebound_names(around)
+        shown = shown_looks(source, tree)
+        if not alone:
+            rebound |= shown.rebound
+        if around:
+            # The function itself may be all that is known.
+            file = shown if around == source else looks_around(around)
+            shown |= file
+            rebound |= file.rebound
         builder = PythonProgramBuilder(
             source, dependence=dependence, rebound=rebound, shown=shown, package=package
         )

@@ -19,6 +19,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
 from codeaudit.transforms.python.analysis.classes import PLAIN_VALUES, TextBindings, own_statements
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
     CLASS_OF,
@@ -29,7 +30,7 @@ from codeaudit.transforms.python.analysis.looks import (
     NoBindings,
     ShownLooks,
 )
-from codeaudit.transforms.python.function_context import rebound_names
+from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
 
 _HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|property|\bdefaultdict\b|\bcls\b", re.MULTILINE)
@@ -39,7 +40,6 @@ _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
 """They make nothing that runs the function when it is read as an attribute; neither does `abstractmethod`."""
 _PROPERTIES: Final = frozenset({"property", "cached_property", "abstractproperty"})
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
-_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 ANY_ATTRIBUTE: Final = "__getattribute__"
 
 
@@ -56,29 +56,31 @@ class _Definition:
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
+    rebound = rebound_in(source, tree)
     if _HINT.search(source, len(_WRAPPER) if source.startswith(_WRAPPER) else 0) is None:
         # Only a text of several statements binds names for its functions.
         if len(tree.body) == 1 or "import" not in source:
-            return ShownLooks()
-        return ShownLooks(bindings=TextBindings(list(ast.walk(tree)), tree, ()))
-    return _Text(source, tree).looks()
+            return ShownLooks(rebound=rebound)
+        return ShownLooks(bindings=TextBindings(NodesByKind(tree), ()), rebound=rebound)
+    return _Text(source, tree, rebound).looks()
 
 
 @lru_cache(maxsize=4)
 def looks_around(text: str) -> ShownLooks:
-    """What the text of a file shows; nothing if it does not parse."""
+    """What the text of a file shows; little if it does not parse."""
     try:
         return shown_looks(text, parse(text))
     except (SourceError, RecursionError, MemoryError):
-        return ShownLooks()
+        return ShownLooks(rebound=rebound_names(text))
 
 
 class _Text:
     """The definitions of a text."""
 
-    def __init__(self, source: str, tree: ast.Module) -> None:
+    def __init__(self, source: str, tree: ast.Module, rebound: frozenset[str]) -> None:
         self._source = source
-        self._rebound = rebound_names(source)
+        self._own_rebound: Final = rebound
+        self._rebound = rebound
         self._classes: set[str] = {"cls"}
         self._properties: set[str] = set(_PROPERTIES)
         """Names of functions that make properties."""
@@ -88,30 +90,37 @@ class _Text:
         self._attached: set[str] = set()
         """Names that get a value from outside of the bodies of their classes."""
         self._handled: set[int] = set()
-        nodes = list(ast.walk(tree))
-        for node in nodes:
-            if isinstance(node, FunctionNode):
-                self._functions.setdefault(node.name, []).append(node)
-                # A class inside may take such a name from the function: `def f(len): class C: …`.
-                if any(isinstance(part, _SCOPES) for part in ast.walk(node) if part is not node):
-                    self._rebound |= bound_names(node.body) | {*parameter_names(node.args)}
-            elif isinstance(node, ast.ClassDef):
-                self._classes.add(node.name)
-                if any(_name(base) in self._properties for base in node.bases):
-                    self._properties.add(node.name)
-        for node in nodes:
-            if isinstance(node, FunctionNode):
-                self._function(node)
-            elif isinstance(node, ast.ClassDef):
-                for statement in own_statements(node.body):
-                    self._member(statement)
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                self._store(node)
-        for node in nodes:
-            self._mention(node)
+        nodes = NodesByKind(tree)
+        for node in nodes.functions:
+            self._functions.setdefault(node.name, []).append(node)
+            # A class inside may take such a name from the function: `def f(len): class C: …`.
+            if id(node) in nodes.holders:
+                self._rebound |= bound_names(node.body) | {*parameter_names(node.args)}
+        classes = nodes(ast.ClassDef)
+        self._classes.update(node.name for node in classes)
+        self._find_properties(classes)
+        for node in nodes.functions:
+            self._function(node)
+        for owner in classes:
+            for statement in own_statements(owner.body):
+                self._member(statement)
+        for several in nodes(ast.Assign):
+            self._store(several)
+        for single in nodes(ast.AnnAssign):
+            self._store(single)
+        self._mentions(nodes)
         # A function alone says nothing of the names around it.
         alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
-        self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, tree, self._attached)
+        self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, self._attached)
+
+    def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
+        """Note the classes that derive from `property`, directly or through one another."""
+        before = -1
+        while before < len(self._properties):
+            before = len(self._properties)
+            self._properties |= {
+                node.name for node in classes if any(_name(base) in self._properties for base in node.bases)
+            }
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -226,27 +235,32 @@ class _Text:
     def _is_property(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Call) and _name(node.func) in self._properties
 
-    def _mention(self, node: ast.AST) -> None:
-        """A property or a method that is made, and attached to a class somewhere else."""
-        match node:
-            case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
-                self._handled.update(id(one) for one in args)
-            case ast.Call() if self._is_property(node) and id(node) not in self._handled:
-                self._attached.add(ANY_ATTRIBUTE)
-                self._value(self._define(ANY_ATTRIBUTE), node)
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _name(
-                owner
-            ) in self._classes and not isinstance(value, PLAIN_VALUES):
-                told = key.value if isinstance(key, ast.Constant) else None
-                name = told if isinstance(told, str) else ANY_ATTRIBUTE
-                self._attached.add(name)
-                self._bound([name], value)
-            case ast.Constant(value=str(name)) if name in METHODS:
-                if id(node) not in self._handled:
+    def _mentions(self, nodes: NodesByKind) -> None:
+        """Properties and methods that are made, and attached to a class somewhere else."""
+        for call in nodes(ast.Call):
+            match call:
+                case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
+                    self._handled.update(id(one) for one in args)
+                case ast.Call() if self._is_property(call) and id(call) not in self._handled:
+                    self._attached.add(ANY_ATTRIBUTE)
+                    self._value(self._define(ANY_ATTRIBUTE), call)
+                case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _name(
+                    owner
+                ) in self._classes and not isinstance(value, PLAIN_VALUES):
+                    told = key.value if isinstance(key, ast.Constant) else None
+                    name = told if isinstance(told, str) else ANY_ATTRIBUTE
                     self._attached.add(name)
-                    self._define(name).unknown = True
-            case ast.Name(id="defaultdict") | ast.Attribute(attr="defaultdict"):
-                self._define("__missing__").unknown = True
+                    self._bound([name], value)
+                case _:
+                    pass
+        for text in nodes(ast.Constant):
+            if isinstance(text.value, str) and text.value in METHODS and id(text) not in self._handled:
+                self._attached.add(text.value)
+                self._define(text.value).unknown = True
+        if any(one.id == "defaultdict" for one in nodes(ast.Name)) or any(
+            one.attr == "defaultdict" for one in nodes(ast.Attribute)
+        ):
+            self._define("__missing__").unknown = True
 
     # ── what they do ─────────────────────────────────────────────────────────────────────────────────
 
@@ -270,7 +284,7 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                return replace(shown, bindings=self._bindings)
+                return replace(shown, bindings=self._bindings, rebound=self._own_rebound)
             flags, settled = again, seen
 
     def _flags(

@@ -1,0 +1,86 @@
+"""Measures what the variants of a suite cost, as a multiple of parsing the same functions once.
+
+    python benchmarks/suite_speed.py
+    python benchmarks/suite_speed.py python_functions.jsonl.gz --limit 2000
+    python benchmarks/suite_speed.py java_methods.jsonl.gz --limit 1000
+    python benchmarks/suite_speed.py bhive_blocks.csv.gz --limit 1000 --transform rename
+
+Each corpus is read in random order. The functions of Python are rewritten twice: each alone, and each with
+the file around it, as far as the corpus knows the file. One `ast.parse` of every function is the unit. Rounds
+of both alternate in one process, in CPU time; the median round counts. Nothing is kept between rounds but
+what a run keeps between its samples.
+"""
+
+import argparse
+import ast
+import random
+import statistics
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.suite import SuitePlan, case
+from codeaudit.transforms.records import Perturbed, Sample
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("corpora", nargs="*", default=["stdlib"], metavar="CORPUS")
+    parser.add_argument("--limit", type=int, default=400, help="functions of each corpus (default: 400)")
+    parser.add_argument("--transform", default="reorder,rename")
+    parser.add_argument("--variants", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
+    chosen = parser.parse_args()
+    plan = SuitePlan(transforms=tuple(chosen.transform.split(",")), variants=chosen.variants, seed=0)
+    for spec in chosen.corpora:
+        found = list(corpus(spec, None, CorpusResources(cache=None, note=print)).read(Counter()))
+        random.Random(0).shuffle(found)
+        samples = found[: chosen.limit]
+        alone = [replace(one, context="") for one in samples]
+        python = samples[0].language == "python"
+        kinds = {"alone": alone, **({"with its file": samples} if samples != alone or python else {})}
+        if not any(one.context for one in samples):
+            kinds.pop("with its file", None)
+        for kind, those in kinds.items():
+            print(f"{spec}, {kind}: {measured(those, plan, chosen.rounds, python=python)}", flush=True)
+
+
+def measured(samples: Sequence[Sample], plan: SuitePlan, rounds: int, *, python: bool) -> str:
+    """What the suite of these samples costs, in words."""
+    changed = sum(isinstance(one, Perturbed) for sample in samples for one in case(sample, plan).outcomes)
+    costs, units = [], []
+    for number in range(rounds):
+        # Another order in each round: files come back as rarely as in a run.
+        shuffled = random.Random(number).sample(samples, len(samples))
+        units.append(spent(lambda: parsed(samples)) if python else 0.0)
+        costs.append(spent(lambda: [case(one, plan) for one in shuffled]))  # noqa: B023
+    cost = statistics.median(costs) / len(samples)
+    told = f"{cost * 1000:.2f} ms a sample, {1 / cost:.0f} samples/s, {changed} variants"
+    if not python:
+        return told
+    ratio = statistics.median(one / unit for one, unit in zip(costs, units, strict=True))
+    return f"{told}, {ratio:.1f} times one ast.parse of {len(samples)} functions"
+
+
+def parsed(samples: Sequence[Sample]) -> None:
+    """Parse every function once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for one in samples:
+            ast.parse(one.source)
+
+
+def spent(work: Callable[[], object]) -> float:
+    """The seconds of CPU time that a call takes."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+if __name__ == "__main__":
+    main()
