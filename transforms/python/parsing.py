@@ -6,6 +6,7 @@ import ast
 import hashlib
 import sys
 import warnings
+from functools import lru_cache
 from types import CodeType
 from typing import Final, TypeAlias
 
@@ -43,6 +44,14 @@ def parse(source: str) -> ast.Module:
     if not PARSES_KNOWN_SYNTAX and (found := unknown_syntax(tree)) is not None:
         raise UnknownSyntaxError(f"syntax that is newer than the analysis: {found}")
     return tree
+
+
+@lru_cache(maxsize=4)
+def shared_tree(source: str) -> ast.Module:
+    """As `parse`, one tree for all readers of a text. None of them changes it, except that `resolve` puts
+    right positions into f-strings.
+    """
+    return parse(source)
 
 
 def compiled(source: str | bytes | ast.Module) -> CodeType | None:

@@ -23,8 +23,16 @@ from codeaudit.transforms.python.analysis.knowledge import (
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, PlainAttributes, ShownLooks
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
+from codeaudit.transforms.python.walking import PARTS, below, children
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
+_SILENT: Final = frozenset({
+    ast.Assert, ast.Attribute, ast.Await, ast.BinOp, ast.BoolOp, ast.Break, ast.Compare, ast.Constant,
+    ast.Continue, ast.Dict, ast.Expr, ast.FormattedValue, ast.If, ast.IfExp, ast.JoinedStr, ast.List,
+    ast.Pass, ast.Raise, ast.Return, ast.Set, ast.Slice, ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp,
+    ast.While, ast.With, ast.Yield, ast.YieldFrom, ast.comprehension, ast.keyword, ast.withitem,
+})  # fmt: skip
+"""Kinds of nodes that bind, declare and hide nothing themselves."""
 _ALIAS: tuple[type[ast.AST], ...] = tuple(
     kind for kind in ast.stmt.__subclasses__() if kind.__name__ == "TypeAlias"
 )
@@ -70,29 +78,27 @@ class VariableFacts:
     """Put before names in effects, so that equal names of different functions stay different."""
 
 
-def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
     """All nodes evaluated in a function's own scope; the bodies of nested scopes are left out.
 
     Decorators, defaults and annotations of a nested function belong to the outer scope and are included.
     """
-    stack: list[ast.AST] = list(reversed(body))
-    while stack:
-        node = stack.pop()
-        yield node
-        inner = _outer_expressions(node) if isinstance(node, _SCOPES) else _children(node)
-        inner.reverse()
-        stack += inner
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    """As `ast.iter_child_nodes`, but faster, and without operators and contexts, which name nothing."""
     found: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST) and value._fields:
-            found.append(value)
+    pending: list[ast.AST] = list(reversed(body))
+    pop, node_type = pending.pop, ast.AST
+    while pending:
+        node = pop()
+        found.append(node)
+        kind = node.__class__
+        if kind in _SCOPES:
+            pending += reversed(_outer_expressions(node))
+            continue
+        for name in reversed(PARTS[kind]):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                pending += [one for one in reversed(value) if one is not None]
+            elif isinstance(value, node_type):
+                pending.append(value)
     return found
 
 
@@ -117,7 +123,18 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     immediate: dict[int, str] = {}
     seen_by: dict[str, set[str]] = {}
     nested: list[ast.AST] = []
-    for node in own_nodes(function.body):
+    own = own_nodes(function.body)
+    for node in own:
+        kind = node.__class__
+        if kind is ast.Name:
+            assert isinstance(node, ast.Name)
+            if node.id == "hasattr":
+                facts.doubts = True
+            if node.ctx.__class__ is not ast.Load and id(node) not in counted:
+                values.setdefault(node.id, []).append(None)
+            continue
+        if kind in _SILENT:
+            continue
         counted |= comprehension_targets(node)
         immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
         for target, value in _assigned_values(node):
@@ -133,7 +150,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
                 fragile.update(target.id for target in targets if isinstance(target, ast.Name))
             case ast.ExceptHandler(name=str(name)):
                 fragile.add(name)
-            case ast.Try() | ast.TryStar() | ast.Name(id="hasattr"):
+            case ast.Try() | ast.TryStar():
                 facts.doubts = True
             case (
                 ast.FunctionDef()
@@ -174,7 +191,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         facts.receiver = first[0].arg
         facts.stored_attributes = frozenset(
             node.attr
-            for node in own_nodes(function.body)
+            for node in own
             if isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Store)
             and isinstance(node.value, ast.Name)
@@ -187,7 +204,7 @@ def _unbound_inside(scopes: Sequence[ast.AST]) -> set[str]:
     """Names that nested scopes declare `nonlocal` and may unbind."""
     declared: set[str] = set()
     unbound: set[str] = set()
-    for node in (inner for scope in scopes for inner in ast.walk(scope)):
+    for node in (inner for scope in scopes for inner in below(scope)):
         match node:
             case ast.Nonlocal(names=names):
                 declared.update(names)
@@ -264,8 +281,9 @@ def _keeps_nothing(node: ast.Lambda) -> bool:
 
 def comprehension_targets(node: ast.AST) -> set[int]:
     """The `id` of every name in the targets of a comprehension, which are variables of its own."""
-    generators = node.generators if isinstance(node, _COMPREHENSIONS) else []
-    return {id(inner) for generator in generators for inner in ast.walk(generator.target)}
+    if not isinstance(node, _COMPREHENSIONS):
+        return set()
+    return {id(inner) for generator in node.generators for inner in below(generator.target)}
 
 
 def free_names(scope: ast.AST) -> frozenset[str]:
@@ -320,13 +338,13 @@ def _used(node: ast.AST, members: frozenset[str] = frozenset()) -> set[str]:
             # The first iterable is evaluated outside of the comprehension, where its targets are not bound
             # yet.
             targets = {name for part in node.generators for name in stored_names(part.target)}
-            parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
+            parts = [part for part in children(node) if not isinstance(part, ast.comprehension)]
             parts += [condition for part in node.generators for condition in part.ifs]
             parts += [part.iter for part in node.generators[1:]]
             inside = set[str]().union(*(_used(part) for part in parts))
             return (inside - targets) | _used(node.generators[0].iter, members)
         case _:
-            return set[str]().union(*(_used(child, members) for child in ast.iter_child_nodes(node)))
+            return set[str]().union(*(_used(child, members) for child in children(node)))
 
 
 def _outer_expressions(node: ast.AST) -> list[ast.AST]:
@@ -364,19 +382,31 @@ def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]
             yield target, ast.copy_location(ast.Subscript(node.iter, first, ast.Load()), target)
 
 
-def bound_by(node: ast.AST) -> Iterator[str]:
+def bound_by(node: ast.AST) -> Sequence[str]:
     """The names that this very node binds or unbinds."""
+    if node.__class__ not in _BINDING:
+        return ()
     match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
+        case ast.Name(id=name, ctx=context):
+            return () if isinstance(context, ast.Load) else (name,)
+        case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return (name,)
+        case ast.ClassDef(name=name):
+            return (name,)
         case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
+            return [alias.asname or alias.name.partition(".")[0] for alias in names]
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
+            return (name,)
         case ast.MatchMapping(rest=str(name)):
-            yield name
+            return (name,)
+        case _:
+            return ()
+
+
+_BINDING: Final = frozenset({
+    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
+    ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
+})  # fmt: skip
 
 
 def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
@@ -386,7 +416,7 @@ def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
 
 def stored_names(node: ast.AST) -> Iterator[str]:
     """The names that a target, pattern or statement binds, those bound in nested scopes included."""
-    for inner in ast.walk(node):
+    for inner in below(node):
         yield from bound_by(inner)
 
 

@@ -11,28 +11,10 @@ from typing import Final, TypeVar
 
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.walking import PARTS
 
 _N = TypeVar("_N", bound=ast.AST)
 
-_CHILDLESS: Final = frozenset({
-    "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level",
-    "module", "op", "ops", "rest", "simple", "type_comment", "type_ignores",
-})  # fmt: skip
-"""Fields that never hold a node, or one that says nothing beside its parent, such as an operator."""
-_NO_NODES: Final = frozenset({"Constant", "Global", "MatchSingleton", "Name", "Nonlocal", "alias"})
-"""Kinds of nodes without nodes under them."""
-
-
-class _Parts(dict[type[ast.AST], tuple[str, ...]]):
-    """The fields of each kind of node that may hold nodes, computed on first use."""
-
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        fields = () if kind.__name__ in _NO_NODES else kind._fields
-        found = self[kind] = tuple(name for name in fields if name not in _CHILDLESS)
-        return found
-
-
-_PARTS: Final = _Parts()
 _END: Final = ast.Pass()
 """Stands on the stack behind the parts of a function."""
 
@@ -68,11 +50,11 @@ class NodesByKind:
                 functions.pop()
                 continue
             found[kind].append(node)
-            for name in reversed(_PARTS[kind]):
+            for name in reversed(PARTS[kind]):
                 value = getattr(node, name, None)
                 if value.__class__ is list:
                     # The keys of a display may hold `None` for `**`.
-                    pending += [one for one in reversed(value) if isinstance(one, node_type)]
+                    pending += [one for one in reversed(value) if one is not None]
                 elif isinstance(value, node_type):
                     pending.append(value)
 

@@ -30,7 +30,7 @@ from codeaudit.transforms.python.analysis.builder import (
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
-from codeaudit.transforms.python.parsing import FunctionNode, parse
+from codeaudit.transforms.python.parsing import FunctionNode, shared_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def analyse(
     Raises:
         SourceError: the text is not Python, or is nested too deeply to be read.
     """
-    return analyse_tree(source, parse(source), dependence, around, package)
+    return analyse_tree(source, shared_tree(source), dependence, around, package)
 
 
 def analyse_tree(

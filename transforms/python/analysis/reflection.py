@@ -10,6 +10,8 @@ import ast
 from collections.abc import Set
 from typing import Final
 
+from codeaudit.transforms.python.walking import below
+
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _NAMES: Final = frozenset(
@@ -44,23 +46,31 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
     texts: set[str] = set()
     bare: set[str] = set()
     called: set[int] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Name() as func, args=[_, *_]):
-                called.add(id(func))
-            case ast.Name(id=name):
-                names.add(name)
-                if name in _LISTING and id(node) not in called:
-                    bare.add(name)
-            case ast.Attribute(attr=name):
-                attributes.add(name)
-            case ast.Import(names=aliases):
-                imported.update(alias.name for alias in aliases)
-            case ast.ImportFrom(module=module, names=aliases):
-                imported.add(module or "")
-                attributes.update(alias.name for alias in aliases)
-            case ast.Constant(value=str() as text):
-                texts.add(text)
+    for node in below(tree):
+        kind = node.__class__
+        if kind is ast.Name:
+            assert isinstance(node, ast.Name)
+            names.add(node.id)
+            if node.id in _LISTING and id(node) not in called:
+                bare.add(node.id)
+        elif kind is ast.Attribute:
+            assert isinstance(node, ast.Attribute)
+            attributes.add(node.attr)
+        elif kind is ast.Call:
+            assert isinstance(node, ast.Call)
+            if node.args and isinstance(node.func, ast.Name):
+                called.add(id(node.func))
+        elif kind is ast.Constant:
+            assert isinstance(node, ast.Constant)
+            if isinstance(node.value, str):
+                texts.add(node.value)
+        elif kind is ast.Import:
+            assert isinstance(node, ast.Import)
+            imported.update(alias.name for alias in node.names)
+        elif kind is ast.ImportFrom:
+            assert isinstance(node, ast.ImportFrom)
+            imported.add(node.module or "")
+            attributes.update(alias.name for alias in node.names)
     wanted = _ATTRIBUTES
     if "builtins" in imported | names:
         wanted |= _OF_BUILTINS

@@ -21,7 +21,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Positions
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
-from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes, parse
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes, parse, shared_tree
+from codeaudit.transforms.python.walking import PARTS
 
 OUTER: Final = 0
 """The number of the scope that stands for everything outside of the function."""
@@ -142,7 +143,15 @@ def resolve(source: str) -> PythonScopes:
     Raises:
         SourceError: the text does not parse, or is not exactly one function.
     """
-    tree = parse(source)
+    return _resolved(source, shared_tree(source))
+
+
+def resolve_anew(source: str) -> PythonScopes:
+    """As `resolve`, for a text that nobody asks for again."""
+    return _resolved(source, parse(source))
+
+
+def _resolved(source: str, tree: ast.Module) -> PythonScopes:
     function = only_function(tree)
     if function is None:
         raise SourceError("the text is not one function definition; give one function at a time")
@@ -206,7 +215,7 @@ class _ScopeWalk:
         if handler is not None:
             handler(self, node)
             return
-        for name in _PARTS[node.__class__]:
+        for name in PARTS[node.__class__]:
             value = getattr(node, name, None)
             if value.__class__ is list:
                 for child in value:
@@ -529,18 +538,6 @@ def _word(source: bytes, at: int) -> bytes:
 def _start(occurrence: NameOccurrence) -> int:
     return occurrence.start
 
-
-class _NameFields(dict[type[ast.AST], tuple[str, ...]]):
-    """The fields of each kind of node that may hold names, computed on first use."""
-
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = tuple(name for name in kind._fields if name not in _NAMELESS_FIELDS)
-        return found
-
-
-_PARTS: Final = _NameFields()
-_NAMELESS_FIELDS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "is_async", "type_ignores"})
-"""Fields that hold no name, left out for speed."""
 
 _USES: Final[dict[type[ast.AST], NameUse]] = {ast.Load: "read", ast.Store: "write", ast.Del: "delete"}
 

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes, resolve
+from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes, resolve_anew
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, RenameGuard, reflects
 from codeaudit.transforms.python.identifiers.proofs import is_merge
 from codeaudit.transforms.python.identifiers.rename import NOT_A_MOVE, variables
@@ -64,7 +64,7 @@ class _FunctionMerges:
 
     def _is_merge(self, pair: VariableMerge, text: str) -> bool:
         try:
-            after = resolve.__wrapped__(text)
+            after = resolve_anew(text)
         except SourceError:
             return False
         if not is_merge(self.scopes, after, pair.gone, pair.into):

@@ -33,7 +33,13 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
+from codeaudit.transforms.python.analysis.scopes import (
+    OUTER,
+    PythonBinding,
+    PythonScopes,
+    resolve,
+    resolve_anew,
+)
 from codeaudit.transforms.python.identifiers.names import PYTHON, usable
 from codeaudit.transforms.python.identifiers.obstacles import (
     MOVABLE_VIEWS,
@@ -126,7 +132,7 @@ class PythonVariables:
             if same_code(self.code, code, self._image(names)):
                 return "compiled"
         try:
-            return "analysis" if is_renaming(self.scopes, resolve.__wrapped__(text), names) else None
+            return "analysis" if is_renaming(self.scopes, resolve_anew(text), names) else None
         except SourceError:
             return None
 

@@ -22,9 +22,10 @@ from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
-from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
+from codeaudit.transforms.python.function_context import rebound_in
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
 from codeaudit.transforms.reordering import (
@@ -38,6 +39,10 @@ from codeaudit.transforms.reordering import (
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave or suspend the block")
 """Why a function has one legal order only; the first would be the easiest to remove."""
+
+
+_BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
+"""A continued line, a lone carriage return, a form feed, which resets an indentation."""
 
 
 class PythonOrdering(StatementOrdering):
@@ -68,6 +73,10 @@ class PythonOrdering(StatementOrdering):
     def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
         """The text with the blocks in these orders; `None` if it does not parse."""
         text = reordered(self.source, self.program.blocks, orders)
+        # Whole lines of one block are exchanged, each with its own indentation. Only what reaches beyond its
+        # line could tell them apart.
+        if _BEYOND_LINES.search(self.source) is None:
+            return text
         try:
             parse(text)
         except SourceError:
@@ -117,11 +126,18 @@ class PythonReorder(Reorder):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        program = analyse(source, dependence=self.dependence, package=self.package)
-        # To read a whole file takes ten times as long as to read one of its functions.
-        if self.around and (any(map(is_movable, program.blocks)) or _file_may_free(program, self.around)):
-            program = analyse(source, dependence=self.dependence, around=self.around, package=self.package)
-        return PythonOrdering(program)
+        return _ordering(source, self.dependence, self.around, self.package)
+
+
+@lru_cache(maxsize=4)
+def _ordering(source: str, dependence: Dependence, around: str, package: PackageSummary) -> PythonOrdering:
+    program = analyse(source, dependence=dependence, package=package)
+    # A function that is all of its text tells the same twice, unless it has the name of a builtin.
+    told = bool(around) and (around != source or bool(rebound_in(source, program.tree)))
+    # To read a whole file takes ten times as long as to read one of its functions.
+    if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around)):
+        program = analyse_tree(source, program.tree, dependence, around, package)
+    return PythonOrdering(program)
 
 
 def _file_may_free(program: PythonProgram, around: str) -> bool:

@@ -1,8 +1,10 @@
 """The reorder engine on text: what moves, what stays, what is refused, and that nothing changes when run."""
 
+import ast
 import contextlib
 import io
 import re
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -10,9 +12,11 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.order import reorder
 from codeaudit.transforms.python.order.reorder import REORDER, REORDER_BREAKING
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.seeding import stream
+from tests.support.stdlib import sample as stdlib_functions
 
 
 def swap(source: str, order: tuple[int, ...] = (1, 0), site: int = 1) -> str:
@@ -60,6 +64,40 @@ def swap(source: str, order: tuple[int, ...] = (1, 0), site: int = 1) -> str:
 )  # fmt: skip
 def test_only_the_moved_text_changes(before: str, after: str) -> None:
     assert swap(before) == after
+
+
+def test_any_order_of_whole_lines_parses() -> None:
+    """So the parser need not look at them again."""
+    rng = Random(3)
+    moved = 0
+    for source in stdlib_functions(120):
+        found = REORDER.ordering(source)
+        wanted = {}
+        for site, block in enumerate(found.blocks):
+            if block.fixed is None and len(block.statements) > 1:
+                # Only the docstring stays where it is.
+                kept = 0 if block.statements[0].parts else 1
+                numbers = list(range(kept, len(block.statements)))
+                wanted[site] = [*range(kept), *rng.sample(numbers, len(numbers))]
+        if wanted and (text := found.text(wanted)) is not None:
+            before, after = ast.parse(source), ast.parse(text)
+            assert _shapes(before) == _shapes(after)
+            moved += text != source
+    assert moved > 50
+
+
+def _shapes(tree: ast.AST) -> Counter[str]:
+    return Counter(type(node).__name__ for node in ast.walk(tree))
+
+
+def test_what_reaches_beyond_its_line_is_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = list[str]()
+    monkeypatch.setattr(reorder, "parse", seen.append)
+    for text in ("    x = 1 \\\n        + 2\n    y = 2", "    x = 1\r\n    y = 2", "    x = 1\n\f    y = 2"):
+        swap(f"def f():\n{text}\n")
+    assert len(seen) == 3
+    swap("def f():\n    x = 1\n    y = '\\n'\n")
+    assert len(seen) == 3
 
 
 def test_a_comment_that_belongs_to_the_inner_block_stays_with_it() -> None:

@@ -1,0 +1,55 @@
+"""Fast walks over syntax trees.
+
+Contexts (`Load`) and operators are left out: they say nothing beside the node that holds them.
+"""
+
+import ast
+from typing import Final
+
+_PLAIN_FIELDS: Final = frozenset({
+    "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "op",
+    "ops", "rest", "simple", "type_comment", "type_ignores",
+})  # fmt: skip
+"""Fields that never hold a node, or only one that is left out."""
+_CHILDLESS: Final = frozenset({"Constant", "Global", "MatchSingleton", "Name", "Nonlocal", "alias"})
+"""Kinds of nodes without nodes under them."""
+
+
+class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+    """Computed on first use."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        fields = () if kind.__name__ in _CHILDLESS else kind._fields
+        found = self[kind] = tuple(name for name in fields if name not in _PLAIN_FIELDS)
+        return found
+
+
+PARTS: Final = _Parts()
+"""The fields of each kind of node that may hold nodes, in order. They may hold other values, too."""
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly under a node, in the order of its fields."""
+    found: list[ast.AST] = []
+    for name in PARTS[node.__class__]:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            # The keys of a display may hold `None` for `**`.
+            found += [one for one in value if one is not None]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def below(top: ast.AST) -> list[ast.AST]:
+    """A node and all nodes under it, in the order of `ast.walk`."""
+    found = [top]
+    node_type = ast.AST
+    for node in found:  # the list grows while it is read
+        for name in PARTS[node.__class__]:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += [one for one in value if one is not None]
+            elif isinstance(value, node_type):
+                found.append(value)
+    return found
