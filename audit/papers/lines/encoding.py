@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import Final, Literal, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,10 @@ TOO_LONG: Final = Failed(reason="input too long")
 UNPARSABLE: Final = Failed(reason="source does not parse")
 NO_REFERENTS: Final = Failed(reason="variables are resolved in Python only")
 NOT_ONE: Final = Failed(reason="variables are resolved in a single function only")
+KEPT: Final = 8192
+"""Texts whose tokens a reader keeps, about 3 kB each: as many as a run asks about between two models."""
+KEPT_WORDS: Final = 100_000
+"""Distinct words whose tokens a reader keeps."""
 FARTHEST: Final = 255
 """Distances beyond are this one."""
 
@@ -100,49 +104,154 @@ class EncodedLines:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ReadLines:
+    """One function as tokens, with all that any relation is made of."""
+
+    ids: npt.NDArray[np.int32]
+    """(T,) token ids, line after line."""
+    lengths: npt.NDArray[np.int32]
+    """(N,) tokens of each line."""
+    predecessors: tuple[int, ...]
+    """(N,) the rows of the dependence graph; empty if no encoder asks for them."""
+    referents: npt.NDArray[np.int32] | None
+    """As in `EncodedLines`."""
+
+
+class LineReader:
+    """Reads texts for all encoders that read alike, and keeps what it has read of the latest `KEPT` texts."""
+
+    def __init__(self, tokenizer: Tokenizer, dependence: Dependence, *, referents: bool) -> None:
+        self._tokenizer = tokenizer
+        self._dependence: Dependence = dependence
+        self._referents = referents
+        self._graphs = False
+        self._window = 0
+        self._read: dict[tuple[str, str], ReadLines | Failed] = {}
+        self._pieces: dict[str, list[int]] = {}
+        # Padding and truncation look at a whole text. Everything else a tokenizer does word by word.
+        self._by_word = tokenizer.padding is None and tokenizer.truncation is None
+
+    def serve(self, relation: Relation, window: int) -> None:
+        """From now on read all that an encoder needs that has this relation and window."""
+        graphs = self._graphs or relation in GRAPHS
+        if (graphs, max(window, self._window)) != (self._graphs, self._window):
+            self._graphs, self._window = graphs, max(window, self._window)
+            self._read.clear()
+
+    def read(self, source: str, language: str) -> ReadLines | Failed:
+        """What `LineEncoder.encode` makes features of, or why there are none."""
+        key = source, language
+        found = self._read.pop(key, None)
+        if found is None:
+            try:
+                found = self.lines(analyse(source, language, self._dependence), language)
+            except SourceError:
+                found = UNPARSABLE
+        # The latest is last, so the first is the one to go.
+        self._read[key] = found
+        if len(self._read) > KEPT:
+            del self._read[next(iter(self._read))]
+        return found
+
+    def lines(self, program: LineProgram, language: str) -> ReadLines | Failed:
+        """As `read`, of an analysed program."""
+        if not program.lines:
+            return UNPARSABLE
+        read = line_words(program, language, "referents" if self._referents else "none")
+        if isinstance(read, Failed):
+            return read
+        coded = [self._coded(line) for line in read]
+        lengths = np.array([min(len(ids), LINE_TOKENS) for ids, _ in coded], dtype=np.int32)
+        # Refused, not cut: in another legal order other lines would stand behind the cut.
+        if lengths.sum() > self._window:
+            return TOO_LONG
+        return ReadLines(
+            ids=np.array([token for ids, _ in coded for token in ids[:LINE_TOKENS]], dtype=np.int32),
+            lengths=lengths,
+            predecessors=tuple(program.graph.predecessors) if self._graphs else (),
+            referents=_referents(read, [places for _, places in coded]) if self._referents else None,
+        )
+
+    def _coded(self, line: Sequence[Word]) -> tuple[list[int], list[int | None]]:
+        """The tokens of a line, and the word that each belongs to."""
+        # Line by line, so no token crosses a line, and a moved line keeps its tokens.
+        if not self._by_word:
+            one = self._encoded([word.text for word in line])
+            return one.ids, one.word_ids
+        ids: list[int] = []
+        places: list[int | None] = []
+        for place, word in enumerate(line):
+            pieces = self._pieces.get(word.text)
+            if pieces is None:
+                if len(self._pieces) >= KEPT_WORDS:
+                    self._pieces.clear()
+                pieces = self._pieces[word.text] = self._encoded([word.text]).ids
+            ids += pieces
+            places += [place] * len(pieces)
+        return ids, places
+
+    def _encoded(self, words: list[str]) -> Encoding:
+        return self._tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
+
+
+_READERS: Final[WeakValueDictionary[tuple[str, Dependence, bool], LineReader]] = WeakValueDictionary()
+"""The readers in use. A reader lives as long as its encoders do."""
+
+
 class LineEncoder:
-    """Turns sources into features for one network."""
+    """Turns sources into features for one network.
+
+    Encoders with the same tokenizer, dependence relation and kind of words share what they read, so that the
+    models of a run read each text once.
+    """
 
     def __init__(
         self, tokenizer: Tokenizer, *, window: int, relation: Relation, dependence: Dependence = "strict"
     ) -> None:
-        self._tokenizer = tokenizer
         self.dependence: Final = dependence
         """The relation between statements that the masks and distances are made of."""
         self._window = window
         self._relation = relation
+        referents = relation == "referents"
+        key = tokenizer.to_str(), dependence, referents
+        found = _READERS.get(key)
+        self._reader = LineReader(tokenizer, dependence, referents=referents) if found is None else found
+        self._reader.serve(relation, window)
+        _READERS[key] = self._reader
 
     def encode(self, source: str, language: str = DEFAULT) -> EncodedLines | Failed:
         """The features of a source, or why there are none: it does not parse, or is too long, or its
         variables cannot be resolved.
         """
-        try:
-            return self.features(analyse(source, language, self.dependence), language)
-        except SourceError:
-            return UNPARSABLE
+        return self._encoded(self._reader.read(source, language))
 
     def features(self, program: LineProgram, language: str = DEFAULT) -> EncodedLines | Failed:
         """As `encode`, of an analysed program."""
-        if not program.lines:
-            return UNPARSABLE
-        read = line_words(program, language, self._relation)
+        return self._encoded(self._reader.lines(program, language))
+
+    def refusal(self, source: str, language: str = DEFAULT) -> Failed | None:
+        """Why `encode` gives no features; `None` if it gives some."""
+        return self._refused(self._reader.read(source, language))
+
+    def _refused(self, read: ReadLines | Failed) -> Failed | None:
         if isinstance(read, Failed):
             return read
-        texts = [[word.text for word in line] for line in read]
-        # Line by line, so no token crosses a line, and a moved line keeps its tokens.
-        coded = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
-        ids = [one.ids[:LINE_TOKENS] for one in coded]
-        lengths = [len(one) for one in ids]
-        # Refused, not cut: in another legal order other lines would stand behind the cut.
-        if sum(lengths) > self._window:
-            return TOO_LONG
-        starts = np.repeat(np.array([0, *accumulate(lengths)][:-1], dtype=np.int32), lengths)
+        # Another network of the same reader may have a longer window.
+        return TOO_LONG if len(read.ids) > self._window else None
+
+    def _encoded(self, read: ReadLines | Failed) -> EncodedLines | Failed:
+        refused = self._refused(read)
+        if refused is not None or isinstance(read, Failed):
+            return refused or UNPARSABLE
+        starts = np.repeat(np.cumsum(read.lengths) - read.lengths, read.lengths)
+        count = len(read.lengths)
         return EncodedLines(
-            ids=np.array([token for one in ids for token in one], dtype=np.int32),
-            line=np.repeat(np.arange(len(ids), dtype=np.int32), lengths),
-            position=np.arange(sum(lengths), dtype=np.int32) - starts,
-            relation=RELATIONS[self._relation](program.graph.predecessors),
-            referents=None if self._relation != "referents" else _referents(read, coded),
+            ids=read.ids,
+            line=np.repeat(np.arange(count, dtype=np.int32), read.lengths),
+            position=np.arange(len(read.ids), dtype=np.int32) - starts.astype(np.int32),
+            relation=RELATIONS[self._relation](read.predecessors or (0,) * count),
+            referents=read.referents,
         )
 
 
@@ -160,12 +269,14 @@ def line_words(program: LineProgram, language: str, relation: Relation) -> list[
     return [[Word(word) for word in words(line, name, language)] for line in program.lines]
 
 
-def _referents(read: Sequence[Sequence[Word]], coded: Sequence[Encoding]) -> npt.NDArray[np.int32]:
+def _referents(
+    read: Sequence[Sequence[Word]], places: Sequence[Sequence[int | None]]
+) -> npt.NDArray[np.int32]:
     """(T,) the variable of each token, of however many its word consists."""
     found = [
         0 if word is None else line[word].referent
-        for line, one in zip(read, coded, strict=True)
-        for word in one.word_ids[:LINE_TOKENS]
+        for line, some in zip(read, places, strict=True)
+        for word in some[:LINE_TOKENS]
     ]
     return np.array(found, dtype=np.int32)
 
@@ -202,6 +313,8 @@ RELATIONS: Final[dict[Relation, Callable[[Sequence[int]], Bytes]]] = {
     "every": _every,
     "referents": _nothing,
 }
+GRAPHS: Final = frozenset[Relation]({"mask", "distances", "every"})
+"""The relations that are made of the dependence graph."""
 PLANES: Final[dict[Relation, slice]] = {
     "none": slice(0, 0),
     "mask": slice(0, 1),

@@ -99,7 +99,6 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         # The head reads the labels' rows of the embeddings. With another tokenizer it would name other words.
         if network.trunk.label_tokens.tolist() != spoken:
             raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
-        self._kept: dict[Query, EncodedLines | Failed] = {}
         relation = NETWORKS[config.network].relation
         self.encoder = LineEncoder(
             files.tokenizer, window=config.shape.window, relation=relation, dependence=config.dependence
@@ -113,21 +112,14 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
 
     def unreadable(self, query: Query) -> Failed | None:
         """As of `ChecksInput`."""
-        # Kept until `predict` asks for it: to encode a text takes as long as to answer it.
-        features = self._kept[query] = self._features(query)
-        return features if isinstance(features, Failed) else None
-
-    def _features(self, query: Query) -> EncodedLines | Failed:
-        if query in self._kept:
-            return self._kept.pop(query)
-        return self.refused(query) or self.encoder.encode(query.source, query.language)
+        return self.refused(query) or self.encoder.refusal(query.source, query.language)
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As of `PaperModel`."""
         found: list[Prediction | None] = [None] * len(queries)
         readable: list[tuple[int, EncodedLines]] = []
         for number, query in enumerate(queries):
-            features = self._features(query)
+            features = self.refused(query) or self.encoder.encode(query.source, query.language)
             if isinstance(features, Failed):
                 found[number] = features
             else:

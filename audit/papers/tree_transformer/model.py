@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, by_size, on_cores
+from codeaudit.audit.papers.lines.encoding import KEPT
 from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.tree_transformer.batches import collate, whole
 from codeaudit.audit.papers.tree_transformer.networks import (
@@ -107,13 +109,15 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         self.reader = NodeReader(config.types, values, spelling=config.spelling, limit=config.shape.window)
         if self.reader.sizes[0] != config.shape.types or tuple(values[: len(SPECIALS)]) != SPECIALS:
             raise ValueError("other types or words")
+        # `unreadable` reads a text before `predict` does, and repeated queries read it again.
+        self._read = lru_cache(maxsize=KEPT)(self.reader.read)
         # The decoder says rows of the table of values. With another vocabulary these would be other words.
         if network.spoken.tolist() != [END_ID, *(places[label] for label in config.labels)]:
             raise ValueError("made with other words or labels")
 
     def unreadable(self, query: Query) -> Failed | None:
         """As of `ChecksInput`."""
-        features = self.refused(query) or self.reader.read(query.source, query.language)
+        features = self.refused(query) or self._read(query.source, query.language)
         return features if isinstance(features, Failed) else None
 
     @property
@@ -126,7 +130,7 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         found: list[Prediction | None] = [None] * len(queries)
         readable: list[tuple[int, TreeInput]] = []
         for number, query in enumerate(queries):
-            features = self.refused(query) or self.reader.read(query.source, query.language)
+            features = self.refused(query) or self._read(query.source, query.language)
             if isinstance(features, Failed):
                 found[number] = features
             else:

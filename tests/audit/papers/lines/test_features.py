@@ -5,16 +5,20 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from codeaudit.audit.papers.lines import encoding
 from codeaudit.audit.papers.lines.encoding import (
     LINE_TOKENS,
     PAD,
     UNKNOWN,
     EncodedLines,
     LineEncoder,
+    Relation,
+    line_words,
     wordpiece_tokenizer,
 )
-from codeaudit.audit.papers.lines.words import masked_name, words
+from codeaudit.audit.papers.lines.words import LineProgram, analyse, masked_name, words
 from codeaudit.audit.records import Failed
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.python.analysis.program import PythonLine
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, tokenizer
@@ -135,3 +139,77 @@ def test_every_relation_is_the_mask_and_both_distances() -> None:
     assert (mask.diagonal() == 1).all()
     assert (near == far.T).all()
     assert (near.diagonal() == 0).all()
+
+
+# ── reading each text once ───────────────────────────────────────────────────────────────────────────────
+
+KINDS: tuple[Relation, ...] = ("mask", "none", "distances", "every")
+
+
+def same(one: EncodedLines | Failed, other: EncodedLines | Failed) -> bool:
+    if isinstance(one, Failed) or isinstance(other, Failed):
+        return one == other
+    names = ("ids", "line", "position", "relation")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+
+
+def test_encoders_of_one_kind_read_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Counter[str] = Counter()
+
+    def counted(source: str, language: str, dependence: Dependence) -> LineProgram:
+        read[source] += 1
+        return analyse(source, language, dependence)
+
+    texts = [CHAIN, *SMALL, "def MASK(:", *stdlib.sample(8)]
+    alone = {
+        kind: [LineEncoder(tokenizer(), window=256, relation=kind).encode(text) for text in texts]
+        for kind in KINDS
+    }
+    monkeypatch.setattr(encoding, "analyse", counted)
+    encoders = {kind: LineEncoder(tokenizer(), window=256, relation=kind) for kind in KINDS}
+    for kind, one in encoders.items():
+        refused = [one.refusal(text) for text in texts]
+        found = [one.encode(text) for text in texts]
+        assert all(map(same, found, alone[kind]))
+        assert refused == [each if isinstance(each, Failed) else None for each in found]
+    assert read == Counter(texts)
+    # Under another relation between statements, a text is another graph.
+    LineEncoder(tokenizer(), window=256, relation="mask", dependence="returning").encode(CHAIN)
+    assert read[CHAIN] == 2
+
+
+@pytest.mark.parametrize("first", [("none", 256), ("mask", 10), ("none", 10), ("mask", 256)])
+def test_an_encoder_that_needs_more_gets_it_whoever_came_before(first: tuple[Relation, int]) -> None:
+    relation, window = first
+    alone = LineEncoder(tokenizer(), window=256, relation="distances").encode(CHAIN)
+    assert isinstance(alone, EncodedLines)
+    before = LineEncoder(tokenizer(), window=window, relation=relation)
+    early = before.encode(CHAIN)
+    assert isinstance(early, Failed) == (window == 10)
+    assert same(LineEncoder(tokenizer(), window=256, relation="distances").encode(CHAIN), alone)
+    assert same(before.encode(CHAIN), early)
+
+
+def test_only_the_latest_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "KEPT", 3)
+    one = encoder()
+    texts = [f"def MASK(a):\n    return a + {number}" for number in range(5)]
+    for text in texts:
+        one.encode(text)
+    one.encode(texts[2])
+    one.encode("def MASK(a):\n    return None")
+    assert [source.splitlines()[1].split()[-1] for source, _ in one._reader._read] == ["4", "2", "None"]
+
+
+def test_words_are_tokens_as_the_tokenizer_makes_them_of_whole_lines() -> None:
+    made = tokenizer()
+    for source in [CHAIN, *SMALL, *stdlib.sample(20)]:
+        found = encoder(window=4096).encode(source)
+        assert isinstance(found, EncodedLines)
+        lines = line_words(analyse(source, "python"), "python", "none")
+        assert not isinstance(lines, Failed)
+        for number, line in enumerate(lines):
+            texts = [word.text for word in line]
+            whole = made.encode(texts, is_pretokenized=True, add_special_tokens=False).ids
+            assert found.ids[found.line == number].tolist() == whole[:LINE_TOKENS]
