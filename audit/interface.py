@@ -161,6 +161,28 @@ class AnswersApart(Protocol):
 
 
 @runtime_checkable
+class AnswersBatches(Protocol):
+    """Optional: a model that answers several batches at once, in other processes or on other machines."""
+
+    @property
+    def at_once(self) -> int:
+        """Number of batches that keep it busy."""
+        ...
+
+    def answers(
+        self, batches: Iterable[Sequence[Query]], *, again: bool
+    ) -> Iterator[tuple[int, list[Prediction]]]:
+        """The answers to each batch with its number from 0, in the order in which they arrive.
+
+        With `again`, by the model's second computation, if it has one (`SecondComputation`).
+
+        Raises:
+            ModelError: as `Model.predict`.
+        """
+        ...
+
+
+@runtime_checkable
 class ChecksInput(Protocol):
     """Optional: a model that tells without an answer whether it can read an input.
 

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
     AnswersApart,
+    AnswersBatches,
     AnswersInAnyOrder,
     Expectation,
     GradesByExecution,
@@ -58,6 +59,8 @@ ROLLING_WINDOW: Final = 512
 AHEAD: Final = 1024
 """Queries that such a model is asked before the answers to them are needed; more than run at once."""
 
+BUSY: Final = 16
+"""Batches in a window for each that a model answers at once."""
 GROUP: Final = 4
 """Number of batches of repeated queries of one bucket that are sorted by length together."""
 
@@ -160,7 +163,7 @@ def audit(
     if isinstance(setup.model, AnswersInAnyOrder):
         yield from _rolled(cases, setup, setup.model)
         return
-    for window in _windows(cases, WINDOW):
+    for window in _windows(cases, _window(setup)):
         # Equal texts are one query: many variants of short functions are equal, and answers cost money.
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task.name)))
         repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task.name)))
@@ -236,6 +239,14 @@ def _graded(query: Query, sample: Sample, answers: Mapping[Query, Prediction], t
     return found
 
 
+def _window(setup: AuditSetup) -> int:
+    """Number of queries that are asked before the first is judged."""
+    model = setup.model
+    # At the end of a window all processes but one wait. So the window grows with them.
+    busy = BUSY * model.at_once * setup.batch_size if isinstance(model, AnswersBatches) else 0
+    return max(WINDOW, busy)
+
+
 def _windows(cases: Iterable[Case], most: int) -> Iterator[list[Case]]:
     window: list[Case] = []
     size = 0
@@ -279,7 +290,7 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
         return None
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
-    while several := list(islice(groups, WINDOW // (GROUP * _other_size(setup.batch_size)) or 1)):
+    while several := list(islice(groups, _window(setup) // (GROUP * _other_size(setup.batch_size)) or 1)):
         found = _asked_in_groups(several, setup)
         lost |= {query: one for query, one in found.items() if not _kept(one)}
     return lost
@@ -345,10 +356,7 @@ def _asked(
 ) -> dict[Query, Prediction]:
     """The answers to the queries of a plan, but for those that are known."""
     answers: dict[Query, Prediction] = {}
-    model = setup.model
-    ask = model.again if again and isinstance(model, SecondComputation) else model.predict
-    for batch in plan:
-        predictions = ask(batch.queries)
+    for batch, predictions in _predicted(plan, setup.model, again=again):
         if len(predictions) != len(batch.queries):
             raise ModelError(
                 f"model {setup.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
@@ -360,6 +368,26 @@ def _asked(
         _keep(found, setup, again=again)
         answers |= found
     return answers
+
+
+def _predicted(
+    plan: Iterable[QueryBatch], model: Model, *, again: bool
+) -> Iterator[tuple[QueryBatch, list[Prediction]]]:
+    """Each batch with its answers, in any order."""
+    if isinstance(model, AnswersBatches):
+        sent: dict[int, QueryBatch] = {}
+
+        def queries_of_each() -> Iterator[Sequence[Query]]:
+            for number, batch in enumerate(plan):
+                sent[number] = batch
+                yield batch.queries
+
+        for number, predictions in model.answers(queries_of_each(), again=again):
+            yield sent.pop(number), predictions
+        return
+    ask = model.again if again and isinstance(model, SecondComputation) else model.predict
+    for batch in plan:
+        yield batch, ask(batch.queries)
 
 
 def _kept(prediction: Prediction) -> bool:

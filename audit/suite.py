@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from codeaudit.audit.engines.local import spread
+from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.records import Case
 from codeaudit.transforms.language import Language, find_language
 from codeaudit.transforms.perturb import perturb_one
@@ -73,14 +73,15 @@ def with_noise_floor(names: Sequence[str], languages: Collection[str], *, contro
 
 def cases(samples: Iterable[Sample], plan: SuitePlan, *, workers: int) -> Iterator[Case]:
     """One case per sample, in the order of the samples; equal for every number of workers."""
-    yield from chosen_cases(((one, plan.transforms) for one in samples), plan, workers=workers)
+    engine = LocalEngine(workers)
+    yield from chosen_cases(((one, plan.transforms) for one in samples), plan, engine=engine)
 
 
 def chosen_cases(
-    chosen: Iterable[tuple[Sample, tuple[str, ...]]], plan: SuitePlan, *, workers: int
+    chosen: Iterable[tuple[Sample, tuple[str, ...]]], plan: SuitePlan, *, engine: Engine
 ) -> Iterator[Case]:
     """As `cases`, each sample under transforms of its own. The pairs are read while cases are taken."""
-    yield from spread(partial(_chosen_case, plan=plan), chosen, workers=workers, chunk=CHUNK, few=FEW)
+    yield from engine.spread(partial(_chosen_case, plan=plan), chosen, chunk=CHUNK, few=FEW)
 
 
 def _chosen_case(pair: tuple[Sample, tuple[str, ...]], plan: SuitePlan) -> Case:

@@ -11,7 +11,7 @@ import shlex
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.models.wrappers import innermost
@@ -58,6 +59,7 @@ from codeaudit.audit.store import (
 )
 from codeaudit.options import RunOptions
 from codeaudit.preparing import (
+    DrawnInputs,
     Inputs,
     bundled_models,
     check_names,
@@ -72,7 +74,7 @@ from codeaudit.preparing import (
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.reports.wording import counted
-from codeaudit.transforms.errors import CannotAudit, ModelError, RunError
+from codeaudit.transforms.errors import CannotAudit, ModelError, RunError, UsageError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
@@ -144,17 +146,23 @@ def audit_models(
     check_names(options, given)
     part = options.part
     key = None if options.sign_key is None else read_key(options.sign_key)
-    with run_folder(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
+    with (
+        run_folder(options.out or _default_folder(options)) as folder,
+        _resumable(folder, progress),
+        _engine(options) as engine,
+    ):
         # A suite was made for one task, so it names the task if the user does not.
         named = options.task or (suite_task(options.suite) if options.suite else None)
-        models = load_models(options, options.model, given)
+        models = load_models(options, options.model, given, engine)
         task = common_task(named, models)
         inputs = prepare_inputs(options, task, corpus, progress)
+        if isinstance(inputs, DrawnInputs):
+            inputs = replace(inputs, engine=engine)
         specs = options.model
         # The bundled models depend on the language, which is known only when the samples are drawn.
         if not specs:
             specs = bundled_models(task.name, inputs.language)
-            models = load_models(options, specs, given)
+            models = load_models(options, specs, given, engine)
         progress.note(inputs.headline)
         if options.shard is not None:
             progress.note(f"shard {part}: only its share of the samples is audited")
@@ -171,6 +179,25 @@ def audit_models(
             key=key,
         )
         return _finished(job), folder
+
+
+@contextmanager
+def _engine(options: RunOptions) -> Iterator[Engine]:
+    """What the work of a run is distributed by.
+
+    Raises:
+        UsageError: an option is of another engine.
+        RunError: the engine cannot be used.
+    """
+    if options.engine == "ray":
+        from codeaudit.audit.engines.ray import ray_engine
+
+        with ray_engine(options.address, workers=options.workers, device=options.device) as engine:
+            yield engine
+    else:
+        if options.address is not None:
+            raise UsageError(f"--address {options.address} is of a Ray cluster; add --engine ray")
+        yield LocalEngine(options.workers)
 
 
 def _note_relations(models: Sequence[Model], transforms: Sequence[str], progress: RunProgress) -> None:

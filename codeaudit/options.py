@@ -76,6 +76,8 @@ class RunOptions:
     batch_size: int = 32
     workers: int = 1
     engine: str = "local"
+    address: str | None = None
+    """Of a Ray cluster; `None` starts Ray on this machine."""
     cache: Path | None = None
     shard: str | None = None
     """`I/N`: only this part of the run; `None` for all of it."""
@@ -237,6 +239,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "sites": get_args(Sites),
     "dependence": DEPENDENCES,
     "wrap": ("canonical", "columns"),
+    "engine": ("local", "ray"),
     "precision": ("float32", "float64", "bfloat16", "float16"),
 }
 """Options with fixed values."""
@@ -251,11 +254,14 @@ LARGEST: Final[Mapping[str, float | None]] = {
     "min_shared": 1,
 }
 """Limits of a gate: numbers from 0, with the largest number; `None` if there is none."""
-TEXTS: Final = frozenset({"source", "name", "language", "task", "labels", "base_url", "device", "shard"})
+TEXTS: Final = frozenset(
+    {"source", "name", "language", "task", "labels", "base_url", "device", "shard", "address"}
+)
 NAMES: Final = frozenset({"transforms", "mixed", "attack"})
 """Options that are one text with commas between its names, or several names."""
 OPTIONAL: Final = frozenset(
     {
+        "address",
         "attack",
         "base_url",
         "labels",

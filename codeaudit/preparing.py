@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias, cast
@@ -18,6 +19,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, execute, witnesses
 from codeaudit.audit.interface import (
@@ -47,6 +49,7 @@ from codeaudit.transforms.errors import CorpusError, ModelError, RunError, Usage
 from codeaudit.transforms.records import Sample, Sites
 from codeaudit.transforms.registry import kind_of, related
 
+LOCAL: Final = LocalEngine()
 CANDIDATES_AT_ONCE: Final = 64
 """Samples whose labels are found together, where samples are drawn in addition."""
 CANDIDATES_PER_MOVABLE: Final = 64
@@ -99,8 +102,15 @@ def bundled_models(task: str, language: str) -> tuple[str, ...]:
     return specs
 
 
-def load_models(options: RunOptions, specs: tuple[str, ...], given: Mapping[str, Model]) -> tuple[Model, ...]:
+def load_models(
+    options: RunOptions,
+    specs: tuple[str, ...],
+    given: Mapping[str, Model],
+    engine: Engine = LOCAL,
+) -> tuple[Model, ...]:
     """The models in the order of `specs`, each behind the wrapper of `options.wrap`.
+
+    Those that are objects already stay in this process.
 
     Raises:
         ModelError: one of them cannot be loaded.
@@ -108,19 +118,27 @@ def load_models(options: RunOptions, specs: tuple[str, ...], given: Mapping[str,
     settings = Settings(**{name: getattr(options, name) for name in OPTIONS})
     models = []
     for spec in specs:
-        model = given.get(spec)
-        if model is None:
-            # `-M` arguments are for all models together; each takes its own, and `check_names` found an owner
-            # for each.
-            accepted = catalogue.accepted(spec)
-            own = {key: value for key, value in options.arguments.items() if key in accepted}
-            model = catalogue.load(spec, settings, own)
-        if options.wrap == catalogue.CANONICAL:
-            model = catalogue.wrapped(model)
-        elif options.wrap == catalogue.COLUMNS:
-            model = catalogue.permuted(model, seed=options.seed)
-        models.append(model)
+        if spec in given:
+            models.append(_wrapped(given[spec], options.wrap, options.seed))
+            continue
+        # `-M` arguments are for all models together; each takes its own, and `check_names` found an owner
+        # for each.
+        accepted = catalogue.accepted(spec)
+        own = {key: value for key, value in options.arguments.items() if key in accepted}
+        models.append(engine.model(partial(_loaded, spec, settings, own, options.wrap, options.seed)))
     return tuple(models)
+
+
+def _loaded(
+    spec: str, settings: Settings, arguments: Mapping[str, str], wrap: str | None, seed: int
+) -> Model:
+    return _wrapped(catalogue.load(spec, settings, arguments), wrap, seed)
+
+
+def _wrapped(model: Model, wrap: str | None, seed: int) -> Model:
+    if wrap == catalogue.CANONICAL:
+        return catalogue.wrapped(model)
+    return catalogue.permuted(model, seed=seed) if wrap == catalogue.COLUMNS else model
 
 
 def as_model(model: object, *, name: str = "") -> Model:
@@ -219,6 +237,8 @@ class DrawnInputs:
     """Number of movable samples that each transform should have; 0: only the plain draw."""
     labels: LabelSource
     progress: RunProgress
+    engine: Engine | None = None
+    """What makes the variants; `None`: `workers` processes of this machine."""
     shard: Shard = WHOLE
     """The part of the samples that the run audits. All numbers but `size` are those of the whole run."""
 
@@ -288,7 +308,7 @@ class DrawnInputs:
         )
         # One stream, so that the worker processes start once.
         chosen = self._candidates(seed, chooser)
-        made = suite.chosen_cases(chosen, plan, workers=self.workers)
+        made = suite.chosen_cases(chosen, plan, engine=self.engine or LocalEngine(self.workers))
         judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)
         # After the witnesses, so that no variant is measured that they left out.
         relabelled = self.labels.relabelled(judged)

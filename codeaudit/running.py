@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Model
@@ -65,6 +65,8 @@ def run(
     batch_size: int = 32,
     workers: int = 1,
     cache: str | Path | None = None,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
     shard: str | None = None,
     sign_key: str | Path | None = None,
     out: str | Path | None = None,
@@ -105,7 +107,7 @@ def run(
     controls
         Also measure sensitivity, with transforms that change the meaning.
     labels, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache,
-    shard, sign_key
+    engine, address, shard, sign_key
         As the options of `codeaudit run --help`.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
@@ -148,6 +150,8 @@ def run(
         base_url=base_url,
         device=device,
         precision=precision,
+        engine=engine,
+        address=address,
         shard=shard,
     )
     numbers = {
@@ -190,6 +194,8 @@ def run(
         wrap=wrap,
         device=device,
         precision=precision,
+        engine=engine,
+        address=address,
         shard=shard,
         **converted,
     )

@@ -6,12 +6,50 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from codeaudit.audit.interface import Model
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Engine(Protocol):
+    """Where suites are made and models live. Results do not depend on it."""
+
+    def spread(self, work: Callable[[T], R], items: Iterable[T], *, chunk: int, few: int) -> Iterator[R]:
+        """The results of `work` for each item, in the order of the items.
+
+        `chunk` items are a fair share for a process; up to `few` are done in this one. Items are read while
+        results are taken.
+        """
+        ...
+
+    def model(self, load: Callable[[], Model]) -> Model:
+        """The model that `load` makes.
+
+        Raises:
+            ModelError, UsageError: as `load`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """Processes of this machine make suites, and models live in this process."""
+
+    workers: int = 1
+
+    def spread(self, work: Callable[[T], R], items: Iterable[T], *, chunk: int, few: int) -> Iterator[R]:
+        """As `Engine.spread`."""
+        return spread(work, items, workers=self.workers, chunk=chunk, few=few)
+
+    def model(self, load: Callable[[], Model]) -> Model:
+        """As `Engine.model`."""
+        return load()
 
 
 def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: int, few: int) -> Iterator[R]:

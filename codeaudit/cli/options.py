@@ -70,7 +70,6 @@ F = TypeVar("F", bound=Callable[..., object])
 
 FORMATS: Final = ("rich", "json", "markdown")
 """Of every command that prints records. `run`, `compare` and `report` print reports, which have more."""
-ENGINES: Final = ("local",)
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that are not taken from a manifest."""
 
@@ -312,7 +311,19 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="N",
         help="Number of processes that make the variants.",
     ),
-    option("--engine", type=click.Choice(ENGINES), default="local", help="How the work is distributed."),
+    option(
+        "--engine",
+        type=click.Choice(CHOICES["engine"]),
+        default="local",
+        help="Where the work is done. local: in this process and in --workers processes beside it. ray: on "
+        "all processors or GPUs of a Ray cluster; needs codeaudit[ray].",
+    ),
+    option(
+        "--address",
+        metavar="HOST:PORT",
+        help="The Ray cluster, for --engine ray; auto finds one that runs here.  "
+        "[default: start Ray here, with --workers processors]",
+    ),
     option(
         "--shard",
         metavar="I/N",

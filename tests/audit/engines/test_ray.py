@@ -1,0 +1,159 @@
+"""The engine of Ray: the results of one process, whatever dies. Without ray only its absence is tested."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from codeaudit.audit.engines import ray as ray_module
+from tests.support.commands import called, codeaudit, environment
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
+
+MODEL = """
+import os, signal, time
+from pathlib import Path
+
+def count(queries):
+    "Ends its process at calls 2, 4, …, as often as the variable says."
+    calls = Path(os.environ["CALLS"])
+    number = len(list(calls.iterdir()))
+    deaths = int(os.environ.get("DEATHS", "0"))
+    (calls / f"{time.time_ns()}-{os.getpid()}").touch()
+    if number % 2 and number < 2 * deaths:
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(float(os.environ.get("SECONDS", "0")))
+    return [str(len(query.source) % 7) for query in queries]
+"""
+SOURCE = "".join(
+    f"def f{number}(alpha, beta):\n    one = alpha + {number}\n    two = beta * {number % 5}\n    return one - two\n\n"
+    for number in range(60)
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "counting.py").write_text(MODEL)
+    (tmp_path / "code.py").write_text(SOURCE)
+    (tmp_path / "calls").mkdir()
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    return tmp_path
+
+
+def words(out: str, *more: str) -> tuple[str, ...]:
+    run = ("run", "--corpus", "code.py", "--transform", "rename", "--variants", "2", "--batch-size", "4")
+    return (*run, "--workers", "2", "--out", out, "--cache", f"{out}.cache", "--format", "json", *more)
+
+
+def same(folder: Path, other: Path) -> None:
+    one, two = (json.loads((each / "summary.json").read_text()) for each in (folder, other))
+    assert one == two
+    for name in ("suite.parquet", "verdicts.parquet"):
+        pd.testing.assert_frame_equal(pd.read_parquet(folder / name), pd.read_parquet(other / name))
+
+
+def test_a_missing_ray_is_one_line(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_module, "find_spec", lambda name: None)
+    found = called(*words("r", "--model", "fake/hash", "--engine", "ray"), cwd=world)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert found.stderr == "codeaudit: --engine ray needs the package ray: pip install 'codeaudit[ray]'\n"
+    assert not (world / "r").exists()
+
+
+def test_an_address_is_of_ray(world: Path) -> None:
+    found = called(*words("r", "--model", "fake/hash", "--address", "auto"), cwd=world)
+    assert found.returncode == 2
+    assert "add --engine ray" in found.stderr
+
+
+@needs_ray
+@pytest.mark.slow
+def test_the_results_are_those_of_one_process(world: Path) -> None:
+    models = ("--model", "fake/hash", "--model", "spe-checkpoint", "--movable", "70")
+    expected = codeaudit(*words("local", *models), cwd=world)
+    found = codeaudit(*words("ray", *models, "--engine", "ray"), cwd=world)
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout) == json.loads(expected.stdout)
+    same(world / "local", world / "ray")
+    assert all(line.startswith("codeaudit: ") for line in found.stderr.splitlines())
+
+
+@needs_ray
+@pytest.mark.slow
+def test_ten_killed_processes_lose_nothing(world: Path) -> None:
+    model = ("--model", "py/counting:count")
+    assert codeaudit(*words("local", *model), cwd=world).returncode == 0
+    for one in (world / "calls").iterdir():
+        one.unlink()
+    found = codeaudit(*words("ray", *model, "--engine", "ray"), cwd=world, DEATHS="10")
+    assert found.returncode == 0, found.stderr
+    same(world / "local", world / "ray")
+    processes = {one.name.rpartition("-")[2] for one in (world / "calls").iterdir()}
+    assert len(processes) > 10
+
+
+@needs_ray
+@pytest.mark.slow
+def test_queries_that_end_every_process_end_the_run(world: Path) -> None:
+    (world / "broken.py").write_text("import os, signal\n\ndef end(queries):\n    os.kill(os.getpid(), 9)\n")
+    found = codeaudit(*words("ray", "--model", "py/broken:end", "--engine", "ray"), cwd=world)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert "ended 6 processes with the same queries" in found.stderr.splitlines()[-1]
+
+
+@needs_ray
+@pytest.mark.slow
+def test_errors_of_models_are_those_of_one_process(world: Path) -> None:
+    for spec, code in (("py/counting:absent", 3), ("fake/absent", 2)):
+        lines = []
+        for engine in ("local", "ray"):
+            found = codeaudit(*words(engine, "--model", spec, "--engine", engine), cwd=world)
+            assert found.returncode == code
+            lines.append(found.stderr.splitlines()[-1])
+        assert lines[0] == lines[1]
+
+
+@needs_ray
+@pytest.mark.slow
+def test_ctrl_c_ends_everything_and_going_on_asks_nothing_twice(world: Path) -> None:
+    line = words("ray", "--model", "py/counting:count", "--engine", "ray")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "codeaudit", *line],
+        cwd=world,
+        env=environment({"SECONDS": "0.3"}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    start = time.monotonic()
+    while len(list((world / "calls").iterdir())) < 8 and time.monotonic() - start < 100:
+        time.sleep(0.1)
+    # As a terminal does: to every process of the group.
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, ""), err
+    assert "every answer so far is kept" in err.splitlines()[-1]
+    before = len(list((world / "calls").iterdir()))
+    found = codeaudit(*line, cwd=world)
+    assert found.returncode == 0, found.stderr
+    assert "from the cache" in found.stderr
+    codeaudit(*words("local", "--model", "py/counting:count"), cwd=world)
+    same(world / "local", world / "ray")
+    assert before
+
+
+@needs_ray
+@pytest.mark.slow
+def test_an_absent_cluster_is_one_line(world: Path) -> None:
+    line = words("r", "--model", "fake/hash", "--engine", "ray", "--address", "127.0.0.1:1")
+    found = codeaudit(*line, cwd=world)
+    assert (found.returncode, found.stdout) == (3, "")
+    assert "cannot use Ray at '127.0.0.1:1'" in found.stderr.splitlines()[-1]
