@@ -148,19 +148,6 @@ class HasUsage(Protocol):
 
 
 @runtime_checkable
-class AnswersApart(Protocol):
-    """Optional: a model that can answer each query by itself, so that nothing depends on its batch.
-
-    An endpoint is one. A repeated query then needs no company.
-    """
-
-    @property
-    def apart(self) -> bool:
-        """Whether it does."""
-        ...
-
-
-@runtime_checkable
 class AnswersBatches(Protocol):
     """Optional: a model that answers several batches at once, in other processes or on other machines."""
 

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
-    AnswersApart,
     AnswersBatches,
     AnswersInAnyOrder,
     Expectation,
@@ -286,7 +285,7 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
     Raises:
         ModelError: as `audit`.
     """
-    if _answers_apart(setup.model) or isinstance(setup.model, RecordedAnswers):
+    if isinstance(setup.model, AnswersInAnyOrder | RecordedAnswers):
         return None
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
@@ -294,10 +293,6 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
         found = _asked_in_groups(several, setup)
         lost |= {query: one for query, one in found.items() if not _kept(one)}
     return lost
-
-
-def _answers_apart(model: Model) -> bool:
-    return isinstance(model, AnswersApart) and model.apart
 
 
 def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
@@ -315,14 +310,11 @@ def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
 def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
     wanted = list(dict.fromkeys(one for group in groups for one in group))
     known = _recalled(wanted, setup, again=True)
-    if _answers_apart(setup.model):
-        plan = batches([one for one in wanted if one not in known], setup.batch_size)
-    else:
-        # A batch with one open query is asked as a whole: its company must not depend on what is known.
-        # Only a network has a shape. An answer of anything else may cost money.
-        padded = setup.model.parameters is not None
-        made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=padded))
-        plan = (batch for batch in made if any(one not in known for one in batch.queries[batch.company :]))
+    # Only a network has a shape. An answer of anything else may cost money.
+    padded = setup.model.parameters is not None
+    made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=padded))
+    # A batch with one open query is asked as a whole: its company must not depend on what is known.
+    plan = (batch for batch in made if any(one not in known for one in batch.queries[batch.company :]))
     return {**_asked(plan, setup, again=True, known=known), **known}
 
 

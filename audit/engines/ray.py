@@ -22,7 +22,7 @@ from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
 from codeaudit.audit.interface import (
-    AnswersApart,
+    AnswersInAnyOrder,
     ChecksInput,
     HasUsage,
     Model,
@@ -271,7 +271,7 @@ class _Holder:
             found["dependence"] = inner.dependence
         return {
             "attributes": found,
-            "here": isinstance(model, RecordedAnswers) or (isinstance(model, AnswersApart) and model.apart),
+            "here": isinstance(model, AnswersInAnyOrder | RecordedAnswers),
             "metered": isinstance(inner, HasUsage),
             "checks": isinstance(model, ChecksInput),
         }

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from codeaudit.audit.interface import (
-    AnswersApart,
     AnswersInAnyOrder,
     AnswerStream,
     ChecksInput,
@@ -59,11 +58,6 @@ class Wrapping:
     def samples(self) -> int:
         """The inner model's: how many answers are drawn for a query."""
         return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1
-
-    @property
-    def apart(self) -> bool:
-        """As the inner model: whether it answers each query by itself."""
-        return isinstance(self.inner, AnswersApart) and self.inner.apart
 
     def unreadable(self, query: Query) -> Failed | None:
         """As the inner model says, if it can tell."""

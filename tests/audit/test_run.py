@@ -192,10 +192,6 @@ def test_only_a_network_is_asked_beside_a_copy() -> None:
         model = Recorder(echo, parameters=parameters)
         run([case("aaaa")], model)
         assert [len(batch) for batch in model.batches] == [1, times]
-    # Repeated queries of an endpoint fill whole batches, whatever their buckets.
-    model = Recorder(echo, apart=True)
-    run(SEVERAL[:8], model)
-    assert [len(batch) for batch in model.batches] == [4] * 4
 
 
 def test_equal_texts_of_two_buckets_are_repeated_for_each() -> None:

@@ -17,7 +17,6 @@ class Recorder:
     task: str | None = None
     parameters: int | None = None
     noise: float = 0.0
-    apart: bool = False
     batches: list[list[Query]] = field(default_factory=list)
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:

@@ -22,7 +22,6 @@ class EndpointModel:
     task: None = None
     parameters: None = None
     noise = 0.0
-    apart = True
 
     def __init__(self, endpoint: Endpoint, *, name: str, fingerprint: str) -> None:
         self.name = name
