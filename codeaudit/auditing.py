@@ -23,6 +23,7 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
+from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query
@@ -67,6 +68,7 @@ from codeaudit.preparing import (
     load_models,
     meter_of,
     prepare_inputs,
+    spending_of,
     suite_task,
     usage_noted,
     watched_cases,
@@ -74,7 +76,7 @@ from codeaudit.preparing import (
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.reports.wording import counted
-from codeaudit.transforms.errors import CannotAudit, ModelError, RunError, UsageError
+from codeaudit.transforms.errors import CannotAudit, LimitError, ModelError, RunError, UsageError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
@@ -115,6 +117,7 @@ class PreparedRun:
     task: Task
     models: tuple[Model, ...]
     inputs: Inputs
+    spending: Spending
     folder: RunFolder
     command: tuple[str, ...]
     """How the user started the run, for the manifest."""
@@ -153,7 +156,8 @@ def audit_models(
     ):
         # A suite was made for one task, so it names the task if the user does not.
         named = options.task or (suite_task(options.suite) if options.suite else None)
-        models = load_models(options, options.model, given, engine)
+        spending = spending_of(options)
+        models = load_models(options, options.model, given, engine, spending=spending)
         task = common_task(named, models)
         inputs = prepare_inputs(options, task, corpus, progress)
         if isinstance(inputs, DrawnInputs):
@@ -162,7 +166,7 @@ def audit_models(
         # The bundled models depend on the language, which is known only when the samples are drawn.
         if not specs:
             specs = bundled_models(task.name, inputs.language)
-            models = load_models(options, specs, given, engine)
+            models = load_models(options, specs, given, engine, spending=spending)
         progress.note(inputs.headline)
         if options.shard is not None:
             progress.note(f"shard {part}: only its share of the samples is audited")
@@ -173,6 +177,7 @@ def audit_models(
             task=task,
             models=models,
             inputs=inputs,
+            spending=spending,
             folder=folder,
             command=tuple(command),
             progress=progress,
@@ -307,11 +312,12 @@ def _resumable(folder: RunFolder, progress: RunProgress) -> Iterator[None]:
     again = f"codeaudit run --config {place} --out {place}"
     try:
         yield
-    except ModelError:
+    except ModelError as error:
+        more = f" {error.more}" if isinstance(error, LimitError) and error.more else ""
         with suppress(RunError):
             # Before the manifest is written nothing was asked, and there is nothing to resume.
             if folder.manifest().get("state") == "running":
-                progress.note(f"every answer so far is kept; go on with: {again}")
+                progress.note(f"every answer so far is kept; go on with: {again}{more}")
         raise
     except KeyboardInterrupt:
         try:
@@ -362,6 +368,7 @@ def _begin(job: PreparedRun) -> Manifest:
         # would be asked again.
         kept = {field: old[field] for field in ("codeaudit", "started", "usage") if field in old}
         fresh = {**fresh, **kept}
+        job.spending.add(spent_before(fresh["usage"]))
     # A finished run is a result, perhaps the only copy of it. An unfinished one with other options is not.
     elif old.get("state") == "finished":
         note(f"the finished run in {job.folder.path} is kept in {job.folder.put_aside()}")

@@ -74,6 +74,9 @@ class RunOptions:
     device: str = "auto"
     precision: str | None = None
     batch_size: int = 32
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
     workers: int = 1
     engine: str = "local"
     address: str | None = None
@@ -233,6 +236,8 @@ SMALLEST: Final[Mapping[str, int | None]] = {
     "trials": 1,
     "batch_size": 1,
     "workers": 1,
+    "max_requests": 1,
+    "max_tokens": 1,
 }
 """Options that are whole numbers, with the smallest number; `None` if every number is accepted."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -252,8 +257,9 @@ LARGEST: Final[Mapping[str, float | None]] = {
     "max_unjudged": 1,
     "max_newly_unjudged": 1,
     "min_shared": 1,
+    "max_cost": None,
 }
-"""Limits of a gate: numbers from 0, with the largest number; `None` if there is none."""
+"""Limits of a gate or of the cost: numbers from 0, with the largest number; `None` if there is none."""
 TEXTS: Final = frozenset(
     {"source", "name", "language", "task", "labels", "base_url", "device", "shard", "address"}
 )
@@ -266,7 +272,10 @@ OPTIONAL: Final = frozenset(
         "base_url",
         "labels",
         "limit",
+        "max_cost",
         "max_f1_drop",
+        "max_requests",
+        "max_tokens",
         "max_violation_rate",
         "min_sensitivity",
         "mixed",

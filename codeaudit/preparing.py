@@ -35,7 +35,8 @@ from codeaudit.audit.interface import (
 from codeaudit.audit.labels import labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
-from codeaudit.audit.models.provider import OPTIONS, Settings
+from codeaudit.audit.models.endpoints.spending import Spending
+from codeaudit.audit.models.provider import BINDING, OPTIONS, Settings
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import MovableChooser, Readable
 from codeaudit.audit.records import Case
@@ -84,9 +85,9 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     for key in options.arguments.keys() - accepted:
         known = ", ".join(sorted(accepted)) or "none"
         raise UsageError(f"no model here takes the argument {key!r}; known: {known}")
-    # With given models only an address is checked: the batch size has an effect on each of them, and a note
-    # about a device would be useless, because the caller put the model on its device.
-    named = [name for name in options.model_options if name == "base_url" or not given]
+    # With given models only what must have an effect is checked: the batch size has one on each of them, and
+    # a note about a device would be useless, because the caller put the model on its device.
+    named = [name for name in options.model_options if name in BINDING or not given]
     catalogue.check_options(specs if options.model else catalogue.bundled(), named)
 
 
@@ -107,15 +108,23 @@ def load_models(
     specs: tuple[str, ...],
     given: Mapping[str, Model],
     engine: Engine = LOCAL,
+    *,
+    spending: Spending | None = None,
+    sends: bool = True,
 ) -> tuple[Model, ...]:
     """The models in the order of `specs`, each behind the wrapper of `options.wrap`.
 
-    Those that are objects already stay in this process.
+    Those that are objects already stay in this process. `spending` counts what they spend together; without
+    `sends` they will not be asked.
 
     Raises:
         ModelError: one of them cannot be loaded.
     """
-    settings = Settings(**{name: getattr(options, name) for name in OPTIONS})
+    settings = Settings(
+        **{name: getattr(options, name) for name in OPTIONS},
+        spending=spending or spending_of(options),
+        sends=sends,
+    )
     models = []
     for spec in specs:
         if spec in given:
@@ -127,6 +136,13 @@ def load_models(
         own = {key: value for key, value in options.arguments.items() if key in accepted}
         models.append(engine.model(partial(_loaded, spec, settings, own, options.wrap, options.seed)))
     return tuple(models)
+
+
+def spending_of(options: RunOptions) -> Spending:
+    """The limits on what a run spends, with nothing spent yet."""
+    return Spending(
+        max_requests=options.max_requests, max_tokens=options.max_tokens, max_cost=options.max_cost
+    )
 
 
 def _loaded(

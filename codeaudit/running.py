@@ -63,6 +63,9 @@ def run(
     device: str = "auto",
     precision: str | None = None,
     batch_size: int = 32,
+    max_requests: int | None = None,
+    max_tokens: int | None = None,
+    max_cost: float | None = None,
     workers: int = 1,
     cache: str | Path | None = None,
     engine: Literal["local", "ray"] = "local",
@@ -106,7 +109,8 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache,
+    labels, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size, max_requests,
+    max_tokens, max_cost, workers, cache,
     engine, address, shard, sign_key
         As the options of `codeaudit run --help`.
     attack, budget

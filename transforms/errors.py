@@ -6,6 +6,7 @@
         ├── SourceError       code that cannot be read or parsed
         ├── CorpusError       a corpus that is missing, empty or malformed
         ├── ModelError        a model that cannot be loaded or does not fit the task
+        │   └── LimitError    a limit of the user ended a run
         ├── RunError          a run folder that cannot be read or written
         └── NotAppliedError   a transform that cannot rewrite a text (`codeaudit.NotApplied`)
 
@@ -44,6 +45,15 @@ class CorpusError(CannotAudit):
 
 class ModelError(CannotAudit):
     """A model that cannot be loaded, or that does not fit the task."""
+
+
+class LimitError(ModelError):
+    """A limit of the user ended a run, which can go on with another limit."""
+
+    def __init__(self, message: str, *, more: str) -> None:
+        super().__init__(message)
+        self.more = more
+        """The option with which it goes on."""
 
 
 class RunError(CannotAudit):

@@ -14,7 +14,7 @@ from typing import Final
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.provider import OPTIONS, Option, Provider, Settings
+from codeaudit.audit.models.provider import BINDING, OPTIONS, Option, Provider, Settings
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.registration import Entry, Registry, load_target
 
@@ -121,18 +121,18 @@ def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
     """Check that each of the given options has an effect on at least one of these models.
 
     An address without effect is an error, because the answers would come from another model than
-    the user means.
+    the user means; so is a limit on the spending without effect.
     The other options change speed or precision only, so a line on stderr says that they have no effect.
 
     Raises:
-        UsageError: no model accepts `--base-url`; the message lists the models that accept it.
+        UsageError: no model accepts an option of `BINDING`; the message lists the models that do.
     """
     accepted = accepted_options(specs)
     for option in given:
         if option not in accepted:
             able = [one.form for one in (*providers().values(), CHECKPOINT) if option in one.accepts]
             message = f"{OPTIONS[option]}: no model here accepts it; it goes with {', '.join(able)}"
-            if option == "base_url":
+            if option in BINDING:
                 raise UsageError(message)
             _log.warning("codeaudit: %s", message)
 

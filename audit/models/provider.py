@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.interface import Model
+from codeaudit.audit.models.endpoints.spending import Spending
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import load_target
 
@@ -26,11 +27,23 @@ class Settings:
     """The endpoint's address; `None` for the provider's own."""
     batch_size: int = 32
     """Largest number of queries in one call of `predict`."""
+    max_requests: int | None = None
+    """What all models of the run may send together; `None` without a limit."""
+    max_tokens: int | None = None
+    """The same in tokens of prompts and replies."""
+    max_cost: float | None = None
+    """The same in the currency of the models' prices."""
+    spending: Spending = field(default_factory=Spending)
+    """Counts what all models of the run spend, below these limits."""
+    sends: bool = True
+    """Whether queries will be sent. If not, the model only tells what they would need, and needs no key."""
     arguments: Mapping[str, str | float] = field(default_factory=dict)
     """The `-M` arguments that the user gave, read by the provider's readers."""
 
 
-Option: TypeAlias = Literal["base_url", "device", "precision", "batch_size"]
+Option: TypeAlias = Literal[
+    "base_url", "device", "precision", "batch_size", "max_requests", "max_tokens", "max_cost"
+]
 """An option of the command line that only some providers accept."""
 ArgumentReader: TypeAlias = Callable[[str], str | float]
 """Reads the text of an argument: a type such as `float`, or a function that raises `UsageError`."""
@@ -92,5 +105,12 @@ OPTIONS: Final[Mapping[Option, str]] = {
     "device": "--device",
     "precision": "--precision",
     "batch_size": "--batch-size",
+    "max_requests": "--max-requests",
+    "max_tokens": "--max-tokens",
+    "max_cost": "--max-cost",
 }
 """The options as the user writes them."""
+BINDING: Final[frozenset[Option]] = frozenset({"base_url", "max_requests", "max_tokens", "max_cost"})
+"""Options that must have an effect: without it another model would answer, or a limit would not hold."""
+SPENDING: Final[frozenset[Option]] = frozenset({"max_requests", "max_tokens", "max_cost"})
+"""Options that limit what a run spends; every model behind an endpoint accepts them."""

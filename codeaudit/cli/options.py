@@ -304,6 +304,25 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Number of queries asked at once.",
     ),
     option(
+        "--max-requests",
+        type=_whole("max_requests"),
+        metavar="N",
+        help="Models behind an endpoint: stop before more than N requests were sent for this run, in all its "
+        "starts (exit code 3). The same command with a higher limit goes on.",
+    ),
+    option(
+        "--max-tokens",
+        type=_whole("max_tokens"),
+        metavar="N",
+        help="The same for the tokens of prompts and replies.",
+    ),
+    option(
+        "--max-cost",
+        type=click.FloatRange(min=0),
+        metavar="X",
+        help="The same for the cost, by -M price_in and -M price_out (per million tokens).",
+    ),
+    option(
         "--workers",
         type=_whole("workers"),
         default=default_workers,

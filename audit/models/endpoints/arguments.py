@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How many requests are sent at once, and how long failures are endured."""
+    """How many requests are sent at once and in a minute, and how long failures are endured."""
 
     concurrency: int | None = None
     """Requests at once, fewer if the endpoint says that there are too many; `None`: find the best number."""
@@ -29,6 +29,12 @@ class Patience:
     """Seconds before the first repetition, doubled for each further one, up to 8 s. `Retry-After` wins."""
     patience: float = 600.0
     """Seconds without an answer to any query after which the run ends."""
+    unreadable: int = 20
+    """Replies in a row without a readable answer after which the run ends; 0 for no end."""
+    rpm: float | None = None
+    """Largest number of requests in any minute; `None` without a limit."""
+    tpm: float | None = None
+    """Largest number of tokens, of prompts and replies, in any minute."""
 
     @classmethod
     def read(cls, settings: Settings) -> Self:
@@ -47,11 +53,23 @@ class Prices:
 
     @classmethod
     def read(cls, settings: Settings) -> Self | None:
-        """The given prices; `None` without any, because then no cost can be computed."""
+        """The given prices; `None` without any, because then no cost can be computed.
+
+        Raises:
+            UsageError: the cost is limited, and a price is missing.
+        """
         found = given(settings, "price_in", "price_out")
+        if settings.max_cost is not None and len(found) < 2:
+            raise UsageError(
+                "--max-cost needs both prices per million tokens: write -M price_in=X -M price_out=Y"
+            )
         if not found:  # a cost of 0 would look as if the endpoint were free
             return None
         return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
+
+    def cost(self, into: float, out: float) -> float:
+        """Of so many tokens of prompts and replies."""
+        return (into * self.into + out * self.out) / 1e6
 
 
 def given(settings: Settings, *names: str) -> dict[str, str | float]:
@@ -97,6 +115,9 @@ ENDPOINT_ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "retries": partial(read_count, "retries", least=0),
     "backoff": partial(read_number, "backoff", least=0),
     "patience": partial(read_number, "patience", least=0, above=True),
+    "unreadable": partial(read_count, "unreadable", least=0),
+    "rpm": partial(read_number, "rpm", least=0, above=True),
+    "tpm": partial(read_number, "tpm", least=0, above=True),
     "price_in": partial(read_number, "price_in", least=0),
     "price_out": partial(read_number, "price_out", least=0),
 }

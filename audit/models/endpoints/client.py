@@ -134,6 +134,8 @@ class RequestError(Exception):
     """Whether no connection could be made."""
     field: str = ""
     """The field of the request that the endpoint rejects, if it says so."""
+    unreadable: bool = False
+    """Whether there was a reply that is none of the API."""
     elsewhere: str = ""
     """The other host that the endpoint redirects to, where nothing is sent; empty without such a redirect."""
 

@@ -44,7 +44,7 @@ class EndpointModel:
     def stream(self) -> RollingWindow:
         """As `AnswersInAnyOrder.stream`. One stream at a time."""
         if self._session.end is not None:
-            raise ModelError(self._session.end)
+            raise self._session.end
         if self._loop is None:
             self._loop = LoopThread(self._endpoint.connect)
             weakref.finalize(self, self._loop.close)
@@ -66,9 +66,11 @@ class EndpointModel:
             while len(found) < len(queries):
                 found |= stream.arrived()
         except ModelError:
-            # Answers that were paid for are returned first.
-            if not any(isinstance(one, Predicted) for one in found.values()):
+            if self._session.end is None:
                 raise
         finally:
             stream.stop()
+        # Answers that were paid for are returned first.
+        if self._session.end is not None and not any(isinstance(one, Predicted) for one in found.values()):
+            raise self._session.end
         return [found.get(number, STOPPED) for number in range(len(queries))]

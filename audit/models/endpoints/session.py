@@ -5,14 +5,26 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final
 
 from codeaudit.audit.models.endpoints.arguments import Patience, Prices
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, Reply, RequestError
+from codeaudit.audit.models.endpoints.spending import (
+    MARGIN,
+    UNKNOWN_REPLY,
+    Amount,
+    Pace,
+    Spending,
+    tokens_of,
+    tokens_of_prompt,
+)
 from codeaudit.audit.models.endpoints.throttle import Throttle
 from codeaudit.audit.models.endpoints.traffic import Meter
 from codeaudit.audit.models.text_models import Prompts, customised
+from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import CUT_OFF, Failed, Prediction, Query
+from codeaudit.transforms.errors import LimitError, ModelError
 
 LONGEST_BACKOFF: Final = 8.0
 """Seconds between two attempts if the endpoint does not say how many."""
@@ -32,8 +44,25 @@ FIRST: Final = 32
 _log = logging.getLogger(__name__)
 
 
+WAIT: Final = 0.05
+"""Seconds between two looks if the spending has room for a request as soon as others have ended."""
+SHOWN: Final = 160
+"""Largest number of characters shown of an unreadable reply."""
+
+
 class EndpointLostError(Exception):
     """No further query will be answered; the text is a line for the user."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Forecast:
+    """What a request under way will need."""
+
+    into: int
+    """Tokens of its prompt, by `tokens_of`."""
+    reserved: Amount
+    paced: list[float]
+    """Its entry in the limit of tokens per minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +80,10 @@ class Endpoint:
     """How many answers are drawn for a query; each is a request of its own."""
     patience: Patience = field(default_factory=Patience)
     prices: Prices | None = None
+    spending: Spending = field(default_factory=Spending)
+    """What all models of the run may spend together."""
+    longest: Callable[[Prompt], int | None] = lambda _: None
+    """The limit on the tokens of a reply; `None` without one."""
     remedy: Callable[[str], str] = lambda _: ""
     """By the field that the endpoint rejects, what the user can do; empty if it only concerns one query."""
     address_hint: str = ""
@@ -67,8 +100,18 @@ class Session:
         self.name = name
         self.meter = Meter(prices=endpoint.prices)
         self.throttle = Throttle(endpoint.patience.concurrency)
-        self.end: str | None = None
+        self.end: ModelError | None = None
         """Why no further query will be answered."""
+        patience = endpoint.patience
+        self._requests = Pace(patience.rpm or inf)
+        self._tokens = Pace(patience.tpm or inf)
+        self._limited = bool(patience.rpm or patience.tpm or endpoint.spending.limited)
+        """Whether requests have to be forecast."""
+        self._forecast = self._metered = self._replied = self._replies = 0
+        """Over all replies that tell their tokens: tokens of prompts by the forecast and by the endpoint,
+        tokens of replies, and number."""
+        self._unreadable = 0
+        """Replies in a row without a readable answer."""
         self._url = endpoint.address.url
         # Unseeded: only waiting times depend on it, and clients that wait equally long would collide again.
         self._chance = random.Random()
@@ -90,6 +133,51 @@ class Session:
         """No request is under way or waiting."""
         self._silence = time.monotonic() - self._last_answer
 
+    def admit(self, query: Query) -> Forecast | float | None:
+        """The forecast of a request that may be sent now, `None` if nothing is limited, or the seconds until
+        it may be sent.
+
+        Raises:
+            LimitError: a limit of the run is reached.
+        """
+        if not self._limited:
+            return None
+        endpoint = self.endpoint
+        prompt = endpoint.prompts.of(query)
+        into = tokens_of_prompt(prompt, query)
+        told = into * self._metered / self._forecast if self._forecast else into
+        # What such a reply needed so far; the reservation is for the longest one.
+        usual = self._replied / self._replies if self._replies else 0.0
+        if pause := max(self._requests.wait(1), self._tokens.wait(told + usual)):
+            return pause
+        longest = endpoint.longest(prompt) or UNKNOWN_REPLY
+        most = round(told * MARGIN)
+        cost = endpoint.prices.cost(most, longest) if endpoint.prices else 0.0
+        reserved = Amount(requests=1, tokens=most + longest, cost=cost)
+        if not endpoint.spending.reserve(reserved):
+            return WAIT
+        self._requests.take(1)
+        return Forecast(into=into, reserved=reserved, paced=self._tokens.take(told + usual))
+
+    def settle(self, forecast: Forecast | None, tokens: tuple[int, int] | None) -> None:
+        """A request has ended; it needed so many tokens, or `None` if nobody says."""
+        if forecast is None:
+            return
+        into, out = tokens if tokens is not None else (0, 0)
+        cost = self.endpoint.prices.cost(into, out) if self.endpoint.prices else 0.0
+        self.endpoint.spending.settle(forecast.reserved, Amount(requests=1, tokens=into + out, cost=cost))
+        self._tokens.correct(forecast.paced, into + out)
+
+    def tokens(self, forecast: Forecast | None, reply: Reply) -> tuple[int, int] | None:
+        """The tokens of a request with its reply, estimated if the endpoint does not tell them."""
+        if forecast is None or reply.tokens is None:
+            return None if forecast is None else (forecast.into, tokens_of(reply.text))
+        self._forecast += forecast.into
+        self._metered += reply.tokens[0]
+        self._replied += reply.tokens[1]
+        self._replies += 1
+        return reply.tokens
+
     def read(self, query: Query, reply: Reply) -> Prediction:
         """Count a reply and read the answer in it."""
         self._reached = self._answered = True
@@ -97,6 +185,33 @@ class Session:
         self.meter.reply(reply.tokens, reply.served)
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
         return Failed(reason=CUT_OFF) if isinstance(found, Failed) and reply.cut else found
+
+    def readable(self, found: Prediction, text: str) -> None:
+        """Count replies in a row without a readable answer.
+
+        Raises:
+            LimitError: there are too many.
+        """
+        if not isinstance(found, Failed):
+            self._unreadable = 0
+            return
+        self._unreadable += 1
+        most = self.endpoint.patience.unreadable
+        if self._unreadable < most or not most:
+            return
+        line = " ".join(self.endpoint.address.scrub(text).split())
+        line = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+        remedy = (
+            "a larger -M max_tokens leaves more room"
+            if found.reason == CUT_OFF
+            else "-M template=FILE and -M system=TEXT change what is asked"
+        )
+        raise LimitError(
+            f"{self._url}: the last {self._unreadable} replies have no readable answer ({found.reason}), "
+            f"such as {line!r}; {remedy}. Start again to go on with the other queries; -M unreadable=0 "
+            "goes on without an end",
+            more="",
+        )
 
     def note(self, error: RequestError, attempt: int, began: float) -> None:
         """Adapt to a failed request.

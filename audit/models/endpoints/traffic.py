@@ -107,9 +107,7 @@ class Meter:
     @property
     def cost(self) -> float | None:
         """In the currency of the prices; `None` without prices."""
-        if self.prices is None:
-            return None
-        return (self.tokens_in * self.prices.into + self.tokens_out * self.prices.out) / 1e6
+        return None if self.prices is None else self.prices.cost(self.tokens_in, self.tokens_out)
 
     def as_mapping(self) -> Mapping[str, object]:
         """The record for the manifest; empty before the first request."""

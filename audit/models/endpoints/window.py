@@ -13,11 +13,11 @@ from math import inf
 from typing import Final
 
 from codeaudit.audit.models.endpoints.client import EndpointClient, RequestError
-from codeaudit.audit.models.endpoints.session import EndpointLostError, Session
+from codeaudit.audit.models.endpoints.session import EndpointLostError, Forecast, Session
 from codeaudit.audit.models.endpoints.traffic import CLOSING, LoopThread
 from codeaudit.audit.models.text_models import joined
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.errors import LimitError, ModelError
 
 PULSE: Final = 0.5
 """Seconds between two looks of a waiting caller, because not every platform wakes it for Ctrl-C."""
@@ -54,6 +54,7 @@ class PendingRequest:
     """The number of the answer, if several are drawn."""
     attempt: int = 0
     """How often it was sent."""
+    forecast: Forecast | None = None
 
 
 class RollingWindow:
@@ -85,6 +86,8 @@ class RollingWindow:
         self._stopped = False
         self._broken: BaseException | None = None
         """A mistake of ours in a request."""
+        self._limit: LimitError | None = None
+        """Why nothing more is sent, while what is under way goes on."""
         self._running = loop.begin(self._run())
 
     # ── the caller's thread ──────────────────────────────────────────────────────────────────────────────
@@ -112,7 +115,7 @@ class RollingWindow:
             if not self._given:
                 if ended:
                     self._running.result()  # a mistake of ours is raised here
-                    raise ModelError(self._session.end or "the endpoint's requests were stopped")
+                    raise self._session.end or ModelError("the requests to the endpoint were stopped")
                 self._news.wait(PULSE)
                 self._news.clear()
                 if self._taken + len(self._arrived) < self._asked:
@@ -142,10 +145,14 @@ class RollingWindow:
         try:
             client = self._loop.client()
             self._session.go_on()
-            while not self._stopped:
+            while not self._stopped and self._limit is None:
                 await self._sent(client)
+            if self._limit is not None:
+                await self._ended(self._limit)
         except EndpointLostError as lost:
-            self._session.end = str(lost)
+            self._session.end = ModelError(str(lost))
+        except LimitError as limit:
+            await self._ended(limit)
         except asyncio.CancelledError:
             pass
         finally:
@@ -170,11 +177,24 @@ class RollingWindow:
                 return
             throttle.idle()
         elif (pause := throttle.wait()) == 0:
-            task = asyncio.create_task(self._request(client, self._next(), throttle.begin()))
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
-            return
+            request = self._next()
+            forecast = self._session.admit(request.pending.query)
+            if not isinstance(forecast, float):
+                request.forecast = forecast
+                task = asyncio.create_task(self._request(client, request, throttle.begin()))
+                self._tasks.add(task)
+                task.add_done_callback(self._done)
+                return
+            self._waiting.appendleft(request)
+            throttle.idle()
+            pause = forecast
         await self._rung(pause)
+
+    async def _ended(self, limit: LimitError) -> None:
+        """Send nothing more, but wait for what is under way, because it is paid for."""
+        self._session.end = limit
+        while self._tasks and not self._stopped:
+            await asyncio.wait(self._tasks)
 
     async def _rung(self, seconds: float) -> None:
         """Wait until something has changed, at most so long."""
@@ -218,11 +238,14 @@ class RollingWindow:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            if isinstance(error, EndpointLostError):
-                self._session.end = self._session.end or str(error)
+            if isinstance(error, LimitError):
+                self._limit = self._limit or error
             else:
-                self._broken = error
-            self._cancel()
+                if isinstance(error, EndpointLostError):
+                    self._session.end = self._session.end or ModelError(str(error))
+                else:
+                    self._broken = error
+                self._cancel()
         self._bell.set()
 
     async def _request(self, client: EndpointClient, request: PendingRequest, began: float) -> None:
@@ -234,8 +257,16 @@ class RollingWindow:
             prompt = session.endpoint.prompts.of(pending.query)
             reply = await client.ask(prompt, pending.query, request.number)
         except RequestError as error:
+            # Nobody knows if a request without a response was worked on; its prompt is counted.
+            into = 0 if request.forecast is None else request.forecast.into
+            unknown = error.status is None and not error.unreachable
+            session.settle(request.forecast, (into, 0) if unknown else None)
             self._failed(request, error, began)
+        except BaseException:  # cancelled
+            session.settle(request.forecast, None)
+            raise
         else:
+            session.settle(request.forecast, session.tokens(request.forecast, reply))
             session.throttle.granted(began)
             found = session.read(pending.query, reply)
             if isinstance(found, Failed):
@@ -244,6 +275,7 @@ class RollingWindow:
                 pending.received[request.number] = found
                 if len(pending.received) == pending.samples:
                     self._answer(pending)
+            session.readable(found, reply.text)
         finally:
             session.throttle.end(began)
 
@@ -252,16 +284,20 @@ class RollingWindow:
 
         Raises:
             EndpointLostError: every other request would fail, too.
+            LimitError: too many replies in a row were unreadable.
         """
         session = self._session
         session.note(error, request.attempt, began)
+        failed = Failed(reason=error.reason)
         if not error.again or request.attempt == session.endpoint.patience.retries:
-            self._lose(request.pending, Failed(reason=error.reason), error.message)
-            return
-        # After a refusal the throttle pauses for all.
-        delay = 0.0 if error.busy else session.delay(error, request.attempt)
-        request.attempt += 1
-        heappush(self._later, (time.monotonic() + delay, next(self._order), request))
+            self._lose(request.pending, failed, error.message)
+        else:
+            # After a refusal the throttle pauses for all.
+            delay = 0.0 if error.busy else session.delay(error, request.attempt)
+            request.attempt += 1
+            heappush(self._later, (time.monotonic() + delay, next(self._order), request))
+        if error.unreadable:
+            session.readable(failed, error.message)
 
     def _lose(self, pending: PendingQuery, failed: Failed, message: str = "") -> None:
         """Count a query without an answer, once; no further request is sent for it.

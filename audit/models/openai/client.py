@@ -19,7 +19,7 @@ from codeaudit.audit.checks import is_whole
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
-from codeaudit.audit.prompts import ContinuationPrompt, Prompt
+from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
 AGAIN: Final = frozenset({408, 409, 425, 429})
@@ -77,19 +77,23 @@ class Client:
         except RequestError:  # from `_read`, with its own reason
             raise
         except Exception as error:  # the library does not check replies, so any error may occur
-            raise RequestError("unreadable reply", message=type(error).__name__, again=True) from None
+            message = type(error).__name__
+            raise RequestError("unreadable reply", message=message, again=True, unreadable=True) from None
 
     async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
         """Send a request; gives its reply as JSON. The typed calls of the library check nothing more."""
         seed = self._decoding.seed_of(attempt)
-        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
         body: dict[str, object] = {"model": self._model}
         if self._decoding.api == "completions":
             body["prompt"] = prompt.text(query)
         else:
             turns = prompt.messages(query)
             body["messages"] = [{"role": turn.role, "content": turn.content} for turn in turns]
-        body |= {"stream": False, **self._decoding.sent(longest, seed=seed), **self._decoding.extra_body}
+        body |= {
+            "stream": False,
+            **self._decoding.sent(self._decoding.longest(prompt), seed=seed),
+            **self._decoding.extra_body,
+        }
         path = "/completions" if self._decoding.api == "completions" else "/chat/completions"
         return await self._client.post(path, cast_to=object, body=body)
 
@@ -106,7 +110,8 @@ class Client:
             text = ""
         if not isinstance(text, str):
             told = _told(_of(completion, "error"))
-            raise RequestError("unreadable reply", message=self._shown(told or "no completion"), again=True)
+            message = self._shown(told or str(completion) or "nothing")
+            raise RequestError("unreadable reply", message=message, again=True, unreadable=True)
         names = [_of(completion, name) for name in ("model", "system_fingerprint")]
         return Reply(
             text=self._address.cleared(text),

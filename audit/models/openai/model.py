@@ -23,8 +23,9 @@ from codeaudit.audit.models.endpoints.arguments import (
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.session import Endpoint
-from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
+from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, draws, read_template, samples
+from codeaudit.audit.prompts import ContinuationPrompt, Prompt
 from codeaudit.transforms.errors import ModelError, UsageError
 
 NONE: Final = "none"
@@ -73,12 +74,16 @@ class Decoding:
     @property
     def fields(self) -> dict[str, object]:
         """The fields of a request; fields that are not sent are absent."""
-        return self.sent(None)
+        return self.sent(self.max_tokens)
 
-    def sent(self, longest: int | None, *, seed: int | None = None) -> dict[str, object]:
-        """As `fields`, for answers of up to `longest` tokens, and with an answer's own `seed`."""
+    def longest(self, prompt: Prompt) -> int | None:
+        """The limit on the tokens of a reply to a prompt; `None` without one."""
         # A prompt that asks for code may need more tokens than the default; the user's own limit holds.
-        bound = self.max_tokens if longest is None or self.bounded else longest
+        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
+        return self.max_tokens if longest is None or self.bounded else longest
+
+    def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
+        """As `fields`, for replies of up to `bound` tokens, and with an answer's own `seed`."""
         seed = self.seed if seed is None else seed
         known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
         return {name: value for name, value in known.items() if value is not None}
@@ -197,7 +202,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
     if not name.strip():
         raise UsageError("model 'openai/' names no model; write openai/MODEL")
     where = address(settings.base_url or default_base_url(), os.environ.get(KEY), key_name=KEY)
-    if where.url == HOME and not (where.key or where.basic):
+    if settings.sends and where.url == HOME and not (where.key or where.basic):
         raise ModelError(f"{HOME} asks for a key: set {KEY}, or name another endpoint with --base-url")
     decoding, asked = Decoding.read(settings), prompts(settings)
     patience = Patience.read(settings)
@@ -209,6 +214,8 @@ def load(name: str, settings: Settings) -> EndpointModel:
         samples=decoding.samples,
         patience=patience,
         prices=Prices.read(settings),
+        spending=settings.spending,
+        longest=decoding.longest,
         remedy=partial(_remedy, decoding),
         address_hint="; most end in /v1",
         sampling_hint=" -M extra_body may have to ask for it",
@@ -241,7 +248,7 @@ PROVIDER: Final = Provider(
     form="openai/MODEL",
     summary="a model behind an OpenAI-compatible endpoint, by default OpenAI's; see --base-url",
     load=load,
-    accepts=frozenset({"base_url"}),
+    accepts=frozenset({"base_url", *SPENDING}),
     arguments=ARGUMENTS,
     default_base_url=default_base_url,
 )

@@ -13,7 +13,7 @@ from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patie
 from codeaudit.audit.models.endpoints.client import Reply, RequestError, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.session import Endpoint
-from codeaudit.audit.models.provider import Provider, Settings
+from codeaudit.audit.models.provider import SPENDING, Provider, Settings
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
@@ -52,7 +52,12 @@ def load(model: str, settings: Settings) -> EndpointModel:
     patience = Patience.read(settings)
     connect = partial(PlainClient, where.url, model, patience.timeout)
     endpoint = Endpoint(
-        model=model, address=where, connect=connect, patience=patience, prices=Prices.read(settings)
+        model=model,
+        address=where,
+        connect=connect,
+        patience=patience,
+        prices=Prices.read(settings),
+        spending=settings.spending,
     )
     fingerprint = f"plain/{model}@{where.url}?prompts={endpoint.prompts.digest}"
     return EndpointModel(endpoint, name=f"plain/{model}", fingerprint=fingerprint)
@@ -62,6 +67,6 @@ PLAIN = Provider(
     form="plain/MODEL",
     summary="a model behind a plain HTTP server",
     load=load,
-    accepts=frozenset({"base_url"}),
+    accepts=frozenset({"base_url", *SPENDING}),
     arguments=ENDPOINT_ARGUMENTS,
 )
