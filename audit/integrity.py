@@ -30,7 +30,7 @@ from codeaudit.audit.store import (
     is_extra,
     read_rows,
 )
-from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
 
 FILES: Final = "files"
 """Field of the manifest: SHA-256 by the name of the file."""
@@ -52,13 +52,16 @@ def read_key(path: Path) -> bytes:
     """The secret in a file: all its bytes.
 
     Raises:
-        UsageError: the file cannot be read, or holds fewer than `SHORTEST` bytes.
+        CannotAudit: the file cannot be read.
+        UsageError: it holds fewer than `SHORTEST` bytes.
     """
     remedy = f"write a new one with: openssl rand -hex 32 > {shlex.quote(str(path))}"
     try:
         key = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read the key {str(path)!r}: {error.strerror or error}; {remedy}") from error
+        raise CannotAudit(
+            f"cannot read the key {str(path)!r}: {error.strerror or error}; {remedy}"
+        ) from error
     if len(key) < SHORTEST:
         raise UsageError(f"the key {str(path)!r} has {len(key)} bytes, fewer than {SHORTEST}; {remedy}")
     return key

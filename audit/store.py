@@ -350,6 +350,7 @@ WORDS: Final[Mapping[str, frozenset[str]]] = {
 """The values that a column of words may have."""
 
 LINES: Final = ".jsonl"
+PARQUET: Final = ".parquet"
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
@@ -588,6 +589,11 @@ def read_about(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError as error:
         raise RunError(f"no suite {str(path)!r}") from error
     except (ArrowException, OSError, *DAMAGED) as error:
+        if path.suffix != PARQUET:
+            raise RunError(
+                f"{str(path)!r} is no suite: a suite ends with {PARQUET} or {LINES}, as "
+                "`codeaudit run` and `codeaudit transform --suite FILE` write it; sources go to --corpus"
+            ) from error
         raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
     if b"codeaudit" not in metadata:
         raise RunError(f"{str(path)!r} was not written by codeaudit: it has no codeaudit metadata")

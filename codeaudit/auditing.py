@@ -296,12 +296,22 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
     # The parent too: `codeaudit-runs` must not stay behind empty after a wrong option.
     new = [place for place in (path, path.parent) if not place.exists()]
     folder.reserve()
+    # A user who tracks an older folder of runs wants it tracked.
+    ignores = RUNS / ".gitignore" if path.parent == RUNS and RUNS in new else None
+    if ignores is not None:
+        ignores.write_text("# Made by codeaudit: runs are results, not sources.\n*\n", encoding="utf-8")
     try:
         with reserved(path):
             yield folder
     finally:
         with suppress(OSError):
             for place in new:
+                if (
+                    ignores is not None
+                    and place == RUNS
+                    and not any(one != ignores for one in RUNS.iterdir())
+                ):
+                    ignores.unlink()
                 place.rmdir()
 
 

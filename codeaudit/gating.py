@@ -147,9 +147,10 @@ def decided(
     Raises:
         UsageError, RunError: as `gate`.
     """
+    # First, because a path that does not exist is told before options that do not fit.
+    opened = read_run(run)
     _check_limits(limits, baseline)
     key = None if sign_key is None else read_key(sign_key)
-    opened = read_run(run)
     now = read_judged(opened, key)
     _check_relation(now, dependence)
     chosen = None if transforms is None else named_transforms(transforms, opened)

@@ -13,6 +13,7 @@ is read at import time, and no plug-in is imported before it is used or listed.
 
 import importlib
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
+from codeaudit.transforms.frames import raised_at
 
 
 def load_target(target: str) -> Any:
@@ -50,7 +52,8 @@ def load_foreign(target: str, *, folder: Path | None = None) -> Any:
         with redirect_stdout(sys.stderr), importable(folder) if folder else nullcontext():
             found: object = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # importing runs foreign code, which may raise anything
-        raise CannotAudit(f"cannot import {module!r}: {one_line(error)}") from error
+        told = f"{one_line(error)}{raised_at(error)}{_module_hint(module)}"
+        raise CannotAudit(f"cannot import {module!r}: {told}") from error
     for part in attribute.split(".") if attribute else ():
         if not hasattr(found, part):
             raise CannotAudit(f"module {module!r} has no {attribute!r}")
@@ -61,6 +64,14 @@ def load_foreign(target: str, *, folder: Path | None = None) -> Any:
 def one_line(error: BaseException) -> str:
     """The type and the text of somebody else's exception in one line, because a message here is one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _module_hint(module: str) -> str:
+    """How to write a module that is written as the path of a file."""
+    if not module.endswith(".py") and os.sep not in module:
+        return ""
+    dotted = ".".join(Path(module.removesuffix(".py")).parts).strip("./")
+    return f"; write the module {dotted!r}, without an ending and with dots between folders"
 
 
 @contextmanager
@@ -370,7 +381,21 @@ def first_line(value: object) -> str:
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one or all of them."""
     names = list(known)
-    # One typo is nearer than 0.5. Without a near name the whole list helps more than a wrong guess.
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(names))}"
+    near = nearest(name, names)
+    # Without a near name the whole list helps more than a wrong guess.
+    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(sorted(names))}"
     return f"unknown {noun} {name!r}; {hint}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a user may have meant: one that begins with it, or is spelt or worded nearly so."""
+    names = list(known)
+    # The beginning of a name (`spe` for `spe-checkpoint`) is far from it by letters.
+    begun = [one for one in names if len(name) > 1 and (one.startswith(name) or name.startswith(f"{one}-"))]
+    # One typo is nearer than 0.5.
+    if near := begun or get_close_matches(name, names, n=1, cutoff=0.5):
+        return near[0]
+    # `naming` for `function-name`: one word of the name is near.
+    words = {word: one for one in reversed(names) for word in one.split("-")}
+    worded = get_close_matches(name, words, n=1, cutoff=0.6)
+    return words[worded[0]] if worded else None

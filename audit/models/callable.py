@@ -13,7 +13,8 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
-from codeaudit.transforms.registration import importable, load_foreign
+from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.registration import importable, load_foreign, one_line
 
 Answering: TypeAlias = Callable[[list[Query]], object]
 """From a list of queries to a list of answers."""
@@ -104,7 +105,7 @@ def load(name: str, settings: Settings) -> CallableModel:
     except CannotAudit as error:
         raise ModelError(str(error)) from error
     except Exception as error:  # the constructor is foreign code, which may raise anything
-        raise ModelError(f"{name}() raised {type(error).__name__}: {error}") from error
+        raise ModelError(f"{name}() raised {one_line(error)}{raised_at(error)}") from error
     if function is None:
         raise ModelError(f"module {module!r} has no callable {attribute!r}")
     return CallableModel(
@@ -116,9 +117,11 @@ def load(name: str, settings: Settings) -> CallableModel:
 
 
 def _described(error: BaseException) -> str:
-    """The type and the first line of an exception's text, short enough to be counted as a reason."""
+    """The type and the first line of an exception's text, short enough to be counted as a reason, and the
+    line of the user's code that raised it."""
     told = str(error).encode("utf-8", "replace").decode().strip().partition("\n")[0][:80]
-    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+    hint = "; write query.source" if "'Query' object" in told else ""
+    return (f"{type(error).__name__}: {told}" if told else type(error).__name__) + hint + raised_at(error)
 
 
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:

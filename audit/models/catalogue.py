@@ -16,7 +16,7 @@ from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.provider import BINDING, OPTIONS, Option, Provider, Settings
 from codeaudit.transforms.errors import ModelError, UsageError
-from codeaudit.transforms.registration import Entry, Registry, load_target
+from codeaudit.transforms.registration import Entry, Registry, load_target, nearest
 
 _log: Final = logging.getLogger(__name__)
 
@@ -206,13 +206,13 @@ def _unknown(spec: str) -> UsageError | ModelError:
         return ModelError(f"no checkpoint at {spec!r}: there is no such folder")
     names = [f"{head}/{name}" for head, provider in providers().items() for name in provider.names]
     known = [*bundled(), *names]
-    near = get_close_matches(spec, known, n=1, cutoff=0.5)
+    near = nearest(spec, known)
     head, slash, rest = spec.partition("/")
     # `opnai/gpt` is nearer to `openai/gpt` than to any known name.
     if slash and head not in PROVIDERS and (heads := get_close_matches(head, PROVIDERS, n=1, cutoff=0.7)):
-        near = [f"{heads[0]}/{rest}"]
+        near = f"{heads[0]}/{rest}"
     forms = [provider.form for provider in providers().values() if not provider.names]
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
+    hint = f"did you mean {near!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
     return UsageError(f"unknown model {spec!r}; {hint}")
 
 

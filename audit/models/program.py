@@ -33,6 +33,14 @@ _TICK: Final = 0.2
 """Seconds between checks that a silent program still runs, because its children may keep its output open."""
 _END_SECONDS: Final = 2.0
 _CHUNK: Final = 1 << 16
+_KEPT_LINES: Final = 200
+"""Lines of its standard error that are kept, so that a traceback is whole."""
+_LAST_LINES: Final = 3
+_FRAME: Final = re.compile(r'File "(?P<file>[^"]+)", line \d+')
+_PACKAGED: Final = re.compile(
+    r"[/\\](?:site-packages|dist-packages|lib[/\\]python3[.\d]*)[/\\]|^<", re.IGNORECASE
+)
+"""Files of Python and of installed packages."""
 _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:API_?KEY|\w*ACCESS_?KEY|KEY|KEYS|PAT|TOKENS?|SECRETS?|PASS|PASSWORDS?|PASSWD|PASSPHRASE"
     r"|CREDENTIALS?|AUTH|COOKIES?)(?:_|$)|(?:TOKEN|SECRET|PASSWORD|APIKEY)$|^AWS_",
@@ -192,7 +200,7 @@ class _Running:
         self._output: IO[bytes] = self._process.stdout
         # A program may answer while it reads: it would wait for us to read, and we for it to read.
         os.set_blocking(self._input.fileno(), False)
-        self._said: deque[str] = deque(maxlen=3)
+        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         pipe = self._process.stderr
         self._listener = threading.Thread(target=_listen, args=(pipe, self._said), daemon=True)
         self._listener.start()
@@ -203,7 +211,7 @@ class _Running:
     def last_words(self) -> str:
         """The last lines on its standard error, in one line."""
         self._listener.join(timeout=_TICK)
-        return " | ".join(self._said)
+        return " | ".join(_told(list(self._said)))
 
     def talk(self, questions: Sequence[bytes], timeout: float) -> Iterator[bytes]:
         """Write lines, and yield the lines that come back until the caller stops.
@@ -303,6 +311,14 @@ class _Running:
 def _question(number: int, query: Query) -> bytes:
     row = {"id": str(number), "task": query.task, "language": query.language, "source": query.source}
     return json.dumps(row).encode() + b"\n"
+
+
+def _told(said: Sequence[str]) -> Sequence[str]:
+    """The last lines. Of a traceback of Python, the innermost line of the user's own file and the error."""
+    frames = [line for line in said if (found := _FRAME.search(line)) and not _PACKAGED.search(found["file"])]
+    last = list(said[-_LAST_LINES:])
+    # The frame of a library may stand last, and the user's far above it.
+    return last if not frames or frames[-1] in last else [frames[-1], said[-1]]
 
 
 def _shown(line: bytes) -> str:

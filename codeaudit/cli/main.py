@@ -10,14 +10,13 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 from types import FrameType
 from typing import Final
 
 import click
 
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
-from codeaudit.transforms.registration import load_target
+from codeaudit.transforms.registration import load_target, nearest
 
 CONFIG: Final = "codeaudit.config"
 """Key of the file of options in `click.Context.meta`."""
@@ -48,6 +47,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "train": ("codeaudit.cli.train:train", "Train one of the papers' models."),
     "seal": ("codeaudit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),
     "unseal": ("codeaudit.cli.seal:unseal", "Restore a sealed checkpoint, bit for bit."),
+    "doctor": ("codeaudit.cli.doctor:doctor", "Say what is installed, and what a missing part would add."),
     "list": ("codeaudit.cli.list:listing", "List models, tasks, transforms, corpora."),
 }
 """The lazy target and the help line of each command."""
@@ -55,6 +55,12 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is called."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As in click; `codeaudit --help run` is `codeaudit run --help`."""
+        if len(args) == 2 and args[0] in ctx.help_option_names and args[1] in COMMANDS:
+            args = args[::-1]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the help."""
@@ -73,8 +79,8 @@ class LazyGroup(click.Group):
         """As in click; the error for an unknown command names the nearest one."""
         # Every command reports an unknown name in the same words, with the nearest known one.
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = get_close_matches(args[0], list(COMMANDS), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"
+            near = nearest(args[0], COMMANDS)
+            hint = f"did you mean {near!r}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -132,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(done.exit_code)
         except click.UsageError as error:
             hint = f" (try: {error.ctx.command_path} --help)" if error.ctx else ""
-            return _say(_sentence(error.format_message()) + _source(error) + hint, USAGE)
+            return _say(_sentence(error.format_message()) + _remedy(error) + _source(error) + hint, USAGE)
         except click.ClickException as error:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
@@ -141,6 +147,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             silence_stdout()
             return 0
+        except ImportError as error:
+            if os.environ.get("CODEAUDIT_DEBUG"):
+                raise
+            from codeaudit.cli.doctor import what_to_install
+
+            return _say(what_to_install(error), CANNOT_AUDIT)
         except OSError as error:
             if os.environ.get("CODEAUDIT_DEBUG"):
                 raise
@@ -222,6 +234,19 @@ def _say(message: str, code: int) -> int:
     with suppress(BrokenPipeError):
         click.echo(f"codeaudit: {line}", err=True)
     return code
+
+
+def _remedy(error: click.UsageError) -> str:
+    """What a user may have meant, where click does not say it; empty if nothing is near."""
+    words = error.message.partition("(")[2].rstrip(").").split()
+    params = error.ctx.command.params if error.ctx is not None else []
+    if "unexpected extra argument" in error.message and any(one.name == "corpus" for one in params):
+        return f"; a corpus is named with --corpus {words[0]}, a model with --model"
+    kind = error.param.type if isinstance(error, click.BadParameter) and error.param is not None else None
+    if isinstance(kind, click.Choice) and error.message.startswith("'"):
+        near = nearest(error.message[1:].partition("'")[0], map(str, kind.choices))
+        return f"; did you mean {near!r}?" if near else ""
+    return ""
 
 
 def _source(error: BaseException) -> str:

@@ -21,7 +21,7 @@ from codeaudit.audit.store import MANIFEST, read_manifest
 from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
-from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.registry import ALL, TRANSFORMS
 from codeaudit.transforms.registry import families as families_of
 
@@ -96,6 +96,54 @@ class Listed(click.Option):
         """All values, as one text."""
         value, source = super().consume_value(ctx, opts)
         return (",".join(value) if isinstance(value, list) else value), source
+
+
+class OutputFile(click.Path):
+    """A file that a command writes, of formats that some endings name."""
+
+    def __init__(self, *endings: str) -> None:
+        """Without endings every name is fine."""
+        super().__init__(path_type=Path, dir_okay=False, allow_dash=True)
+        self._endings = endings
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As in click.
+
+        Raises:
+            UsageError: the name ends as that of another format.
+            RunError: the folder of the file does not exist.
+        """
+        path = super().convert(value, param, ctx)
+        if not isinstance(path, Path) or str(path) == "-":
+            return path
+        named = param.opts[0] if param is not None and param.opts else "the file"
+        if self._endings and path.suffix.lower() in OUTPUTS - set(self._endings):
+            remedy = f"name it {path.stem}{self._endings[0]}"
+            printed = " and print it to PDF in a browser" if path.suffix.lower() == ".pdf" else ""
+            raise UsageError(f"{named} {str(path)!r} does not write {path.suffix}; {remedy}{printed}")
+        if not path.parent.is_dir():
+            raise RunError(f"cannot write {str(path)!r}: no folder {str(path.parent)!r}; make it first")
+        return path
+
+
+OUTPUTS: Final = frozenset(
+    {
+        ".html",
+        ".htm",
+        ".md",
+        ".tex",
+        ".xml",
+        ".csv",
+        ".json",
+        ".pdf",
+        ".png",
+        ".svg",
+        ".docx",
+        ".txt",
+        ".parquet",
+    }
+)
+"""Endings that name a format."""
 
 
 def option(*names: str, **settings: Any) -> Callable[[F], F]:

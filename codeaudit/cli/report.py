@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from codeaudit.cli.options import format_option, option, path_option, sign_option
+from codeaudit.cli.options import OutputFile, format_option, option, sign_option
 from codeaudit.cli.output import note, note_unbound, show, show_text
 from codeaudit.finished_runs import Run, read_run, write_file
 from codeaudit.reports.registry import FORMATS
@@ -16,8 +16,6 @@ from codeaudit.reports.render import csv as csv_files
 from codeaudit.transforms.errors import UsageError
 
 STDOUT: Final = Path("-")
-
-FILE: Final = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 PAGES: Final[Mapping[str, Callable[[Run], str]]] = {"junit": Run.to_junit, "html": Run.to_html}
 """What is made from the samples of a run. A format of the registry is made from its summary."""
@@ -30,15 +28,30 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     # Read when the module is imported, because click needs all options before it parses.
     for name in FORMATS.plug_ins():
         help_text = f"Format {name!r} of an installed package."
-        command = option(f"--{name}", type=FILE, metavar="FILE", help=help_text)(command)
+        command = option(f"--{name}", type=OutputFile(), metavar="FILE", help=help_text)(command)
     return command
 
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@option("--html", type=FILE, metavar="FILE", help="One page with everything; it needs no other file.")
-@option("--markdown", type=FILE, metavar="FILE", help="Tables for a README or a pull request.")
-@option("--latex", type=FILE, metavar="FILE", help="Tables for a paper: booktabs, the best in bold.")
+@option(
+    "--html",
+    type=OutputFile(".html", ".htm"),
+    metavar="FILE",
+    help="One page with everything; it needs no other file.",
+)
+@option(
+    "--markdown",
+    type=OutputFile(".md", ".txt"),
+    metavar="FILE",
+    help="Tables for a README or a pull request.",
+)
+@option(
+    "--latex",
+    type=OutputFile(".tex", ".txt"),
+    metavar="FILE",
+    help="Tables for a paper: booktabs, the best in bold.",
+)
 @option(
     "--csv",
     "folder",
@@ -47,9 +60,18 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     help="Numbers, one file per table.",
 )
 @option(
-    "--junit", type=FILE, metavar="FILE", help="A test case for each sample, with the diff of each violation."
+    "--junit",
+    type=OutputFile(".xml"),
+    metavar="FILE",
+    help="A test case for each sample, with the diff of each violation.",
 )
-@path_option("--baseline", "FILE", "The judged pairs, a small file for codeaudit gate --baseline.")
+@option(
+    "--baseline",
+    type=OutputFile(),
+    metavar="FILE",
+    help="The judged pairs, a small file for codeaudit gate --baseline.",
+    show_default=False,
+)
 @sign_option("Check that RUN was signed with the secret in this file, and sign the baseline file.")
 @_options_of_plug_ins
 @format_option(*FORMATS)

@@ -76,7 +76,7 @@ from codeaudit.reports.wording import visible
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.language import LANGUAGES
+from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand, one_way, related
@@ -209,8 +209,8 @@ def write_suite(
             read_about(path)
         except RunError as error:
             raise UsageError(f"--suite {str(path)!r} exists and is no suite; give another name") from error
-    task = TASKS.get(options.task or DEFAULT_TASK)
     parts = tuple(corpus(source) for source in sources)
+    task = TASKS.get(options.task or _usual_task(parts[0]))
     whole = parts[0] if len(parts) == 1 else CombinedCorpus(" ".join(part.spec for part in parts), parts)
     truth = of_corpus(task, cache=default_folder() / "labels", note=progress.note)
     inputs = draw(options, task, whole, truth, progress)
@@ -231,6 +231,15 @@ def write_suite(
                 count(counts, case.outcomes)
             seen(case)
     return counts
+
+
+def _usual_task(samples: Corpus) -> str:
+    """The task that is asked of a corpus, by the language of its first sample."""
+    first = next(iter(samples.read(Counter())), None)
+    if first is None or first.language == LANGUAGES.get(DEFAULT).name:
+        return DEFAULT_TASK
+    own = (name for name in TASKS.built_in if TASKS.get(name).language == first.language)
+    return next(own, DEFAULT_TASK)
 
 
 def _path(source: str) -> Path:
@@ -403,10 +412,10 @@ def confirmed_copy(
 )
 @option(
     "--task",
-    default=DEFAULT_TASK,
     metavar="NAME",
     shell_complete=complete_tasks,
-    help="What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.",
+    help="What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.  "
+    "[default: that of the language: throughput for assembly, else function-name]",
 )
 @option(
     "--controls/--no-controls",
@@ -498,6 +507,9 @@ def _confirmed(
     for name, value in (("--variants", variants), ("--limit", limit), ("--execute", execute or None)):
         if value is not None:
             raise UsageError(f"{name} does not go with --dependence confirmed; leave it out")
+    for source in sources:
+        if not Path(source).exists():
+            raise CorpusError(f"no project {source!r}: no such folder")
     if len(sources) != 1 or not Path(sources[0]).is_dir():
         raise UsageError(
             "--dependence confirmed needs one folder, the project with its tests; give it as SRC"

@@ -1,0 +1,218 @@
+"""The command `codeaudit doctor`: what is installed here, and what each missing part would add.
+
+It imports no framework: versions are read from the metadata of the installed distributions.
+"""
+
+import json
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+import click
+
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.registration import load_target
+
+SECONDS: Final = 10.0
+"""Largest number of seconds that a program may take to tell its version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A distribution that the program uses."""
+
+    module: str
+    """The name of its top module."""
+    adds: str
+    """What the program can do with it."""
+    extra: str = ""
+    """The extra of codeaudit that installs it; empty if the plain installation does."""
+
+
+PARTS: Final[Mapping[str, Part]] = {
+    "torch": Part(module="torch", adds="the bundled models, models of the hub, training, seals"),
+    "transformers": Part(module="transformers", adds="models of the hub (hf/NAME) on this machine"),
+    "tokenizers": Part(module="tokenizers", adds="the tokenizers of trained models"),
+    "safetensors": Part(module="safetensors", adds="reading and writing of weights"),
+    "cryptography": Part(module="cryptography", adds="encrypted seals"),
+    "openai": Part(module="openai", adds="endpoints (openai/MODEL)"),
+    "httpx2": Part(module="httpx2", adds="the connections to endpoints"),
+    "numpy": Part(module="numpy", adds="statistics and data for models"),
+    "scipy": Part(module="scipy", adds="intervals and tests"),
+    "scikit-posthocs": Part(module="scikit_posthocs", adds="Conover's test of `compare` across trials"),
+    "pandas": Part(module="pandas", adds="data frames for Conover's test"),
+    "pyarrow": Part(module="pyarrow", adds="run folders and Parquet tables"),
+    "hypothesis": Part(module="hypothesis", adds="inputs on which Python is executed (--execute)"),
+    "libcst": Part(module="libcst", adds="codemods as transforms (codemod/MODULE:CLASS)"),
+    "tree-sitter": Part(module="tree_sitter", adds="Java"),
+    "tree-sitter-java": Part(module="tree_sitter_java", adds="Java"),
+    "javalang": Part(module="javalang", adds="the second reader that checks variants of Java"),
+    "iced-x86": Part(module="iced_x86", adds="x86-64 assembly and programs"),
+    "unicorn": Part(
+        module="unicorn", adds="execution of x86-64 blocks on other processors", extra="emulator"
+    ),
+    "ray": Part(module="ray", adds="runs on a cluster (--engine ray)", extra="ray"),
+    "datasets": Part(
+        module="datasets", adds="data sets of the Hugging Face hub (hfds:NAME@SPLIT)", extra="hub"
+    ),
+}
+"""By the name of the distribution."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the answer."""
+
+    group: str
+    part: str
+    found: str
+    """The version or the name of what is there; empty if it is missing."""
+    adds: str
+    """What the program can do with it."""
+    remedy: str
+    """How to get it; empty if there is no way on this machine."""
+
+
+@click.command()
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Format on stdout."
+)
+def doctor(form: str) -> int:
+    """Say what is installed on this machine, and what each missing part would add.
+
+    A missing part is no error: the exit code is 0.
+
+    \b
+    Examples:
+      codeaudit doctor
+      codeaudit doctor --format json
+    """
+    found = list(findings())
+    if form == "json":
+        click.echo(json.dumps({"schema": 1, "parts": [asdict(one) for one in found]}, indent=2))
+        return 0
+    width = max(len(one.part) for one in found)
+    for group in dict.fromkeys(one.group for one in found):
+        click.echo(f"{group}:")
+        for one in found:
+            if one.group == group:
+                click.echo(f"  {one.part:{width}}  {one.found or _absent(one)}")
+    missing = sum(not one.found for one in found)
+    click.echo(f"{len(found) - missing} of {len(found)} parts are here.")
+    return 0
+
+
+def _absent(one: Finding) -> str:
+    remedy = f" ({one.remedy})" if one.remedy else ""
+    return f"missing; it would add {one.adds}{remedy}"
+
+
+def findings() -> Iterator[Finding]:
+    """Every part that the program can use."""
+    yield Finding(
+        group="program",
+        part="codeaudit",
+        found=_version("codeaudit") or "a checkout, not installed",
+        adds="",
+        remedy="",
+    )
+    yield Finding(group="program", part="Python", found=platform.python_version(), adds="", remedy="")
+    for name, part in PARTS.items():
+        yield Finding(
+            group="optional packages" if part.extra else "packages",
+            part=name,
+            found=_version(name),
+            adds=part.adds,
+            remedy=_installs(name, part),
+        )
+    for name, find, adds, remedy in WITNESSES:
+        yield Finding(group="witnesses", part=name, found=_told(find), adds=adds, remedy=remedy)
+    for name, find, adds, remedy in MACHINE:
+        yield Finding(group="machine", part=name, found=_told(find), adds=adds, remedy=remedy)
+
+
+def what_to_install(error: ImportError) -> str:
+    """The message for an import that failed because a package is missing."""
+    module = (error.name or "").partition(".")[0]
+    for name, part in PARTS.items():
+        if part.module == module and isinstance(error, ModuleNotFoundError):
+            return f"this needs {name}, which is not installed ({part.adds}); {_installs(name, part)}"
+    if isinstance(error, ModuleNotFoundError) and module:
+        return f"the module {module!r} is not installed; codeaudit doctor says what is"
+    told = " ".join(str(error).split())
+    return f"cannot import {error.name or 'a module'}: {told} (CODEAUDIT_DEBUG=1 shows the traceback)"
+
+
+def _installs(name: str, part: Part) -> str:
+    # The quotes keep a shell from reading the brackets.
+    return f'try: pip install "codeaudit[{part.extra}]"' if part.extra else f"try: pip install {name}"
+
+
+def _version(distribution: str) -> str:
+    with suppress(PackageNotFoundError):
+        return version(distribution)
+    return ""
+
+
+def _told(find: Callable[[], str]) -> str:
+    # A tool that is there and does not work counts as missing: an audit could not use it.
+    try:
+        return find()
+    except (CannotAudit, ImportError, OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _mca() -> str:
+    tool = load_target("codeaudit.transforms.x86.witnesses.mca:find")()
+    return f"{tool.version} ({tool.program})"
+
+
+def _javac() -> str:
+    return _first_line("javac", "-version")
+
+
+def _processor() -> str:
+    if platform.machine().lower() not in ("x86_64", "amd64") or not _sandbox():
+        return ""
+    name: str = load_target("codeaudit.transforms.x86.witnesses.native:processor_name")()
+    return name
+
+
+def _sandbox() -> str:
+    containment = "codeaudit.transforms.oracle.containment"
+    layers = load_target(f"{containment}:offered")()
+    return f"seccomp filters, Landlock version {layers.landlock}" if layers.enough else ""
+
+
+def _gpu() -> str:
+    return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
+
+
+def _first_line(program: str, *words: str) -> str:
+    path = shutil.which(program)
+    if path is None:
+        return ""
+    done = subprocess.run([path, *words], capture_output=True, text=True, timeout=SECONDS, check=True)
+    return (done.stdout or done.stderr).strip().partition("\n")[0]
+
+
+WITNESSES: Final = (
+    (
+        "llvm-mca",
+        _mca,
+        "costs of x86-64 blocks: labels of `throughput`, --execute",
+        "try: apt-get install llvm",
+    ),
+    ("javac", _javac, "a check that variants of Java compile", "try: apt-get install default-jdk-headless"),
+    ("this processor", _processor, "execution of x86-64 blocks", "needs x86-64 and the sandbox"),
+)
+"""Name, how to find it, what it adds, how to get it."""
+MACHINE: Final = (
+    ("sandbox", _sandbox, "execution of code (--execute, generation)", "needs Linux 5.13 or later"),
+    ("GPU", _gpu, "faster models (--device cuda)", "needs an NVIDIA driver; torch may know other devices"),
+)

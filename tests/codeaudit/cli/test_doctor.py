@@ -1,0 +1,88 @@
+"""`codeaudit doctor` tells what is here and what is missing, and imports no framework."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from codeaudit.cli import doctor as doctors
+from codeaudit.cli.doctor import PARTS, findings
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CannotAudit
+
+ROOT = Path(__file__).parents[3]
+ALWAYS = {"click", "rich"}
+"""Without these there is no command line that could say that they are missing."""
+
+
+def test_every_distribution_of_the_project_is_told() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {text.partition(">")[0] for text in project["dependencies"]} - ALWAYS
+    assert needed == {name for name, part in PARTS.items() if not part.extra}
+    for name, part in PARTS.items():
+        if part.extra:
+            assert any(text.startswith(name) for text in project["optional-dependencies"][part.extra]), name
+
+
+def test_what_is_missing_is_told_with_what_it_would_add(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = {"torch": "2.9.9", "unicorn": ""}
+    monkeypatch.setattr(doctors, "_version", lambda name: versions.get(name, "1.0"))
+    monkeypatch.setenv("PATH", "")
+
+    assert main(["doctor"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
+    assert told["torch"] == "2.9.9"
+    assert told["unicorn"].startswith("missing; it would add execution of x86-64 blocks")
+    assert 'pip install "codeaudit[emulator]"' in told["unicorn"]
+    assert told["javac"].startswith("missing; it would add")
+    assert told["llvm-mca"].startswith("missing; it would add")
+
+
+def test_a_tool_that_does_not_work_counts_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("javac", "llvm-mca", "nvidia-smi"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    found = {one.part: one.found for one in findings()}
+    assert found["javac"] == found["llvm-mca"] == found["GPU"] == ""
+
+
+def test_a_machine_without_a_sandbox_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> str:
+        raise CannotAudit("no sandbox here")
+
+    monkeypatch.setattr(doctors, "MACHINE", (("sandbox", refuse, "execution", "needs Linux"),))
+    (sandbox,) = (one for one in findings() if one.part == "sandbox")
+    assert (sandbox.found, sandbox.remedy) == ("", "needs Linux")
+
+
+def test_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["schema"] == 1
+    assert {"group", "part", "found", "adds", "remedy"} == told["parts"][0].keys()
+    assert {"torch", "javac", "sandbox", "GPU"} <= {one["part"] for one in told["parts"]}
+
+
+def test_no_framework_is_imported() -> None:
+    code = (
+        "import sys\nfrom codeaudit.cli.main import main\nmain(['doctor'])\n"
+        "print(sorted({'torch', 'transformers', 'pyarrow', 'scipy', 'openai'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
