@@ -510,6 +510,8 @@ def draw(
         CorpusError: the corpus has no example of the task, or no transform is known for its language.
     """
     seeds = range(options.seed, options.seed + options.trials)
+    # A large corpus takes seconds, in which nothing else is told.
+    progress.note(f"reading corpus {samples.spec}")
     drawn = select(
         *source.examples(samples, task),
         limit=options.limit or None,

@@ -1,0 +1,91 @@
+"""Which share of the driver's time do the bundled networks take?
+
+    python benchmarks/driver_share.py
+
+CPU seconds on one thread, for the queries of the default run without the repeated ones. The driver makes
+features, asks the model, reads its logits and checks its answers, without a cache. The network is what it
+calls in the same batches, with the padding of its inputs.
+"""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from default_run import stages
+
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.catalogue import bundled_for
+from codeaudit.audit.papers.registry import load
+from codeaudit.audit.papers.spe_attention.model import LineModel
+from codeaudit.audit.records import Query
+from codeaudit.audit.registry import DEFAULT_TASK, TASKS
+from codeaudit.audit.rows import read_suite
+from codeaudit.audit.run import AuditSetup, NoMonitor, batches, first_answers, queries
+from codeaudit.audit.store import SUITE
+from codeaudit.options import RunOptions
+
+
+def shares(folder: Path) -> str:
+    """Markdown: one row for each model."""
+    stages(None, folder)
+    cases = read_suite(folder / "run" / SUITE, seed=0)
+    wanted = list(dict.fromkeys(query for case in cases for query in queries(case, DEFAULT_TASK)))
+    torch.set_num_threads(1)
+    titles = ("model", "network", "driver, alone", "share", "driver, texts read before", "share")
+    lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
+    for name in bundled_for(DEFAULT_TASK, "python"):
+        model = load(name, device="cpu", precision=None)
+        driver = [_driven(model, wanted)]
+        # Now the model has read the texts, as it has where another of its kind came before it in a run.
+        driver.append(_driven(model, wanted))
+        network = _computed(model, wanted)
+        shown = " | ".join(f"{one:.2f} s | {network / one:.0%}" for one in driver)
+        lines.append(f"| {name} | {network:.2f} s | {shown} |")
+        del model
+    return "\n".join(lines)
+
+
+def _driven(model: Model, wanted: Sequence[Query]) -> float:
+    """CPU seconds of all answers, without a cache."""
+    setup = AuditSetup(
+        model=model,
+        task=TASKS.get(DEFAULT_TASK),
+        memory=NoMemory(),
+        monitor=NoMonitor(),
+        batch_size=RunOptions().batch_size,
+    )
+    began = time.process_time()
+    first_answers(wanted, setup)
+    return time.process_time() - began
+
+
+def _computed(model: Model, wanted: Sequence[Query]) -> float:
+    """CPU seconds of the network alone for the same answers."""
+    name = "logits" if isinstance(model, LineModel) else "said"
+    plain = getattr(model, name)
+    used = 0.0
+
+    def timed(inputs: object) -> object:
+        nonlocal used
+        began = time.process_time()
+        found = plain(inputs)
+        used += time.process_time() - began
+        return found
+
+    setattr(model, name, timed)
+    for batch in batches(wanted, RunOptions().batch_size):
+        model.predict(batch.queries)
+    return used
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        print(shares(Path(folder)))
+
+
+if __name__ == "__main__":
+    main()
