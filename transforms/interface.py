@@ -8,7 +8,7 @@ records.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol, TypeGuard, runtime_checkable
 
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
@@ -72,6 +72,11 @@ class Surrounded(Protocol):
 
     def within(self, text: str) -> Transform:
         """The same transform for the functions of this text. A text that cannot be read shows nothing."""
+
+
+def is_surrounded(transform: Transform) -> TypeGuard[Surrounded]:
+    """As `isinstance`, which takes long for a protocol."""
+    return hasattr(transform, "within")
 
 
 @runtime_checkable

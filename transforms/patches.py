@@ -12,13 +12,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from itertools import accumulate
+from typing import Final, NamedTuple, TypeAlias
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edit:
+class Edit(NamedTuple):
     """Replaces the bytes from `start` up to but not including `end` by `text`."""
 
     start: int
@@ -52,6 +52,8 @@ def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
 
 def line_starts(source: bytes) -> list[int]:
     """The byte offset of each line. LF, CRLF and CR end a line, as in Python's reader."""
+    if b"\r" not in source:
+        return [0, *accumulate(len(line) + 1 for line in source.split(b"\n")[:-1])]
     return [0, *(match.end() for match in _LINE_END.finditer(source))]
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
-from codeaudit.transforms.interface import Refused, Related, Surrounded, Transform
+from codeaudit.transforms.interface import Refused, Related, Transform, is_surrounded
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import FunctionContext, Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from codeaudit.transforms.registration import load_target
@@ -155,7 +155,7 @@ def reapply(
 
 def within(sample: Sample, transform: Transform) -> Transform:
     """The transform with what the file of a sample shows, or else the text of the sample."""
-    if isinstance(transform, Surrounded):
+    if is_surrounded(transform):
         return transform.within(sample.context or sample.source)
     return transform
 
@@ -186,7 +186,7 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
     if transform.unit != "function" or transform.kind == "identity":
         return FunctionContext("", source, "")
     found = function_context_of(source, language)
-    if isinstance(transform, Surrounded):  # it considers the text around by itself
+    if is_surrounded(transform):  # it considers the text around by itself
         return replace(found, obstacle=None)
     record = find_language(language)
     if found.obstacle is None and file and record is not None and record.obstacle_in_file:

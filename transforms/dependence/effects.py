@@ -142,9 +142,10 @@ def conflicts(
             before |= binders
         if guarded and effect.writes:
             before |= having[RAISES]
-        for one in having:
-            if flags & one:
-                having[one] |= bit
+        if flags:
+            for one in having:
+                if flags & one:
+                    having[one] |= bit
         if effect.writes:
             binders |= bit
         for name in effect.reads:

@@ -40,6 +40,7 @@ _IN_STANDARD_MODULES: Final = frozenset({
 """Names of builtins that `import *` takes from some module of the standard library."""
 
 
+@lru_cache(maxsize=4)
 def function_context(source: str) -> FunctionContext:
     """The last function at the top level of a text; the whole text if it holds nothing else, or no function.
 
@@ -85,7 +86,7 @@ def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
 def _starred(text: str) -> Set[str]:
     """The names that a star import may bind; what it binds is not in the text."""
     names: set[str] = set()
-    for module in _STAR.findall(text):
+    for module in _STAR.findall(text) if "import" in text and "*" in text else ():
         # Assume the worst of modules that are not standard.
         names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _PLAIN_BUILTINS
     return names
@@ -123,7 +124,6 @@ def _is_alone(source: str) -> bool:
     return len(_DEFINITION.findall(source)) == 1 and _OTHER.search(source) is None
 
 
-@lru_cache(maxsize=4)
 def _cut(source: str) -> FunctionContext:
     """The text split around its last function; needs a parsed text."""
     body = parse(source).body

@@ -87,7 +87,9 @@ def parameter_names(arguments: ast.arguments) -> list[str]:
 
 def first_line(node: ast.stmt) -> int:
     """The line on which a statement begins, from 1; decorators belong to it."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    decorators: list[ast.expr] | None = getattr(node, "decorator_list", None)
+    if not decorators:
+        return node.lineno
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 

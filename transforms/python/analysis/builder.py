@@ -39,6 +39,7 @@ from codeaudit.transforms.python.analysis.modules import is_harmless
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, relaxed_effects
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
+from codeaudit.transforms.python.walking import children
 
 COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
@@ -465,7 +466,7 @@ class PythonProgramBuilder:
 
 def _header_end(node: ast.AST) -> int:
     """The last line of a header or clause, over all of its expressions; from 1."""
-    parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, _BODIES)]
+    parts = [part for part in children(node) if not isinstance(part, _BODIES)]
     return max(map(_last_line, parts), default=getattr(node, "lineno", 0))
 
 

@@ -135,8 +135,10 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             continue
         if kind in _SILENT:
             continue
+        if kind is ast.Call:
+            immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
+            continue
         counted |= comprehension_targets(node)
-        immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
         for target, value in _assigned_values(node):
             counted.add(id(target))
             values.setdefault(target.id, []).append(value)

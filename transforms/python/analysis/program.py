@@ -55,11 +55,14 @@ class PythonProgram:
         root: StatementBlock,
         builder: PythonProgramBuilder,
         dependence: Dependence,
+        rebound: frozenset[str] = frozenset(),
     ) -> None:
         self.source = source
         self.tree = tree
         self.root = root
         self.dependence = dependence
+        self.rebound = rebound
+        """Names of builtins and modules to which the text itself gives another meaning."""
         self.places: Mapping[int, StatementContext] = builder.places
         """What is known at each statement, by the `id` of its node."""
         self._rows: Sequence[DraftLine] = builder.rows
@@ -162,12 +165,12 @@ def analyse_tree(
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
     alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
     try:
-        shown = shown_looks(source, tree)
+        own = shown = shown_looks(source, tree)
         if not alone:
             rebound |= shown.rebound
         if around:
             # The function itself may be all that is known.
-            file = shown if around == source else looks_around(around)
+            file = own if around == source else looks_around(around)
             shown |= file
             rebound |= file.rebound
         builder = PythonProgramBuilder(
@@ -179,7 +182,7 @@ def analyse_tree(
             root = builder.module(tree)
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
-    return PythonProgram(source, tree, root, builder, dependence)
+    return PythonProgram(source, tree, root, builder, dependence, own.rebound)
 
 
 def _rebound(tree: ast.Module) -> frozenset[str]:

@@ -8,7 +8,8 @@ call.
 
 import ast
 from collections.abc import Set
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from codeaudit.transforms.python.walking import below
 
@@ -34,12 +35,20 @@ _ATTRIBUTES: Final = frozenset(
 """Attributes that give a frame or a code object, or belong to one."""
 
 
-def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
-    """Whether code in a tree may read variables or constants of the code around it as data.
+class _Mentions(NamedTuple):
+    """What a tree mentions."""
 
-    `outer` are the names that the tree takes from outside; if it is `None`, any spelling counts, whatever it
-    means.
-    """
+    imported: frozenset[str]
+    names: frozenset[str]
+    attributes: frozenset[str]
+    texts: frozenset[str]
+    bare: frozenset[str]
+    """Names of `_LISTING` that are not called with an argument."""
+
+
+@lru_cache(maxsize=4)
+def _mentions(tree: ast.AST) -> _Mentions:
+    """What this very tree mentions; several transforms ask about one."""
     imported: set[str] = set()
     names: set[str] = set()
     attributes: set[str] = set()
@@ -71,15 +80,26 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
             assert isinstance(node, ast.ImportFrom)
             imported.add(node.module or "")
             attributes.update(alias.name for alias in node.names)
+    return _Mentions(*map(frozenset, (imported, names, attributes, texts, bare)))
+
+
+def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
+    """Whether code in a tree may read variables or constants of the code around it as data.
+
+    `outer` are the names that the tree takes from outside; if it is `None`, any spelling counts, whatever it
+    means.
+    """
+    imported, names, attributes, texts, bare = _mentions(tree)
     wanted = _ATTRIBUTES
-    if "builtins" in imported | names:
+    if "builtins" in imported or "builtins" in names:
         wanted |= _OF_BUILTINS
-    if "inspect" in imported | names:
+    if "inspect" in imported or "inspect" in names:
         wanted |= _OF_INSPECT
     # `getattr(frame, "f_locals")` names the attribute in a text.
-    spelled = texts & (wanted | _NAMES)
+    spelled = not (texts.isdisjoint(wanted) and texts.isdisjoint(_NAMES))
     if outer is None:
         wanted |= _OF_BUILTINS | _OF_INSPECT
     else:
         names, bare = names & outer, bare & outer
-    return bool(bare or names & (_NAMES | _ATTRIBUTES) or attributes & wanted or spelled)
+    spoken = not (names.isdisjoint(_NAMES) and names.isdisjoint(_ATTRIBUTES))
+    return bool(bare) or spoken or spelled or not attributes.isdisjoint(wanted)

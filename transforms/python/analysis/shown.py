@@ -35,6 +35,8 @@ from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, p
 
 _HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|property|\bdefaultdict\b|\bcls\b", re.MULTILINE)
 """What stands in every text that shows anything."""
+_HINTS: Final = ("class", "__", "@", "property", "defaultdict", "cls")
+"""One of these stands in what `_HINT` finds."""
 _WRAPPER: Final = "class _:\n"
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
 """They make nothing that runs the function when it is read as an attribute; neither does `abstractmethod`."""
@@ -57,7 +59,9 @@ class _Definition:
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
     rebound = rebound_in(source, tree)
-    if _HINT.search(source, len(_WRAPPER) if source.startswith(_WRAPPER) else 0) is None:
+    start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
+    # Looking for plain text first saves most searches.
+    if not any(map(source.__contains__, _HINTS)) or _HINT.search(source, start) is None:
         # Only a text of several statements binds names for its functions.
         if len(tree.body) == 1 or "import" not in source:
             return ShownLooks(rebound=rebound)

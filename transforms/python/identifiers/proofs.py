@@ -76,11 +76,13 @@ def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:
 def _same_variables(
     before: tuple[str, ...], after: tuple[str, ...], variables: Mapping[str, Collection[str]]
 ) -> bool:
-    if before == after:
-        return all(name in variables.get(name, (name,)) for name in before)
     if len(before) != len(after):
         return False
-    return all(new in variables.get(old, (old,)) for old, new in zip(before, after, strict=True))
+    for old, new in zip(before, after, strict=True):
+        image = variables.get(old)
+        if (new != old) if image is None else (new not in image):
+            return False
+    return True
 
 
 def _mapped(names: tuple[str, ...], image: Mapping[str, str]) -> tuple[str, ...]:

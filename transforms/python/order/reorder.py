@@ -25,7 +25,6 @@ from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
-from codeaudit.transforms.python.function_context import rebound_in
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
 from codeaudit.transforms.reordering import (
@@ -133,7 +132,7 @@ class PythonReorder(Reorder):
 def _ordering(source: str, dependence: Dependence, around: str, package: PackageSummary) -> PythonOrdering:
     program = analyse(source, dependence=dependence, package=package)
     # A function that is all of its text tells the same twice, unless it has the name of a builtin.
-    told = bool(around) and (around != source or bool(rebound_in(source, program.tree)))
+    told = bool(around) and (around != source or bool(program.rebound))
     # To read a whole file takes ten times as long as to read one of its functions.
     if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around)):
         program = analyse_tree(source, program.tree, dependence, around, package)
