@@ -197,7 +197,11 @@ def _engine(options: RunOptions) -> Iterator[Engine]:
     if options.engine == "ray":
         from codeaudit.audit.engines.ray import ray_engine
 
-        with ray_engine(options.address, workers=options.workers, device=options.device) as engine:
+        # Its network is spread over the GPUs of a machine.
+        whole = "device_map" in options.arguments
+        with ray_engine(
+            options.address, workers=options.workers, device=options.device, whole=whole
+        ) as engine:
             yield engine
     else:
         if options.address is not None:

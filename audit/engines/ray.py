@@ -40,6 +40,8 @@ R = TypeVar("R")
 
 DEATHS: Final = 5
 """So many times in a row the same work may lose its process. Then the work is at fault, not the machine."""
+STARTS: Final = 3
+"""How often it is tried to start Ray on this machine."""
 CALL: Final = 0.5
 """Seconds that one call of an actor should take: long beside Ray's millisecond, short for progress."""
 MOST: Final = 64
@@ -51,10 +53,12 @@ TASK: Final = 4
 
 
 @contextmanager
-def ray_engine(address: str | None, *, workers: int, device: str) -> Iterator["RayEngine"]:
+def ray_engine(
+    address: str | None, *, workers: int, device: str, whole: bool = False
+) -> Iterator["RayEngine"]:
     """Connect to the cluster at `address`, or start Ray with `workers` processors on this machine.
 
-    It is left, or stopped, at the end.
+    It is left, or stopped, at the end. With `whole` a model takes all GPUs of a machine.
 
     Raises:
         RunError: ray is not installed, there is no such cluster, or Ray fails as a whole.
@@ -73,27 +77,37 @@ def ray_engine(address: str | None, *, workers: int, device: str) -> Iterator["R
 
     # Ray takes over the signal that ends a process, with which this program says how to go on.
     handler = signal.getsignal(signal.SIGTERM)
-    local: dict[str, Any] = {"num_cpus": workers} if address is None else {}
-    try:
-        ray.init(
-            address=address or "local",
-            include_dashboard=False if address is None else None,
-            configure_logging=False,
-            log_to_driver=False,
-            **local,
-        )
-    except Exception as error:  # ConnectionError, RuntimeError, ValueError: depends on what is wrong
-        place = "on this machine" if address is None else f"at {address!r}"
-        raise RunError(f"cannot use Ray {place}: {_one_line(error)}") from error
+    _start(ray, address, workers)
     with suppress(ValueError):  # not the main thread, where nobody changed it
         signal.signal(signal.SIGTERM, handler)
     _silence()
     try:
-        yield RayEngine(ray, device)
+        yield RayEngine(ray, device, whole=whole)
     except RayError as error:
         raise RunError(f"Ray failed: {_one_line(error)}; run again to go on") from error
     finally:
         ray.shutdown()
+
+
+def _start(ray: Any, address: str | None, workers: int) -> None:
+    """Connect to Ray, or start it.
+
+    Raises:
+        RunError: there is no such cluster, or it cannot be started.
+    """
+    quiet: dict[str, Any] = {"configure_logging": False, "log_to_driver": False}
+    if address is None:
+        quiet |= {"num_cpus": workers, "include_dashboard": False}
+    for left in reversed(range(STARTS if address is None else 1)):
+        try:
+            ray.init(address=address or "local", **quiet)
+            return
+        except Exception as error:  # ConnectionError, RuntimeError, ValueError: depends on what is wrong
+            # On a busy machine it may need longer than the 30 s that it gives itself.
+            ray.shutdown()
+            if not left:
+                place = "on this machine" if address is None else f"at {address!r}"
+                raise RunError(f"cannot use Ray {place}: {_one_line(error)}") from error
 
 
 def _check_reachable(address: str) -> None:
@@ -128,15 +142,18 @@ def _one_line(error: BaseException) -> str:
 class RayEngine:
     """Distributes work over the processors that Ray has. An `Engine` of `codeaudit.audit.engines.local`."""
 
-    def __init__(self, ray: Any, device: str) -> None:
+    def __init__(self, ray: Any, device: str, *, whole: bool) -> None:
         self._ray = ray
-        found = ray.cluster_resources()
-        self.processors = max(1, int(found.get("CPU", 1)))
-        gpus = int(found.get("GPU", 0)) if device == "auto" or device.startswith("cuda") else 0
-        self.replicas = gpus or self.processors
-        """Number of actors that hold a model: one for each GPU, or else for each processor."""
+        self.processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        machines = [int(node["Resources"].get("GPU", 0)) for node in ray.nodes() if node["Alive"]]
+        gpus = [number for number in machines if number] if device == "auto" or device[:4] == "cuda" else []
+        # Machines may differ: a model takes as many as the smallest has, so that it fits on each.
+        each = min(gpus) if gpus and whole else 1
+        self.replicas = sum(number // each for number in gpus) or self.processors
+        """Number of actors that hold a model: one for each GPU or machine with GPUs, or else for each
+        processor."""
         # Suites are made before models are asked, so an actor need not keep a processor from them.
-        self._resources = {"num_cpus": 0, **({"num_gpus": 1} if gpus else {})}
+        self._resources = {"num_cpus": 0, **({"num_gpus": each} if gpus else {})}
         self._active: RemoteModel | None = None
 
     def spread(self, work: Callable[[T], R], items: Iterable[T], *, chunk: int, few: int) -> Iterator[R]:

@@ -68,6 +68,14 @@ def _labels(text: str) -> str:
     return ",".join(labels)
 
 
+def _device_map(text: str) -> str:
+    if text not in DEVICE_MAPS:
+        raise UsageError(f"-M device_map={text} must be one of {', '.join(DEVICE_MAPS)}")
+    return text
+
+
+DEVICE_MAPS: Final = ("auto", "balanced", "balanced_low_0", "sequential")
+"""How the layers of a network are laid onto the GPUs of a machine, in the words of the library."""
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "head": _head,
     "labels": _labels,
@@ -80,12 +88,13 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "temperature": _temperature,
     "masks": partial(_count, "masks"),
     "truncate": bool,
+    "device_map": _device_map,
     "revision": str,
     "trust_remote_code": bool,
 }
 """The readers of the arguments."""
 
-ALWAYS: Final = frozenset({"head", "template", "truncate", "revision", "trust_remote_code"})
+ALWAYS: Final = frozenset({"head", "template", "truncate", "device_map", "revision", "trust_remote_code"})
 """Arguments that have an effect with every head."""
 
 
@@ -115,6 +124,8 @@ class Arguments:
     """Largest number of tokens of a filled-in answer."""
     truncate: bool = False
     """Whether a source that is too long loses its end, instead of having no answer."""
+    device_map: str | None = None
+    """How the network is spread over several GPUs; `None`: it is on one device."""
     revision: str | None = None
     """A branch, a tag or a commit on the hub."""
     trust_remote_code: bool = False

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -228,10 +229,18 @@ def load(name: str, settings: Settings) -> HubModel:
 
     Raises:
         UsageError: there is no such device or precision, or an argument has no effect.
-        ModelError: a file is missing or damaged, or no head fits the model.
+        ModelError: a file or a package is missing, a file is damaged, or no head fits the model.
     """
     arguments = Arguments.read(settings)
     device = usable_device(settings.device)
+    if arguments.device_map is not None:
+        if settings.device != "auto":
+            raise UsageError(
+                f"--device {settings.device} and -M device_map={arguments.device_map}: a model is on one "
+                "device or spread over all; leave one of them out"
+            )
+        if find_spec("accelerate") is None:
+            raise ModelError("-M device_map needs the package accelerate: pip install 'codeaudit[gpus]'")
     if settings.precision is not None:
         usable_precision(settings.precision)
     with quiet():
@@ -271,13 +280,17 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
         words=words,
         truncate=arguments.truncate,
     )
-    try:
-        network = network.to(device)
-    except torch.OutOfMemoryError as error:
-        raise ModelError(
-            f"model {name!r} does not fit into the memory of {device}; try --precision bfloat16, or "
-            f"--device cpu"
-        ) from error
+    if arguments.device_map is None:
+        try:
+            network = network.to(device)
+        except torch.OutOfMemoryError as error:
+            raise ModelError(
+                f"model {name!r} does not fit into the memory of {device}; try --precision bfloat16, "
+                f"--device cpu, or several GPUs with -M device_map=auto"
+            ) from error
+    else:
+        # Its layers are in place. It reads its input where its embedding is.
+        device = str(network.get_input_embeddings().weight.device)
     engine = LoadedNetwork(name=name, network=network.eval(), texts=texts, device=device, pad=pad)
     room = room_on(device, vocabulary=len(tokenizer) if head == "masked" else None)
     with torch.inference_mode():
@@ -338,6 +351,7 @@ def _network(source: _Source, head: str, precision: str | None) -> Any:
         use_safetensors=True,
         output_loading_info=True,
         dtype="auto" if precision is None else PRECISIONS[precision],
+        **({} if source.arguments.device_map is None else {"device_map": source.arguments.device_map}),
     )
     missing = sorted(key for key in told["missing_keys"] if not (head == "embedding" and "pooler." in key))
     if missing:

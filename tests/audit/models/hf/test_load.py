@@ -256,3 +256,29 @@ def test_the_settings_of_a_provider_reach_the_model(folders: dict[str, Path]) ->
     assert found.name == f"canonical/hf/{folders['bert']}"
     assert found.task == "error-detection"
     assert all(isinstance(one, Predicted) for one in found.predict(asked("error-detection", *SOURCES[:2])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "task"), [("gpt2", "function-name"), ("t5", "function-name"), ("bert", "error-detection")]
+)
+def test_a_spread_network_answers_as_one_on_a_device(
+    kind: str, task: str, load: Load, folders: dict[str, Path]
+) -> None:
+    pytest.importorskip("accelerate")
+    alone = load(kind)
+    spread = catalogue.load(f"hf/{folders[kind]}", Settings(), {"device_map": "auto"})
+    assert spread.fingerprint == alone.fingerprint
+    assert spread.predict(asked(task)) == alone.predict(asked(task))
+
+
+def test_a_device_map_needs_its_package_and_no_device(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"hf/{folders['gpt2']}"
+    with pytest.raises(UsageError, match="--device cpu and -M device_map=auto"):
+        catalogue.load(name, Settings(device="cpu"), {"device_map": "auto"})
+    with pytest.raises(UsageError, match="device_map=all must be one of auto"):
+        catalogue.load(name, Settings(), {"device_map": "all"})
+    monkeypatch.setattr("codeaudit.audit.models.hf.load.find_spec", lambda package: None)
+    with pytest.raises(ModelError, match=r"pip install 'codeaudit\[gpus\]'"):
+        catalogue.load(name, Settings(), {"device_map": "auto"})
