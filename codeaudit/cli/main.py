@@ -27,6 +27,7 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """Errors of the system that mean: no space left for the output."""
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "init": ("codeaudit.cli.init:init", "Write the options, a model to fill in and a CI job."),
     "run": ("codeaudit.cli.run:run", "Audit one or more models on a perturbed suite."),
     "compare": (
         "codeaudit.cli.run:compare",
@@ -43,6 +44,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
         "Show the smallest edit that flips a prediction, as a diff.",
     ),
     "report": ("codeaudit.cli.report:report", "Render a run: HTML, Markdown, LaTeX, CSV, JUnit."),
+    "view": ("codeaudit.cli.view:view", "Render a run as a page and open it in the browser."),
     "merge": ("codeaudit.cli.merge:merge", "Join the shards of a run."),
     "train": ("codeaudit.cli.train:train", "Train one of the papers' models."),
     "seal": ("codeaudit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),

@@ -48,6 +48,7 @@ READ: dict[str, tuple[str, ...]] = {
         "MISSING --diff",
         "MISSING --dependence confirmed --out copy",
     ),
+    "init": ("MISSING",),
     "verify": ("MISSING",),
     "explain": ("MISSING", "MISSING some-sample"),
     "report": (
@@ -59,6 +60,7 @@ READ: dict[str, tuple[str, ...]] = {
         "done --baseline MISSING/x.parquet",
         "done --sign-key MISSING --baseline main.parquet",
     ),
+    "view": ("MISSING --no-browser", "done --no-browser --out MISSING/page.html"),
     "merge": ("MISSING --out whole", "MISSING OTHER --out whole", "done --out whole --sign-key MISSING"),
     "train": (),  # a test below: its networks take seconds to import
     "seal": ("MISSING --key key --out sealed",),

@@ -1,0 +1,141 @@
+"""The command `codeaudit init`: writes the files with which a project starts. It never overwrites one."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from codeaudit.audit.corpora.files import FOREIGN, TESTS
+from codeaudit.cli.output import note
+from codeaudit.transforms.errors import CorpusError, RunError
+
+CONFIG: Final = "codeaudit.toml"
+MODEL: Final = "codeaudit_model.py"
+WORKFLOW: Final = ".github/workflows/codeaudit.yml"
+
+_CONFIG: Final = """\
+# The options of `codeaudit run --config codeaudit.toml` and `codeaudit gate RUN --config codeaudit.toml`.
+# `codeaudit run --help` and `codeaudit gate --help` describe them all.
+
+[run]
+model = "py/codeaudit_model:predict"
+corpus = "{corpus}"
+task = "function-name"
+limit = 200
+
+[gate]
+# The largest share of functions whose answer may change although their meaning does not.
+max-violation-rate = "10%"
+"""
+
+_MODEL: Final = '''\
+"""The model that codeaudit asks: put yours into `predict`."""
+
+import re
+
+WORD = re.compile(r"(?:\\.|\\b)([a-z_]+)\\(")
+
+
+def predict(queries):
+    """One answer per query, in their order.
+
+    A query has `source` (the code, in which the function's own name is hidden), `language` and `task`. An
+    answer to the task function-name is a name, such as "read_file".
+    """
+    return [name(query.source) for query in queries]
+
+
+def name(source):
+    """The first two names, by the alphabet, that the code calls. Replace this by a call of your model."""
+    called = sorted(set(WORD.findall(source)))
+    return "_".join(called[:2]) or "run"
+'''
+
+_WORKFLOW: Final = """\
+name: codeaudit
+on:
+  push: {branches: [main]}
+  pull_request:
+permissions: {contents: read}
+jobs:
+  gate:
+    runs-on: ubuntu-latest
+    timeout-minutes: 30
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12"}
+      # Install your model's own packages here, too.
+      - run: python -m pip install codeaudit
+      - run: codeaudit run --config codeaudit.toml --out codeaudit-runs/ci
+      - run: codeaudit gate codeaudit-runs/ci --config codeaudit.toml --github
+      - if: always()
+        uses: actions/upload-artifact@v4
+        with: {name: codeaudit, path: codeaudit-runs/ci}
+"""
+
+
+@click.command()
+@click.argument("folder", required=False, default=".", type=click.Path(path_type=Path))
+def init(folder: Path) -> int:
+    """Write what a project needs to audit its model: options, a model to fill in, and a job for CI.
+
+    The files are codeaudit.toml, codeaudit_model.py and .github/workflows/codeaudit.yml. They work as they
+    are. A file that exists stays as it is.
+
+    \b
+    Examples:
+      codeaudit init
+      codeaudit init && codeaudit run --config codeaudit.toml
+    """
+    if not folder.is_dir():
+        raise CorpusError(f"no folder {str(folder)!r}; make it first")
+    made = [name for name, text in _files(folder).items() if _written(folder / name, text)]
+    if made:
+        note(f"next: write your model into {MODEL}, then codeaudit run --config {CONFIG}")
+    return 0
+
+
+def _files(folder: Path) -> Mapping[str, str]:
+    return {
+        CONFIG: _CONFIG.format(corpus=_corpus(folder)),
+        MODEL: _MODEL,
+        WORKFLOW: _WORKFLOW,
+    }
+
+
+def _written(path: Path, text: str) -> bool:
+    """Write a new file and say so. Returns whether it is new."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # "x": a file that appears in between, or a link that leads nowhere, is not overwritten either.
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        note(f"{path}: exists, so it stays as it is")
+        return False
+    except OSError as error:
+        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    note(f"{path}: written")
+    return True
+
+
+def _corpus(folder: Path) -> str:
+    """The sources of a project: `src`, its only package, else the whole; without sources `stdlib`."""
+    if any(_sources(folder / "src")):
+        return "src"
+    packages = [
+        one.parent.name for one in folder.glob("*/__init__.py") if one.parent.name not in TESTS | FOREIGN
+    ]
+    if len(packages) == 1:
+        return packages[0]
+    return "." if any(_sources(folder)) else "stdlib"
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*.py"):
+        within = path.relative_to(folder).parts
+        hidden = any(part.startswith(".") or part in FOREIGN for part in within)
+        if not hidden and path.name != MODEL:
+            yield path
