@@ -170,6 +170,23 @@ class AnswersBatches(Protocol):
 
 
 @runtime_checkable
+class ForecastsUsage(Protocol):
+    """Optional: a model that tells what a query will need before it is asked."""
+
+    def forecast(self, query: Query, reply: int) -> tuple[int, int, int]:
+        """Requests, tokens of prompts, and tokens of replies, if a reply has `reply` tokens.
+
+        Raises:
+            ModelError: the model cannot answer the query.
+        """
+        ...
+
+    def cost(self, into: int, out: int) -> float | None:
+        """The cost of so many tokens; `None` if nobody told prices."""
+        ...
+
+
+@runtime_checkable
 class ChecksInput(Protocol):
     """Optional: a model that tells without an answer whether it can read an input.
 

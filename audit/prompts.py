@@ -54,6 +54,8 @@ class _Prompt(ABC):
     """The user's turn, with the places `{source}` or `{code}`, and `{language}`."""
     system: str | None = None
     """The turn before it, if any."""
+    usual: int | None = None
+    """Tokens of a usual reply, for estimates; `None` if it is as long as the label."""
 
     def messages(self, query: Query) -> tuple[Message, ...]:
         """The chat that asks a query."""

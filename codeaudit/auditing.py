@@ -11,7 +11,7 @@ import shlex
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
@@ -60,16 +60,11 @@ from codeaudit.audit.store import (
 )
 from codeaudit.options import RunOptions
 from codeaudit.preparing import (
-    DrawnInputs,
     Inputs,
-    bundled_models,
     check_names,
-    common_task,
-    load_models,
+    load_all,
     meter_of,
-    prepare_inputs,
     spending_of,
-    suite_task,
     usage_noted,
     watched_cases,
 )
@@ -154,19 +149,9 @@ def audit_models(
         _resumable(folder, progress),
         _engine(options) as engine,
     ):
-        # A suite was made for one task, so it names the task if the user does not.
-        named = options.task or (suite_task(options.suite) if options.suite else None)
         spending = spending_of(options)
-        models = load_models(options, options.model, given, engine, spending=spending)
-        task = common_task(named, models)
-        inputs = prepare_inputs(options, task, corpus, progress)
-        if isinstance(inputs, DrawnInputs):
-            inputs = replace(inputs, engine=engine)
-        specs = options.model
-        # The bundled models depend on the language, which is known only when the samples are drawn.
-        if not specs:
-            specs = bundled_models(task.name, inputs.language)
-            models = load_models(options, specs, given, engine, spending=spending)
+        found = load_all(options, given, corpus, progress, engine=engine, spending=spending)
+        specs, task, models, inputs = found.specs, found.task, found.models, found.inputs
         progress.note(inputs.headline)
         if options.shard is not None:
             progress.note(f"shard {part}: only its share of the samples is audited")

@@ -487,6 +487,48 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
     return replace(_frozen(options.suite), shard=options.part)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedRun:
+    """The models of a run with their task and their inputs."""
+
+    specs: tuple[str, ...]
+    """The names of the models, defaults filled in."""
+    task: Task
+    models: tuple[Model, ...]
+    inputs: Inputs
+
+
+def load_all(
+    options: RunOptions,
+    given: Mapping[str, Model],
+    samples: Corpus | None,
+    progress: RunProgress,
+    *,
+    engine: Engine,
+    spending: Spending,
+    sends: bool = True,
+) -> LoadedRun:
+    """Load the models and draw the samples. `samples` replaces the SPEC in `options.corpus`.
+
+    Raises:
+        UsageError: the options do not fit one another.
+        CannotAudit: a model, the corpus or the suite cannot be used.
+    """
+    # A suite was made for one task, so it names the task if the user does not.
+    named = options.task or (suite_task(options.suite) if options.suite else None)
+    models = load_models(options, options.model, given, engine, spending=spending, sends=sends)
+    task = common_task(named, models)
+    inputs = prepare_inputs(options, task, samples, progress)
+    if isinstance(inputs, DrawnInputs):
+        inputs = replace(inputs, engine=engine)
+    specs = options.model
+    # The bundled models depend on the language, which is known only when the samples are drawn.
+    if not specs:
+        specs = bundled_models(task.name, inputs.language)
+        models = load_models(options, specs, given, engine, spending=spending, sends=sends)
+    return LoadedRun(specs=specs, task=task, models=models, inputs=inputs)
+
+
 def suite_task(path: Path) -> str:
     """The task that a suite was made for.
 

@@ -92,6 +92,10 @@ class Canonical(Wrapping):
         head, mark, rest = self.inner.fingerprint.rpartition("volatile:")
         return f"{head}{mark}canonical-{FORM}({rest})"
 
+    def form(self, query: Query) -> Query | Failed:
+        """What the model inside is asked."""
+        return _canonical(query)
+
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """The answers of the model inside to the canonical forms. Equal forms are asked once per call."""
         forms = [_canonical(query) for query in queries]

@@ -182,5 +182,6 @@ FUNCTION_NAME: Final = FunctionName(
         ),
         reader=_full_name,
         marked=_PAIR,
+        usual=10,
     ),
 )

@@ -284,5 +284,6 @@ GENERATION: Final = Generation(
         ),
         extent="code",
         longest=512,
+        usual=100,
     ),
 )

@@ -1,9 +1,10 @@
 """The commands `codeaudit run` and `codeaudit compare`, which audit models with the same options."""
 
+import json
 import shlex
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,11 +15,12 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
-from codeaudit.cli.options import run_options
-from codeaudit.cli.output import PROGRESS, note, note_unbound, show
+from codeaudit.cli.options import option, run_options
+from codeaudit.cli.output import PROGRESS, note, note_unbound, show, show_sheets, show_text
 from codeaudit.finished_runs import Run
 from codeaudit.gating import read_compared
 from codeaudit.options import DEFAULT_MOVABLE, RunOptions
+from codeaudit.planning import exceeded, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
 from codeaudit.reports.registry import FORMATS
@@ -42,13 +44,24 @@ DRAWING: Final = (
     "trials",
 )
 """Options that decide which inputs are made; a suite fixes them."""
+PLAN_FORMATS: Final = ("rich", "json", "markdown")
+"""Formats of `--dry-run`."""
 CHOOSING: Final = ("limit", "suite", "corpus", "model")
 """Without any of these options a run is the default run."""
 
 
+DRY_RUN: Final = option(
+    "--dry-run",
+    is_flag=True,
+    help="Ask nothing: print how many requests and tokens each model would need, estimated, and the cost by "
+    "-M price_in and -M price_out. Needs no key and writes no run folder.",
+)
+
+
 @click.command()
 @run_options
-def run(**options: Any) -> int:
+@DRY_RUN
+def run(dry_run: bool, **options: Any) -> int:
     """Audit one or more models on a perturbed suite.
 
     The table goes to stdout, progress to stderr, everything else into the run folder. Interrupted runs go
@@ -61,6 +74,8 @@ def run(**options: Any) -> int:
       codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
     asked = _asked(options)
+    if dry_run:
+        return _planned(asked)
     summary, folder = audited_now(asked)
     show(summary, asked.format)
     place = shlex.quote(str(folder.path))
@@ -91,6 +106,34 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
     Raises:
         UsageError, CannotAudit: as `audit_models`.
     """
+    asked = _checked(asked)
+    return audit_models(asked, command=["codeaudit", *map(redacted, sys.argv[1:])], progress=PROGRESS)
+
+
+def _planned(asked: RunOptions) -> int:
+    """Show what a run would ask.
+
+    Raises:
+        UsageError, CannotAudit: as `plan_run`.
+    """
+    asked = _checked(asked)
+    if asked.format not in PLAN_FORMATS:
+        raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PLAN_FORMATS)}")
+    plans = plan_run(asked, PROGRESS)
+    if asked.format == "json":
+        told = {"models": [asdict(one) for one in plans], "total": dict(total(plans))}
+        show_text(json.dumps({**told, "exceeded": exceeded(plans, asked)}, indent=2) + "\n")
+    else:
+        show_sheets([plan_sheet(plans, asked)], asked.format)
+    return 0
+
+
+def _checked(asked: RunOptions) -> RunOptions:
+    """The options, without those from the environment or a file that are for other models.
+
+    Raises:
+        UsageError: a name is unknown.
+    """
     expand(asked.transforms or ())  # rejects an unknown name before anything else
     FORMATS.get(asked.format)  # a broken plug-in ends the command before a model is asked
     _note_idle(asked)
@@ -99,8 +142,7 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
     # An option on the command line is meant, so it stays, and an error says if no model takes it. One from
     # the environment or a file is for other runs, too.
     idle = [name for name in asked.model_options if not _on_command_line(name) and name not in accepted]
-    asked = replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
-    return audit_models(asked, command=["codeaudit", *map(redacted, sys.argv[1:])], progress=PROGRESS)
+    return replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
 
 
 def _note_idle(options: RunOptions) -> None:
@@ -119,7 +161,8 @@ def _on_command_line(option: str) -> bool:
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @run_options
-def compare(runs: tuple[Path, ...], **options: Any) -> int:
+@DRY_RUN
+def compare(runs: tuple[Path, ...], dry_run: bool, **options: Any) -> int:
     """Compare models: from finished runs, or by auditing them now on the same inputs.
 
     Kruskal-Wallis and Conover across trials; Cochran's Q and exact McNemar tests where models met the same
@@ -140,16 +183,23 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
     models = () if runs and from_outside else asked.model
     if not runs and len(models) < 2:
         raise UsageError("nothing to compare: give runs, or two models with --model")
+    if dry_run:
+        if not models:
+            raise UsageError("--dry-run: finished runs ask nothing; it goes with --model")
+        return _planned(_on_inputs_of(runs, asked))
     found = [read_compared(path) for path in runs]
     for path in runs:
         note_unbound(Run(path))
     if models:
-        if runs and asked.suite is None:
-            # The inputs of the first run, because only answers on the same inputs can be paired.
-            asked = replace(asked, suite=runs[0] / SUITE)
+        asked = _on_inputs_of(runs, asked)
         summary, folder = audited_now(asked)
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)
         found.append(read_compared(folder.path))
     show(compare_runs(found), asked.format)
     return 0
+
+
+def _on_inputs_of(runs: Sequence[Path], asked: RunOptions) -> RunOptions:
+    """The options with the inputs of the first run: only answers on the same inputs can be paired."""
+    return replace(asked, suite=runs[0] / SUITE) if runs and asked.suite is None else asked

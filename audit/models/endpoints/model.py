@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from codeaudit.audit.models.endpoints.session import Endpoint, Session
+from codeaudit.audit.models.endpoints.spending import tokens_of_prompt
 from codeaudit.audit.models.endpoints.traffic import LoopThread
 from codeaudit.audit.models.endpoints.window import RollingWindow
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
@@ -40,6 +41,17 @@ class EndpointModel:
     def bill(self) -> str:
         """The usage as one line for the user."""
         return str(self._session.meter)
+
+    def forecast(self, query: Query, reply: int) -> tuple[int, int, int]:
+        """As `ForecastsUsage.forecast`."""
+        prompt = self._endpoint.prompts.of(query)
+        longest = self._endpoint.longest(prompt)
+        into, out = tokens_of_prompt(prompt, query), reply if longest is None else min(reply, longest)
+        return self.samples, self.samples * into, self.samples * out
+
+    def cost(self, into: int, out: int) -> float | None:
+        """As `ForecastsUsage.cost`."""
+        return None if self._endpoint.prices is None else self._endpoint.prices.cost(into, out)
 
     def stream(self) -> RollingWindow:
         """As `AnswersInAnyOrder.stream`. One stream at a time."""

@@ -16,6 +16,7 @@ from codeaudit.audit.records import Failed, Predicted
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import LimitError, ModelError, UsageError
 from tests.audit.models.test_openai import FEW_SECONDS, KEY, PAIR, load, number_of, queries
+from tests.conftest import TOTALS, WORDS
 from tests.support.endpoints import Act, Asked, disconnects, refuses, says, sends, serving
 
 
@@ -245,11 +246,32 @@ def test_wrong_values_are_refused(given: dict[str, str], message: str) -> None:
         load("http://127.0.0.1:1/v1", **given)
 
 
-def test_estimates_of_tokens_follow_words_marks_and_lines() -> None:
-    assert tokens_of("") == 0
-    assert tokens_of("def hello(world):\n    return world + 1\n") in (10, 11, 12)
-    assert tokens_of("readInputStreamFully") >= 3
-    assert 2 <= tokens_of("naïve – größer") <= 9
+JAVA = """\
+public static int indexOfDifference(final CharSequence... css) {
+    if (ArrayUtils.getLength(css) <= 1) {
+        return INDEX_NOT_FOUND;
+    }
+    return StringUtils.longestCommonPrefix(css, arrayLen - 1);
+}
+"""
+ASSEMBLY = """\
+movq 112(%rsp), %rax
+movl %ecx, (%rax,%rdx,4)
+addl $1, 120(%rsp)
+leal 1(%rbp), %edx
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [(TOTALS, (128, 127)), (WORDS, (84, 84)), (JAVA, (48, 52)), (ASSEMBLY, (44, 46)), ("", (0, 0))],
+    ids=["classes", "functions", "Java", "assembly", "nothing"],
+)
+def test_tokens_are_estimated_within_a_fifth_of_the_counts_of_two_vocabularies(
+    text: str, counts: tuple[int, int]
+) -> None:
+    """The counts of cl100k_base and o200k_base."""
+    assert all(abs(tokens_of(text) - count) <= 0.2 * count for count in counts)
 
 
 # ── whole runs ───────────────────────────────────────────────────────────────────────────────────────────

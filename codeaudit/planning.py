@@ -1,0 +1,221 @@
+"""What a run would ask and what that would need, found without asking: `codeaudit run --dry-run`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from itertools import islice
+
+from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
+from codeaudit.audit.engines.local import LocalEngine
+from codeaudit.audit.interface import ForecastsUsage, Model, RecordedAnswers, Task
+from codeaudit.audit.models.endpoints.spending import Spending, tokens_of
+from codeaudit.audit.models.wrappers import Canonical, innermost
+from codeaudit.audit.movable import readable_by
+from codeaudit.audit.records import Case, Failed, Query
+from codeaudit.audit.run import RunProgress, queries, repeats
+from codeaudit.audit.store import RunFolder
+from codeaudit.auditing import CACHE_FILE
+from codeaudit.options import RunOptions
+from codeaudit.preparing import LoadedRun, check_names, load_all, watched_cases
+from codeaudit.reports.sheets import Cell, Sheet, numbers, words
+from codeaudit.transforms.errors import RunError
+
+CASES: int = 256
+"""Cases whose answers are looked up in the cache together."""
+UNKNOWN: int = 10
+"""Tokens of a reply if neither the task nor a label tells how long it is."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelPlan:
+    """What one model would be asked."""
+
+    model: str
+    queries: int = 0
+    """Distinct queries, the repeated ones for the noise floor included."""
+    kept: int = 0
+    """Those of them whose answers are in the cache."""
+    requests: int | None = None
+    """`None` for a model that is not behind an endpoint, here and below."""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    """In the currency of the prices; `None` also without prices."""
+
+
+@dataclass(slots=True)
+class _Counting:
+    """A plan while it is made."""
+
+    model: Model
+    plan: ModelPlan
+    memory: ModelMemory | None
+    seen: set[int] = field(default_factory=set)
+    """Hashes of the queries so far, because the queries of a large run take much memory."""
+
+    def count(self, cases: Sequence[Case], task: Task) -> None:
+        """Add the queries of some cases."""
+        wanted = list(self._new(cases, task))
+        self.plan.queries += len(wanted)
+        for again in (False, True):
+            asked = {query: reply for query, reply, repeated in wanted if repeated is again}
+            known = self.memory.recall(list(asked), again=again) if self.memory else {}
+            self.plan.kept += len(known)
+            for query, reply in asked.items():
+                if query not in known:
+                    self._add(query, reply)
+
+    def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
+        for case in cases:
+            reply = usual_reply(case, task)
+            for again, asked in ((False, queries(case, task.name)), (True, repeats(case, task.name))):
+                for query in asked:
+                    # Of canonical code, equal forms are one query.
+                    form = self.model.form(query) if isinstance(self.model, Canonical) else query
+                    if not isinstance(form, Failed) and (key := hash((form, again))) not in self.seen:
+                        self.seen.add(key)
+                        yield query, reply, again
+
+    def _add(self, query: Query, reply: int) -> None:
+        inner, plan = innermost(self.model), self.plan
+        if not isinstance(inner, ForecastsUsage):
+            return
+        form = self.model.form(query) if isinstance(self.model, Canonical) else query
+        requests, into, out = inner.forecast(form if isinstance(form, Query) else query, reply)
+        plan.requests = (plan.requests or 0) + requests
+        plan.tokens_in = (plan.tokens_in or 0) + into
+        plan.tokens_out = (plan.tokens_out or 0) + out
+
+
+def usual_reply(case: Case, task: Task) -> int:
+    """About how many tokens a reply about a case has: as many as usual, or as the right answer."""
+    if task.prompt is not None and task.prompt.usual is not None:
+        return task.prompt.usual
+    label = case.sample.label
+    text = " ".join(label) if isinstance(label, tuple) else "" if label is None else str(label)
+    return tokens_of(text) + 1 if text else UNKNOWN
+
+
+def plan_run(options: RunOptions, progress: RunProgress) -> list[ModelPlan]:
+    """What each model of a run would be asked. Nothing is asked and nothing is written; no key is needed.
+
+    Raises:
+        UsageError, CannotAudit: as `codeaudit.auditing.audit_models`, before the first query.
+    """
+    check_names(options, {})
+    engine = LocalEngine(options.workers)
+    found = load_all(options, {}, None, progress, engine=engine, spending=Spending(), sends=False)
+    progress.note(found.inputs.headline)
+    place = (options.cache or default_folder()) / CACHE_FILE
+    if not place.exists():
+        return _plans(found, None, "", progress)
+    with closing(AnswerCache(place)) as cache:
+        return _plans(found, cache, _unfinished(options), progress)
+
+
+def _unfinished(options: RunOptions) -> str:
+    """The name of the unfinished run that would be gone on with; empty without one."""
+    if options.out is not None and options.out.is_dir():
+        with suppress(RunError):
+            manifest = RunFolder(options.out).manifest()
+            if manifest.get("state") == "running":
+                return str(manifest.get("codeaudit", ""))
+    return ""
+
+
+def _plans(found: LoadedRun, cache: AnswerCache | None, run: str, progress: RunProgress) -> list[ModelPlan]:
+    counting = []
+    for model in found.models:
+        if isinstance(model, RecordedAnswers):
+            continue
+        memory = None
+        if cache is not None:
+            scope = answers_scope(model.fingerprint, found.task)
+            memory = ModelMemory(cache=cache, fingerprint=scope, run=run)
+        plan = ModelPlan(model=model.name)
+        if isinstance(innermost(model), ForecastsUsage):
+            plan.requests = plan.tokens_in = plan.tokens_out = 0
+        counting.append(_Counting(model, plan, memory))
+    for seed in found.inputs.seeds:
+        chooser = found.inputs.chooser(readable_by(found.models, found.task))
+        every = watched_cases(found.inputs, seed, chooser, progress)
+        cases = (case for _, case in found.inputs.placed(seed, every))
+        while some := list(islice(cases, CASES)):
+            for one in counting:
+                one.count(some, found.task)
+    for one in counting:
+        inner = innermost(one.model)
+        if isinstance(inner, ForecastsUsage):
+            one.plan.cost = inner.cost(one.plan.tokens_in or 0, one.plan.tokens_out or 0)
+    return [one.plan for one in counting]
+
+
+def total(plans: Sequence[ModelPlan]) -> Mapping[str, float | None]:
+    """Requests, tokens and cost of all models together; a cost only if it is known of each that spends."""
+    spending = [one for one in plans if one.requests is not None]
+    costs = [one.cost for one in spending]
+    return {
+        "requests": sum(one.requests or 0 for one in spending),
+        "tokens": sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in spending),
+        "cost": sum(cost or 0.0 for cost in costs) if None not in costs else None,
+    }
+
+
+def exceeded(plans: Sequence[ModelPlan], options: RunOptions) -> list[str]:
+    """The limits of the run that the estimate exceeds."""
+    found = total(plans)
+    limits = {
+        "requests": options.max_requests,
+        "tokens": options.max_tokens,
+        "cost": options.max_cost,
+    }
+    return [
+        f"--max-{name} {limit:g}"
+        for name, limit in limits.items()
+        if limit is not None and (found[name] or 0) > limit
+    ]
+
+
+def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
+    """The table for the user."""
+
+    def shown(number: int | None) -> str:
+        return "" if number is None else f"{number:,}"
+
+    notes = []
+    spends = [one for one in plans if one.requests is not None]
+    if not spends:
+        notes.append("No model here is behind an endpoint: nothing costs requests or tokens.")
+    elif any(one.cost is None for one in spends):
+        notes.append("Without -M price_in and -M price_out (per million tokens) there is no cost.")
+    if passed := exceeded(plans, options):
+        notes.append(f"This is more than {' and '.join(passed)}: the run would stop there (exit code 3).")
+    if options.attacks:
+        notes.append(
+            f"--attack asks more: up to {options.budget} queries for each sample and strategy, not counted."
+        )
+    rows = [
+        (
+            one.model,
+            f"{one.queries:,}",
+            f"{one.kept:,}",
+            shown(one.requests),
+            shown(one.tokens_in),
+            shown(one.tokens_out),
+            "" if one.cost is None else f"{one.cost:,.4f}",
+        )
+        for one in plans
+    ]
+    return Sheet(
+        title="Dry run: nothing was asked",
+        columns=(
+            *words("model"),
+            *numbers("queries", "in the cache", "requests", "tokens in", "tokens out", "cost"),
+        ),
+        rows=tuple(tuple(Cell(lines=(text,)) for text in row) for row in rows),
+        notes=tuple(notes),
+        legend=(
+            "requests: without repetitions after failures; tokens: estimated from the texts of prompts, and "
+            "from usual replies (a model that thinks aloud needs more).",
+        ),
+    )
