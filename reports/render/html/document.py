@@ -8,7 +8,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
@@ -24,6 +24,10 @@ from codeaudit.transforms.records import Sample
 
 BUDGET: Final = 2_600_000
 """Maximum number of characters of packed data, so that a page stays below 3 MB."""
+NEARLY: Final = int(1.03 * BUDGET)
+"""Samples are chosen up to this size. It is measured nearly; what is too much is dropped in the end."""
+CANDIDATES: Final = 2 * BUDGET
+"""Size above which no more samples are looked at. It is measured by a fast packer, which packs less well."""
 LARGE: Final = 20_000
 """Number of characters above which a text counts as large. Samples with large texts are dropped first."""
 LONG: Final = 2_000
@@ -63,47 +67,180 @@ def browser(
     explanations: Sequence[Row],
     draw: Callable[[Sample], Drawing | None],
 ) -> Browser:
-    """Collect every violation of a meaning-keeping transform: explained ones first, then by sample."""
+    """Collect the violations of meaning-keeping transforms: explained ones first, then by sample.
+
+    Those that cannot fit on the page are only counted, so that memory does not grow with the run.
+    """
     # By the name of the variant, since explanations are kept in a table of their own.
     explained = {_name(row): row for row in explanations}
-    found = Browser()
-    places: dict[str, int] = {}
-    texts: dict[tuple[int, str], int] = {}
+    found = _Candidates(explained={row["sample"] for row in explanations})
     for seed, one in audited:
         for verdict in one.verdicts:
             if not isinstance(verdict, Violated) or verdict.perturbed.kind != "preserving":
                 continue
-            sample, perturbed = one.sample, verdict.perturbed
-            # A sample is stored once for all models and trials; its drawing is expensive.
-            if sample.id not in places:
-                places[sample.id] = len(found.samples)
-                found.samples.append(_sample(sample, draw))
-            place = places[sample.id]
+            candidate = found.of(one.sample)
+            if candidate is None:
+                continue
+            perturbed = verdict.perturbed
             row = {
                 "model": one.model,
                 "seed": seed,
-                "place": place,
+                "place": candidate.place,
                 "transform": perturbed.transform,
                 "variant": perturbed.variant,
-                "text": _text_number(found.samples[place], texts, place, perturbed.source),
+                "text": candidate.text_number(perturbed.source),
                 "notes": [move.note[:LONG] for move in perturbed.moves],
                 "before": _told(verdict.before),
                 "after": _told(verdict.after),
             }
-            name = (one.model, seed, sample.id, perturbed.transform, perturbed.variant)
+            name = (one.model, seed, one.sample.id, perturbed.transform, perturbed.variant)
             if why := explained.get(name):
                 row["least"] = {
-                    "text": _text_number(found.samples[place], texts, place, why["perturbed"]),
+                    "text": candidate.text_number(why["perturbed"]),
                     "notes": [move["note"][:LONG] for move in why["moves"]],
                     "of": why["moves_before"],
                     "smallest": why["smallest"],
                     "queries": why["queries"],
                     "after": _shown(answer_from_json(why["after"])),
                 }
-            found.rows.append(row)
-    # Explained ones first: the page opens with the smallest edits.
-    found.rows.sort(key=lambda row: ("least" not in row, row["place"]))
-    return found
+            found.add(candidate, row)
+    return found.fitting(draw)
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A sample that may come onto the page, with its violations."""
+
+    sample: Sample
+    place: int
+    """Number of the sample among all with a violation."""
+    # As JSON, which takes a tenth of the memory.
+    rows: list[str] = field(default_factory=list)
+    # Models mostly meet the same variants: each text is stored once per sample, and rows name its index.
+    texts: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    large: bool = False
+    drawn: bool = False
+    drawing: Drawing | None = None
+
+    def text_number(self, source: str) -> int:
+        """Return the index of a perturbed source among those of the sample."""
+        self.large = self.large or max(len(source), len(self.sample.source)) > LARGE
+        return self.texts.setdefault(source, len(self.texts))
+
+    def made(self) -> dict[str, Any]:
+        """Return the sample as the page has it."""
+        sample = self.sample
+        told: dict[str, Any] = {
+            "id": sample.id,
+            "path": sample.origin.path,
+            "line": sample.origin.line,
+            "language": sample.language,
+            "source": sample.source,
+            "texts": list(self.texts),
+        }
+        if sample.label is not None:
+            told["label"] = _shown(sample.label)
+        if graph := self.drawing:
+            told["graph"] = {"lines": graph.lines, "after": graph.after, "layers": graph.layers}
+        return told
+
+
+class _Candidates:
+    """The samples that may come onto the page; of a large run, not more than twice its room."""
+
+    def __init__(self, *, explained: Collection[str]) -> None:
+        self._explained = explained
+        self._kept: dict[str, _Candidate] = {}
+        self._places: dict[str, int] = {}
+        self._refused = 0
+        self._full = False
+        self._size = 0
+        self._meter = _PackedSize(level=1)
+
+    def of(self, sample: Sample) -> _Candidate | None:
+        """Return the candidate of a sample. `None` if there is no room; then its violation is counted."""
+        if (known := self._kept.get(sample.id)) is not None:
+            return known
+        if sample.id in self._places or (self._full and sample.id not in self._explained):
+            self._refused += 1
+            return None
+        self._places[sample.id] = len(self._places)
+        self._kept[sample.id] = made = _Candidate(sample, self._places[sample.id])
+        self._weigh(made, sample.source)
+        return made
+
+    def add(self, candidate: _Candidate, row: dict[str, Any]) -> None:
+        """Add a violation of a candidate."""
+        text = json.dumps(row, separators=(",", ":"))
+        candidate.rows.append(text)
+        # A text that was there before costs nothing.
+        new = next(reversed(candidate.texts)) if row["text"] == len(candidate.texts) - 1 else ""
+        self._weigh(candidate, new, text)
+        if self._size > CANDIDATES:
+            self._full = True
+            # First samples with large texts, because a few of them may take most of the room.
+            self._drop(each for each in self._order() if each.large)
+            last = [each for each in self._order() if each.sample.id not in self._explained]
+            # More than is needed, so that this is done seldom.
+            while last and self._size > 0.9 * CANDIDATES:
+                self._drop([last.pop()])
+
+    def fitting(self, draw: Callable[[Sample], Drawing | None]) -> Browser:
+        """Return those that fit, or a few more, with their drawings. Explained ones come first."""
+        fit = self._drawn(draw)
+        if len(fit) < len(self._kept) and any(each.large for each in self._kept.values()):
+            self._drop(each for each in self._order() if each.large)
+            fit = self._drawn(draw)
+        self._drop(self._order()[len(fit) :])
+        fit.sort(key=lambda each: each.place)
+        rows = [{**json.loads(row), "place": place} for place, each in enumerate(fit) for row in each.rows]
+        # Explained ones first: the page opens with the smallest edits.
+        rows.sort(key=lambda row: ("least" not in row, row["place"]))
+        return Browser(samples=[each.made() for each in fit], rows=rows, left_out=self._refused)
+
+    def _drawn(self, draw: Callable[[Sample], Drawing | None]) -> list[_Candidate]:
+        """The first ones that fit."""
+        meter, fit = _PackedSize(level=9), []
+        for each in self._order():
+            # A drawing is expensive: only of what fits.
+            if not each.drawn:
+                each.drawn, each.drawing = True, draw(each.sample)
+            meter.add(json.dumps(each.made(), separators=(",", ":")))
+            meter.add("".join(each.rows))
+            if meter.characters > NEARLY:
+                break
+            fit.append(each)
+        return fit
+
+    def _order(self) -> list[_Candidate]:
+        return sorted(self._kept.values(), key=lambda one: (one.sample.id not in self._explained, one.place))
+
+    def _weigh(self, candidate: _Candidate, *texts: str) -> None:
+        size = sum(map(self._meter.add, texts))
+        candidate.size += size
+        self._size += size
+
+    def _drop(self, candidates: Iterable[_Candidate]) -> None:
+        for each in candidates:
+            self._refused += len(each.rows)
+            self._size -= each.size
+            del self._kept[each.sample.id]
+
+
+class _PackedSize:
+    """The size of texts on the page, nearly: their number of characters when they are packed."""
+
+    def __init__(self, *, level: int) -> None:
+        self._deflated = zlib.compressobj(level)
+        self.characters = 0
+
+    def add(self, text: str) -> int:
+        """Add a text. Returns by how much the size grew; some of it may show later."""
+        # As in `_pack`: deflated, then base64.
+        grown = len(self._deflated.compress(text.encode("utf-8", "surrogatepass"))) * 4 // 3
+        self.characters += grown
+        return grown
 
 
 def packed(found: Browser) -> str:
@@ -138,31 +275,6 @@ def _pack(found: Browser) -> str:
     # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
     text = json.dumps(data, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
-
-
-def _sample(sample: Sample, draw: Callable[[Sample], Drawing | None]) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "id": sample.id,
-        "path": sample.origin.path,
-        "line": sample.origin.line,
-        "language": sample.language,
-        "source": sample.source,
-        "texts": [],
-    }
-    if sample.label is not None:
-        made["label"] = _shown(sample.label)
-    if graph := draw(sample):
-        made["graph"] = {"lines": graph.lines, "after": graph.after, "layers": graph.layers}
-    return made
-
-
-def _text_number(sample: dict[str, Any], texts: dict[tuple[int, str], int], place: int, source: str) -> int:
-    """Return the index of a perturbed source among those of its sample. Several models share one copy."""
-    # Models mostly meet the same variants: each text is stored once per sample, and rows name its index.
-    number = texts.setdefault((place, source), len(sample["texts"]))
-    if number == len(sample["texts"]):
-        sample["texts"].append(source)
-    return number
 
 
 def _told(predicted: Predicted) -> dict[str, Any]:

@@ -343,6 +343,35 @@ def test_one_giant_does_not_push_the_others_out() -> None:
     assert len(noise) > LARGE
 
 
+def test_only_what_comes_onto_the_page_is_drawn() -> None:
+    """Texts that do not pack: three samples fill the page, and the explained one is the last of twenty."""
+    made = [
+        (0, violated(sample(f"{n:02}", Random(n).randbytes(9000).hex()), f"{n} {variant}", variant=variant))
+        for n in range(400)
+        for variant in range(2)
+    ]
+    why = {
+        "model": "vanilla", "seed": 0, "sample": "399", "transform": "rename", "variant": 1, "perturbed": "z",
+        "moves": [], "moves_before": 1, "smallest": True, "queries": 1, "after": ["set"],
+    }  # fmt: skip
+    seen: list[str] = []
+
+    def noted(of: Sample) -> Drawing:
+        seen.append(of.id)
+        return drawn(of)
+
+    found = browser(made, [why], noted)
+    data = unpacked(packed(found))
+    told = [each["id"] for each in data["samples"]]
+    assert 100 < len(told) < 300
+    assert found.total == 800
+    assert seen[0] == told[-1] == "399"
+    assert told[:-1] == [f"{n:02}" for n in range(len(told) - 1)]
+    assert set(told) <= set(seen)
+    assert len(seen) < 1.1 * len(told)
+    assert data["rows"][0]["least"]["of"] == 1
+
+
 def named(made: Sequence[Chart]) -> dict[str, Chart]:
     return {each.name: each for each in made}
 
