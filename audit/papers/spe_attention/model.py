@@ -129,11 +129,14 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         on_cpu = self.device == "cpu"
         plan = by_size(readable, lambda one: len(one.ids), TOKENS_ON_CPU if on_cpu else TOKENS_AT_ONCE)
         batches = [[features for _, features in some] for some in plan]
-        computed = on_cores(self.logits, batches) if on_cpu else map(self.logits, batches)
-        for some, logits in zip(plan, computed, strict=True):
-            for (number, _), prediction in zip(some, self._predictions(logits), strict=True):
+        computed = on_cores(self._answers, batches) if on_cpu else map(self._answers, batches)
+        for some, predictions in zip(plan, computed, strict=True):
+            for (number, _), prediction in zip(some, predictions, strict=True):
                 found[number] = prediction
         return [prediction for prediction in found if prediction is not None]
+
+    def _answers(self, inputs: Sequence[EncodedLines]) -> list[Prediction]:
+        return self._predictions(self.logits(inputs))
 
     @torch.no_grad()
     def logits(self, inputs: Sequence[EncodedLines]) -> torch.Tensor:

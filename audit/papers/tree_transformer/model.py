@@ -138,11 +138,14 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         on_cpu = self.device == "cpu"
         plan = by_size(readable, lambda tree: len(tree.types), NODES_ON_CPU if on_cpu else NODES_AT_ONCE)
         batches = [[features for _, features in some] for some in plan]
-        computed = on_cores(self.said, batches) if on_cpu else map(self.said, batches)
-        for some, said in zip(plan, computed, strict=True):
-            for (number, _), prediction in zip(some, self._predictions(said), strict=True):
+        computed = on_cores(self._answers, batches) if on_cpu else map(self._answers, batches)
+        for some, predictions in zip(plan, computed, strict=True):
+            for (number, _), prediction in zip(some, predictions, strict=True):
                 found[number] = prediction
         return [prediction for prediction in found if prediction is not None]
+
+    def _answers(self, inputs: Sequence[TreeInput]) -> list[Prediction]:
+        return self._predictions(self.said(inputs))
 
     def said(self, inputs: Sequence[TreeInput]) -> Said:
         """The words of these trees, on the CPU."""
