@@ -1,7 +1,11 @@
-"""How long do networks take by input length, and how far does floating-point noise move their logits?
+"""How long networks take beside dense attention, and how far floating-point noise moves their logits.
 
-    python -m benchmarks.attention                      milliseconds per function, one thread
+    python -m benchmarks.attention                      time, as ratios, and memory by length of the input
     python -m benchmarks.attention --noise CHECKPOINT…  largest logit differences by precision
+
+The ratios are of CPU time on one thread, in one run: a network of width 128 with 3 layers and 4 heads against
+the same network whose attention is torch's `scaled_dot_product_attention` without any mask. Memory is what
+the process needs at most during a forward pass beyond what it had before, in a fresh process (Linux).
 
 The noise is measured on functions of the standard library: each is asked alone, and padded in a batch.
 Equivariant networks are also asked after a legal reordering of the lines: exact arithmetic would give equal
@@ -9,55 +13,134 @@ logits.
 """
 
 import argparse
+import gc
+import re
+import subprocess
+import sys
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from random import Random
+from typing import Final
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from codeaudit.audit.papers.checkpoint import PRECISIONS
+from codeaudit.audit.papers.dependency_encoding.networks import build as decoder
+from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
 from codeaudit.audit.papers.lines.encoding import EncodedLines
-from codeaudit.audit.papers.lines.trunk import LineShape, collate
+from codeaudit.audit.papers.lines.trunk import LineShape, TrunkAttention, collate
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.python.analysis.program import analyse
 from tests.support import stdlib
 
-LENGTHS = (64, 128, 256, 512)
-TOKENS_A_LINE = 8
-REPEATS = 7
+LENGTHS: Final = (256, 1024, 2048, 4096)
+TOKENS_A_LINE: Final = 8
+PLANES: Final[Mapping[str, int]] = {"mask": 1, "distances": 2}
+NEWLINE: Final = 3
+DENSE: Final = "dense"
+DECODER: Final = "decoder"
+"""CoDE's decoder; the other names are those of the networks that read lines."""
+NAMES: Final = (*NETWORKS, DECODER)
+Step = Callable[[], Tensor]
 
 
 def made_up(tokens: int, planes: int) -> EncodedLines:
     """An input of a given length with a random relation of the density that real functions have."""
     rng = np.random.default_rng(tokens)
     lines = tokens // TOKENS_A_LINE
+    relation = (rng.random((planes, lines, lines)) < 0.4).astype(np.uint8)
+    relation[:, range(lines), range(lines)] = 1
     return EncodedLines(
         ids=rng.integers(1, 1000, tokens).astype(np.int32),
         line=np.repeat(np.arange(lines, dtype=np.int32), TOKENS_A_LINE),
         position=np.tile(np.arange(TOKENS_A_LINE, dtype=np.int32), lines),
-        relation=(rng.random((planes, lines, lines)) < 0.4).astype(np.uint8),
+        relation=relation,
     )
 
 
-def timed(name: str, tokens: int) -> float:
-    """Milliseconds of one input in one forward pass, the fastest of some."""
-    relation = NETWORKS[name].relation
-    planes = {"mask": 1, "distances": 2}.get(relation, 0)
-    shape = LineShape(vocabulary=1000, labels=100, layers=2, window=max(LENGTHS))
-    network = build(name, shape, {}).eval()
-    encoded = made_up(tokens, planes)
+class DenseAttention(TrunkAttention):
+    """Every token sees every token."""
+
+    def forward(self, x: Tensor, relation: object) -> Tensor:
+        """(B, T, D) to (B, T, D)."""
+        return self.projections.join(F.scaled_dot_product_attention(*self.projections.split(x)))
+
+
+def forward(name: str, tokens: int) -> Step:
+    """A forward pass of a network for one input."""
+    torch.manual_seed(0)
+    if name == DECODER:
+        sizes = DecoderSizes(
+            vocabulary=1000, newline=NEWLINE, start=0, width=128, layers=3, heads=4, inner=512, window=256
+        )
+        made = decoder("code", sizes, {})
+        ids = torch.randint(NEWLINE + 1, 1000, (1, tokens))
+        ids[:, TOKENS_A_LINE::TOKENS_A_LINE], ids[:, 0] = NEWLINE, sizes.start
+        return lambda: made.hidden(ids)[0]
+    kind = "vanilla" if name == DENSE else name
+    relation = NETWORKS[kind].relation
+    network = build(kind, LineShape(vocabulary=1000, labels=100, window=max(LENGTHS)), {})
+    if name == DENSE:
+        for block in network.trunk.blocks:
+            block.attention = DenseAttention(128, 4)
+    encoded = made_up(tokens, PLANES.get(relation, 0))
     if relation == "referents":
         encoded = replace(encoded, referents=encoded.ids % TOKENS_A_LINE)
     batch = collate([encoded])
-    best = float("inf")
+    return lambda: network(batch)
+
+
+def seconds(step: Step, *, backward: bool) -> float:
+    """CPU time of one forward pass, with its backward pass where asked."""
+    began = time.process_time()
+    with torch.set_grad_enabled(backward):
+        given = step()
+        if backward:
+            given.sum().backward()  # type: ignore[no-untyped-call]
+    return time.process_time() - began
+
+
+def fastest(tokens: int, *, backward: bool, repeats: int) -> dict[str, float]:
+    """The least CPU time of each network; they take turns, so that a busy moment meets them all."""
+    steps = {name: forward(name, tokens) for name in (DENSE, *NAMES)}
+    best = dict.fromkeys(steps, float("inf"))
+    for _ in range(repeats):
+        for name, step in steps.items():
+            best[name] = min(best[name], seconds(step, backward=backward))
+    return best
+
+
+def megabytes(name: str, tokens: int) -> float:
+    """What a forward pass needs beyond what the process had before; measured in another process."""
+    command = (sys.executable, "-m", "benchmarks.attention", "--memory", name, str(tokens))
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(told)
+
+
+def peak(name: str, tokens: int) -> float:
+    """As `megabytes`, in this process."""
     with torch.no_grad():
-        for _ in range(REPEATS):
-            began = time.process_time()
-            network(batch)
-            best = min(best, time.process_time() - began)
-    return best * 1000
+        forward(name, 64)()  # what torch sets up once
+        step = forward(name, tokens)
+        gc.collect()
+        # Resets the peak to the present size.
+        Path("/proc/self/clear_refs").write_text("5")
+        before = _status("VmRSS")
+        step()
+    return (_status("VmHWM") - before) / 1024
+
+
+def _status(field: str) -> int:
+    """Kilobytes."""
+    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1])
 
 
 def noise(place: str, precision: str, *, count: int = 150) -> float:
@@ -81,17 +164,28 @@ def noise(place: str, precision: str, *, count: int = 150) -> float:
 def main() -> None:
     """Print one of the two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--tokens", nargs="+", type=int, metavar="N", default=LENGTHS)
+    parser.add_argument("--repeats", type=int, metavar="N", default=5, help="the fastest counts (default: 5)")
     parser.add_argument("--noise", nargs="+", metavar="CHECKPOINT", help="folders or bundled names")
+    parser.add_argument("--memory", nargs=2, metavar=("NAME", "TOKENS"), help="of one network alone")
     asked = parser.parse_args()
     torch.set_num_threads(1)
+    if asked.memory:
+        print(peak(asked.memory[0], int(asked.memory[1])))
+        return
     if asked.noise:
         for place in asked.noise:
             found = ", ".join(f"{precision} {noise(place, precision):.1e}" for precision in PRECISIONS)
             print(f"{place}: {found}")
         return
-    print("tokens  " + "  ".join(f"{name:>8}" for name in NETWORKS))
-    for tokens in LENGTHS:
-        print(f"{tokens:6}  " + "  ".join(f"{timed(name, tokens):8.2f}" for name in NETWORKS))
+    print("tokens  what      " + "".join(f"{name:>10}" for name in (DENSE, *NAMES)))
+    for tokens in asked.tokens:
+        for what, backward in (("forward", False), ("training", True)):
+            best = fastest(tokens, backward=backward, repeats=asked.repeats)
+            shown = (f"{best[name] / best[DENSE]:8.2f} ×" for name in NAMES)
+            print(f"{tokens:6}  {what:8}  {best[DENSE] * 1000:7.0f} ms" + "".join(shown), flush=True)
+        told = "".join(f"{megabytes(name, tokens):7.0f} MB" for name in (DENSE, *NAMES))
+        print(f"{tokens:6}  memory    {told}", flush=True)
 
 
 if __name__ == "__main__":

@@ -44,8 +44,8 @@ FEATURES: Final = 64
 Lines: TypeAlias = tuple[Groups, Groups, Tensor, Tensor]
 """From `CoDE.relate` to the layers: the in-line heads, the causal heads, anchors, and PACE's factors."""
 
-SCORES: Final = 2**22
-"""How many terms and hidden numbers of the MLP exist at once: 16 MiB in float32."""
+SCORES: Final = 2**21
+"""How many terms and hidden numbers of the MLP exist at once: 8 MiB in float32."""
 
 
 class Stages(NamedTuple):
@@ -99,8 +99,9 @@ class LineWiseAttention(TrunkAttention):
         # The four terms as four times as many heads of one product: a, b, c and d in this order.
         left = torch.cat([query, query, query_d, query_d], 1) * query.shape[-1] ** -0.5
         right = torch.cat([key, key_d, key, key_d], 1)
-        inputs, each = (left, right, value + value_d), 2 * left.shape[1] * len(x) * x.shape[1]
-        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], each=each, budget=SCORES))
+        each = 2 * left.shape[1] * len(x) * x.shape[1]
+        inputs = left, right, value + value_d
+        return self.projections.join(in_blocks(self._block, inputs, x.shape[1], SCORES // each))
 
     def _block(self, left: Tensor, right: Tensor, value: Tensor, rows: slice) -> Tensor:
         """(B, H, R, K) of some rows from the (B, 4 H, T, K) factors of the terms and (B, H, T, K) values."""

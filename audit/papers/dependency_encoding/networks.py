@@ -53,11 +53,11 @@ from codeaudit.audit.papers.dependency_encoding.trunk import (
     DecoderAttention,
     DecoderSizes,
     Memory,
-    Rows,
     TokenPlaces,
     each_pair,
     pace,
 )
+from codeaudit.audit.papers.lines.attention import in_blocks
 from codeaudit.audit.papers.registry import entry_of
 
 BASE: Final = 10_000.0
@@ -192,22 +192,18 @@ class PositionedAttention(DecoderAttention):
         value = memory.extended("value", self.split(self.value(h)))
         # NoPE_λ sharpens the trained network only: λ is no part of the training.
         scale = query.shape[-1] ** -0.5 * (1.0 if self.training else self.position.sharpness)
-        mixed = []
-        for rows in places.rows(len(h) * self.heads + self.position.held, self.budget):
+
+        def block(query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
+            rows = places.rows(some, in_line=self.in_line)
             mask = places.allowed(rows, in_line=self.in_line)
-            bias = self.position.bias(positions[rows.absolute], positions[: rows.seen])
+            bias = self.position.bias(positions[rows.absolute], positions[rows.seen])
             if bias is not None:
                 mask = bias.to(query.dtype)[None].masked_fill(~mask, -torch.inf)
-            mixed.append(
-                F.scaled_dot_product_attention(
-                    query[:, :, rows.new],
-                    key[:, :, : rows.seen],
-                    value[:, :, : rows.seen],
-                    attn_mask=mask,
-                    scale=scale,
-                )
-            )
-        return self.join(torch.cat(mixed, 2))
+            key, value = key[:, :, rows.seen], value[:, :, rows.seen]
+            return F.scaled_dot_product_attention(query[:, :, some], key, value, attn_mask=mask, scale=scale)
+
+        size = places.portion(len(h) * self.heads + self.position.held, self.budget)
+        return self.join(in_blocks(block, (query, key, value), places.new, size))
 
 
 def positioned(sizes: DecoderSizes, position: Callable[[], Position]) -> Decoder:
@@ -300,12 +296,12 @@ class LineAttention(DecoderAttention):
             for name, one in (("key", h), ("key of encoding", d))
         ]
         value = memory.extended("value", self.split(self.value(h + d)))
-        each = len(h) * self.heads * (9 if self.mixer is not None else 4)
-        mixed = [
-            self._scores(queries, keys, places, rows).softmax(-1) @ value[:, :, : rows.seen]
-            for rows in places.rows(each, self.budget)
-        ]
-        out = self.join(torch.cat(mixed, 2))
+        # The four terms as four times as many heads of one product, in their order.
+        query = torch.cat([one for one in queries for _ in keys], 1)
+        key = torch.cat([*keys, *keys], 1)
+        size = places.portion(len(h) * self.heads * (9 if self.mixer is not None else 4), self.budget)
+        block = partial(self._block, places)
+        out = self.join(in_blocks(block, (query, key, value), places.new, size))
         # The paper's x <- x + d before the norm would make q and k those of norm(x + d), which is no sum of
         # the four terms. So d is local; the option adds it to the stream behind the attention.
         return out + d if self.residual_add else out
@@ -327,16 +323,18 @@ class LineAttention(DecoderAttention):
         factor = self.enhancement(places.positions[places.before :]).to(known.dtype)
         return known.gather(1, anchors) * factor[:, None]
 
-    def _scores(self, queries: list[Tensor], keys: list[Tensor], places: TokenPlaces, rows: Rows) -> Tensor:
-        """(B, H, R, S), minus infinity after the row."""
-        some, seen = [one[:, :, rows.new] for one in queries], [one[:, :, : rows.seen] for one in keys]
-        a, b, c, d = (query @ key.transpose(-2, -1) for query in some for key in seen)
+    def _block(self, places: TokenPlaces, query: Tensor, key: Tensor, value: Tensor, some: slice) -> Tensor:
+        """(B, H, R, K) of some rows from (B, 4H, T or S, K) factors of the terms and (B, H, S, K) values."""
+        rows = places.rows(some, in_line=False)
+        terms = query[:, :, some] @ key[:, :, rows.seen].transpose(-2, -1)
+        a, b, c, d = terms.chunk(4, 1)
         scores = a + b + c
         if self.direct:
             scores = scores + d
         if self.mixer is not None:
-            scores = scores + self.mixer(torch.cat((a, b, c, d), 1))
-        return scores.masked_fill(~places.allowed(rows, in_line=False), -torch.inf)
+            scores = scores + self.mixer(terms)
+        allowed = places.allowed(rows, in_line=False)
+        return scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ value[:, :, rows.seen]
 
 
 def code(

@@ -10,9 +10,9 @@ anchor of a line is the token that ended the line before it (section 3.2).
 Dimension key: B batch, T new tokens, S tokens in all, D width, H heads, K = D / H, V vocabulary, C features.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -22,9 +22,11 @@ SPREAD: Final = 0.02
 """Standard deviation of the initial weights; ways out of a block have less.
 It suits widths of a few hundred."""
 SCORES: Final = 2**24
-"""How many attention scores are held at once where no gradient keeps them all: 64 MiB in float32."""
+"""How many attention scores are held at once: 64 MiB in float32."""
 PORTION: Final = 64
 """New tokens at once: keys that come after all of them are not compared at all."""
+LONG: Final = 1024
+"""With more tokens, half as many new ones at once, which saves memory."""
 NORM_EPSILON: Final = 1e-6
 
 
@@ -94,46 +96,36 @@ class TokenPlaces:
         """(S,) from 0."""
         return torch.arange(self.total, device=self.lines.device)
 
-    def rows(self, each: int, budget: int) -> "Iterator[Rows]":
-        """The new tokens in portions for which `each` numbers per pair of tokens stay within a budget."""
-        # With no gradient to keep all scores, memory is bounded: 4,096 tokens and 9 · 8 numbers per pair
-        # would take 4.8 GB at once.
-        size = min(PORTION, max(1, budget // max(1, each * self.total)))
-        for first in range(0, self.new, size):
-            yield Rows(first, min(first + size, self.new), self.before)
+    def portion(self, each: int, budget: int) -> int:
+        """How many new tokens at once keep `each` numbers per pair of tokens within a budget."""
+        # 4,096 tokens and 9 · 8 numbers per pair would take 4.8 GB at once.
+        most = PORTION // 2 if self.total > LONG else PORTION
+        return min(most, budget // (each * self.total))
+
+    def rows(self, some: slice, *, in_line: bool) -> "Rows":
+        """Some of the new tokens, and which keys they may see at all."""
+        absolute = slice(self.before + some.start, self.before + some.stop)
+        # A line begins behind its anchor, or with it where that is the first token.
+        first = int(self.anchors[:, absolute].amin()) if in_line else 0
+        return Rows(absolute, slice(first, absolute.stop))
 
     def allowed(self, rows: "Rows", *, in_line: bool) -> Tensor:
-        """(B or 1, 1, R, S) which of the keys up to the last row each row may attend to."""
+        """(B or 1, 1, R, S) which of the keys that they may see each row attends to."""
         positions = self.positions
-        causal = positions[None, : rows.seen] <= positions[rows.absolute, None]
+        causal = positions[None, rows.seen] <= positions[rows.absolute, None]
         if not in_line:
             return causal[None, None]
-        same = self.lines[:, rows.absolute, None] == self.lines[:, None, : rows.seen]
+        same = self.lines[:, rows.absolute, None] == self.lines[:, None, rows.seen]
         return (same & causal)[:, None]
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """Some of the new tokens, one after the other."""
 
-    first: int
-    stop: int
-    before: int
-
-    @property
-    def new(self) -> slice:
-        """Among the new tokens."""
-        return slice(self.first, self.stop)
-
-    @property
-    def absolute(self) -> slice:
-        """Among all tokens."""
-        return slice(self.before + self.first, self.before + self.stop)
-
-    @property
-    def seen(self) -> int:
-        """How many keys the last of them sees."""
-        return self.before + self.stop
+    absolute: slice
+    """Among all tokens."""
+    seen: slice
+    """The keys that they may see, among all tokens."""
 
 
 class Memory:

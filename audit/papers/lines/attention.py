@@ -9,7 +9,7 @@ Dimension key: B batch, T tokens, S keys, R rows of a block, N lines, H heads, K
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
@@ -71,30 +71,26 @@ def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Ten
         key, value = key[:, :, seen], value[:, :, seen]
         return F.scaled_dot_product_attention(query[:, :, rows], key, value, attn_mask=mask)
 
-    return in_blocks(block, (query, key, value), query.shape[2], each=len(key) * key.shape[2])
+    return in_blocks(block, (query, key, value), query.shape[2], PAIRS // (len(key) * key.shape[2]))
 
 
-def in_blocks(
-    block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int, *, each: int, budget: int | None = None
-) -> Tensor:
-    """(B, H, T, K) from `block(*inputs, rows)` for all rows, a block of them at a time.
+def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int, size: int) -> Tensor:
+    """(B, H, T, K) from `block(*inputs, rows)` for all rows, at most `size` at a time, or one if that is 0.
 
-    A row needs `each` numbers, a block at most `budget` (`PAIRS`). With gradients, several blocks keep their
-    inputs alone and are computed again in the backward pass.
+    With gradients, several blocks keep their inputs alone and are computed again in the backward pass.
     """
-    blocks = list(_blocks(rows, max(1, (budget or PAIRS) // max(1, each))))
+    size = max(1, size)
+    blocks = [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
     if len(blocks) == 1:
         return block(*inputs, blocks[0])
-    if not torch.is_grad_enabled():
-        return torch.cat([block(*inputs, some) for some in blocks], 2)
-    # No block draws random numbers, so there is no state of a generator to restore.
-    recomputed = partial(checkpoint, block, *inputs, use_reentrant=False, preserve_rng_state=False)
-    return torch.cat([recomputed(some) for some in blocks], 2)
-
-
-def _blocks(rows: int, size: int) -> Iterator[slice]:
-    for first in range(0, rows, size):
-        yield slice(first, min(first + size, rows))
+    computed = partial(block, *inputs)
+    if torch.is_grad_enabled():
+        # No block draws random numbers, so there is no state of a generator to restore.
+        computed = partial(checkpoint, block, *inputs, use_reentrant=False, preserve_rng_state=False)
+    # From the last block on. Under causality it sees the most keys, so the tensors of each block fit into the
+    # memory of the block before; in the other direction the heap would grow with every block.
+    found = [computed(some) for some in reversed(blocks)]
+    return torch.cat(found[::-1], 2)
 
 
 def hidden_padding(real: Tensor, dtype: torch.dtype) -> Tensor | None:

@@ -10,6 +10,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from codeaudit.audit.papers.dependency_encoding import naming
+from codeaudit.audit.papers.dependency_encoding import trunk as decoders
+from codeaudit.audit.papers.dependency_encoding.networks import build as build_decoder
+from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
 from codeaudit.audit.papers.lines import attention, trunk
 from codeaudit.audit.papers.lines.attention import HeadGroup, attend, hidden_padding
 from codeaudit.audit.papers.lines.encoding import EncodedLines
@@ -86,6 +89,7 @@ def told(made: LineNetwork, batch: Batch) -> list[Tensor]:
     ]
 
 
+@pytest.mark.thinned(1, per="kind")
 @pytest.mark.parametrize("budget", [1, 3000, attention.PAIRS])
 @pytest.mark.parametrize(("kind", "options"), KINDS)
 def test_blocks_of_rows_are_the_whole_formula(
@@ -140,13 +144,35 @@ class Largest(TorchDispatchMode):
         return found
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", sorted(NETWORKS))
 def test_no_tensor_holds_all_pairs_of_tokens(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "PAIRS", 2**12)
     monkeypatch.setattr(naming, "SCORES", 2**14)
     made = network(kind)
     batch = collate([long(kind)])
-    tokens = batch.ids.shape[1]
+    largest, kept = held(lambda: made(batch))
+    pairs = batch.ids.shape[1] ** 2
+    assert 0 < kept <= pairs / 2
+    assert largest <= pairs / 2
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("name", ["code", "nope", "alibi"])
+def test_decoders_hold_no_tensor_of_all_pairs_either(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoders, "PORTION", 4)
+    sizes = DecoderSizes(
+        vocabulary=50, newline=3, start=2, width=16, layers=3, heads=4, inner=32, features=5, window=64
+    )
+    ids = torch.randint(3, 50, (1, 300), generator=torch.Generator().manual_seed(0))
+    made = build_decoder(name, sizes, {})
+    largest, kept = held(lambda: made(ids))
+    assert 0 < kept <= 300**2 / 2
+    assert largest <= 300**2 / 2
+
+
+def held(forward: Callable[[], Tensor]) -> tuple[int, int]:
+    """The numbers of the largest tensor in a training step, and of the largest kept for its backward pass."""
     kept = 0
 
     def counted(one: Tensor) -> Tensor:
@@ -154,11 +180,9 @@ def test_no_tensor_holds_all_pairs_of_tokens(kind: str, monkeypatch: pytest.Monk
         kept = max(kept, one.numel())
         return one
 
-    # Training: neither in the forward pass, nor kept for the backward pass, nor in it.
     with Largest() as largest, torch.autograd.graph.saved_tensors_hooks(counted, lambda one: one):
-        made(batch).sum().backward()
-    assert largest.numbers <= tokens**2 / 2
-    assert 0 < kept <= tokens**2 / 2
+        forward().sum().backward()
+    return largest.numbers, kept
 
 
 def test_padding_is_hidden_where_there_is_some() -> None:
