@@ -139,7 +139,8 @@ def watched(
             if (told := _stat(process)) is not None:
                 spent[process] = (int(told[11]) + int(told[12])) / TICK
                 peaks[process] = max(peaks.get(process, 0), int(told[21]) * PAGE)
-                if process == running.pid:
+                # One that has ended and was not waited for yet has none.
+                if process == running.pid and int(told[21]):
                     memory.append((time.monotonic() - start, int(told[21]) * PAGE))
         if each is not None:
             each(known, time.monotonic() - start)

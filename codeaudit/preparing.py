@@ -552,6 +552,7 @@ def draw(
         CorpusError: the corpus has no example of the task, or no transform is known for its language.
     """
     seeds = range(options.seed, options.seed + options.trials)
+    own = options.part
     # A large corpus takes seconds, in which nothing else is told.
     progress.note(f"reading corpus {samples.spec}")
     drawn = select(
@@ -560,11 +561,12 @@ def draw(
         seeds=seeds,
         unit=task.noun,
         spare=CANDIDATES_PER_MOVABLE * options.movable,
+        own=None if own == WHOLE or options.movable else own.has,
     )
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
     truth = source.settled(sample for one in drawn for sample in one.samples)
-    selections = tuple(replace(one, samples=truth.filled(one.samples)) for one in drawn)
+    selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = {sample.language for selection in selections for sample in selection.samples}
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
@@ -587,6 +589,13 @@ def draw(
         progress=progress,
         shard=options.part,
     )
+
+
+def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tuple[Sample, ...]:
+    """The samples with their labels; of other shards without."""
+    mine = [one for one in samples if shard.has(one.id)]
+    filled = {one.id: one for one in (truth.filled(mine) if mine else ())}
+    return tuple(filled.get(one.id, one) for one in samples)
 
 
 def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:

@@ -3,7 +3,7 @@
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -44,12 +44,14 @@ def select(
     seeds: Sequence[int],
     unit: str | None = None,
     spare: int = 0,
+    own: Callable[[str], bool] | None = None,
 ) -> tuple[Selection, ...]:
     """Draw up to `limit` examples for each seed, or all of them for `None`, in one reading of the corpus.
 
     `unit` is what an error calls the examples; without it, what they are in the language of the corpus.
     `spare` raw samples are kept at least for `Selection.further`; if that needs more, it reads the corpus
-    again.
+    again. Without a limit, samples whose id is not `own` are drawn, too, but come without their text: a shard
+    only counts them.
 
     Raw samples are ranked by a hash of their id and the seed. From the lowest rank up, those that
     `prepare` accepts and whose syntax tree (docstrings aside) did not come before are taken. Memory is
@@ -63,7 +65,8 @@ def select(
     size = None if limit is None else max(2 * limit + SLACK, spare)
     while True:
         skipped: Counter[str] = Counter()
-        draws = [_Draw(seed, size) for seed in seeds]
+        foreign = None if own is None or size is not None else _Foreign(own, prepare)
+        draws = [_Draw(seed, size, foreign) for seed in seeds]
         available = 0
         languages: set[str] = set()
         for sample in corpus.read(skipped):
@@ -95,9 +98,10 @@ def select(
 class _Draw:
     """Keeps the distinct samples with the lowest ranks."""
 
-    def __init__(self, seed: int, size: int | None) -> None:
+    def __init__(self, seed: int, size: int | None, foreign: "_Foreign | None" = None) -> None:
         self.seed = seed
         self.size = size
+        self.foreign = foreign
         self._kept: dict[str, Sample] = {}
         self.repeats: Counter[str] = Counter()
         """How often each kept id came again."""
@@ -107,7 +111,8 @@ class _Draw:
         """Keep the sample if its rank is one of the lowest so far."""
         if sample.id in self._kept:
             # The same text in two places keeps the origin that sorts first, whatever the order of reading.
-            self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
+            first = min(self._kept[sample.id], sample, key=_place)
+            self._kept[sample.id] = first if self.foreign is None else self.foreign.without_text(first)
             self.repeats[sample.id] += 1
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
@@ -119,11 +124,38 @@ class _Draw:
             del self._kept[gone], self.repeats[gone]
         else:
             return
-        self._kept[sample.id] = sample
+        self._kept[sample.id] = sample if self.foreign is None else self.foreign.without_text(sample)
 
     def candidates(self) -> list[Sample]:
         """The kept samples, lowest rank first."""
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
+
+
+class _Foreign:
+    """Decides at once about samples of other shards, so that their texts need not be kept."""
+
+    def __init__(self, own: Callable[[str], bool], prepare: Prepare) -> None:
+        self._own = own
+        self._prepare = prepare
+        self._found: dict[str, bytes | str] = {}
+        self._labelled: set[str] = set()
+
+    def without_text(self, sample: Sample) -> Sample:
+        """The sample without its text if it is of another shard."""
+        if self._own(sample.id):
+            return sample
+        if sample.id not in self._found:
+            prepared = self._prepare(sample)
+            self._found[sample.id] = prepared if isinstance(prepared, str) else _key(sample, prepared)
+            if isinstance(prepared, Sample) and prepared.label is not None:
+                self._labelled.add(sample.id)
+        # Whether there is a label decides where the labels of the run come from.
+        label = "" if sample.id in self._labelled else None
+        return Sample(id=sample.id, language=sample.language, source="", label=label, origin=sample.origin)
+
+    def decided(self, sample: Sample) -> bytes | str | None:
+        """The key of an example of another shard, or the reason against it; `None` for other samples."""
+        return self._found.get(sample.id)
 
 
 class _Examples:
@@ -132,7 +164,7 @@ class _Examples:
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
         self.skipped: Counter[str] = Counter()
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: set[bytes] = set()
         self._read = 0
         """Number of candidates behind it."""
 
@@ -148,14 +180,13 @@ class _Examples:
             self._read += 1
             if repeats := draw.repeats[raw.id]:
                 self.skipped["duplicate"] += repeats
-            prepared = self._prepare(raw)
-            if isinstance(prepared, str):
-                self.skipped[prepared] += 1
+            decided = None if draw.foreign is None else draw.foreign.decided(raw)
+            prepared = self._prepare(raw) if decided is None else raw
+            reason = prepared if isinstance(prepared, str) else decided if isinstance(decided, str) else None
+            if isinstance(prepared, str) or reason is not None:
+                self.skipped[reason or ""] += 1
                 continue
-            # Of the raw text: a prepared one has its name masked, so two functions might look like copies.
-            # With calls, also of the prepared text: one function with two calls is two questions if it shows
-            # them.
-            key = _content(raw), prepared.source if raw.calls else ""
+            key = decided if isinstance(decided, bytes) else _key(raw, prepared)
             if key in self._seen:
                 self.skipped["duplicate"] += 1
             else:
@@ -192,6 +223,15 @@ def _rank(seed: int, identity: str) -> int:
 
 def _place(sample: Sample) -> tuple[str, int]:
     return sample.origin.path, sample.origin.line
+
+
+def _key(raw: Sample, prepared: Sample) -> bytes:
+    """Equal for two samples that ask the same question about the same code."""
+    # Of the raw text: a prepared one has its name masked, so two functions might look like copies. With
+    # calls, also of the prepared text: one function with two calls is two questions if it shows them. A hash,
+    # because the key of every sample is kept.
+    parts = (_content(raw), prepared.source if raw.calls else "")
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _content(sample: Sample) -> str:

@@ -102,7 +102,9 @@ def test_every_sample_is_in_one_shard(parts: list[Path], whole: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{"movable": 30, "limit": 10}, {"trials": 1, "attack": ()}])
+@pytest.mark.parametrize(
+    "options", [{"movable": 30, "limit": 10}, {"trials": 1, "attack": ()}, {"limit": None}]
+)
 def test_merged_runs_of_other_options(options: dict[str, Any], tmp_path: Path) -> None:
     expected = made(tmp_path / "whole", **options)
     merge(shards(tmp_path, 4, **options), tmp_path / "run", command=[])

@@ -2,17 +2,18 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.selection import Selection, select
+from codeaudit.audit.engines.shards import Shard
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.python.parsing import parse
-from codeaudit.transforms.records import Sample
+from codeaudit.transforms.records import Origin, Sample
 
 
 @dataclass
@@ -129,3 +130,38 @@ def test_what_there_is_none_of_has_the_name_of_its_language(languages: list[str]
 def test_an_empty_corpus_says_what_it_left_out() -> None:
     with pytest.raises(CorpusError, match=r"no functions in corpus 'listed' \(1 × syntax error\)"):
         draw([], 10)
+
+
+def test_a_shard_draws_the_same_and_keeps_only_its_own_texts() -> None:
+    # With copies in several places, copies up to the docstring, samples that are no examples, and labels.
+    samples = [
+        one
+        for number in range(60)
+        for one in (
+            function(number),
+            replace(function(number), origin=Origin(path=f"a{number}.py", line=1)),
+            function(number, doc="    'text'\n"),
+            function(100 + number),
+        )
+    ]
+
+    def prepared(sample: Sample) -> Sample | str:
+        if "f7" in sample.source:
+            return "seven"
+        return replace(sample, label=("a",) if "f1" in sample.source else None)
+
+    def drawn(own: Callable[[str], bool] | None) -> Selection:
+        return select(Listed(samples), prepared, limit=None, seeds=[3], own=own)[0]
+
+    whole = drawn(None)
+    for number in range(1, 5):
+        shard = Shard(number, 4)
+        part = drawn(shard.has)
+        assert (part.available, part.hash, part.skipped) == (whole.available, whole.hash, whole.skipped)
+        for one, other in zip(part.samples, whole.samples, strict=True):
+            if shard.has(one.id):
+                assert one == other
+            else:
+                assert (one.id, one.source, one.label is None) == (other.id, "", other.label is None)
+    assert len(whole.samples) < 120
+    assert dict(whole.skipped).keys() == {"duplicate", "seven", "syntax error"}
