@@ -28,7 +28,7 @@ import numpy as np
 
 from codeaudit.reports.gate import Limits, RiseTest, adjusted, rejected
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.statistics.mcnemar import Tally, paired_rise
+from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise
 
 Answers = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
 """Whether an input is violated, by transform and variant: inputs x transforms x variants."""
@@ -143,19 +143,21 @@ def judged(before: Answers, now: Answers) -> Verdicts:
     if before.shape[1] > 1:
         tests += [_test(f"t{n}", before[:, n : n + 1], now[:, n : n + 1]) for n in range(before.shape[1])]
     whole = tests[0].rise
+    over_pairs = _test("", before.reshape(-1, 1, 1), now.reshape(-1, 1, 1)).rise
     ps = adjusted(tests, LIMITS)
     return Verdicts(
         any_rise=whole.rise > 0,
-        over_pairs=whole.p_pairs is not None and rejected(whole, whole.p_pairs, LIMITS),
+        over_pairs=rejected(over_pairs, over_pairs.p, LIMITS),
         gate=any(rejected(test.rise, p, LIMITS) for test, p in zip(tests, ps, strict=True)),
     )
 
 
 def _test(transform: str, before: Answers, now: Answers) -> RiseTest:
-    inputs, pairs = len(before), before[0].size
-    columns = [one.reshape(inputs, -1).sum(axis=1) for one in (before, now & ~before, before & ~now)]
-    tallies = [Tally(pairs, *map(int, row)) for row in zip(*columns, strict=True)]
-    return RiseTest("model", transform, paired_rise(tallies), tallies)
+    columns = [one.reshape(len(one), -1).any(axis=1) for one in (before, now)]
+    changes = [
+        SampleChange(bool(one), bool(other), before[0].size) for one, other in zip(*columns, strict=True)
+    ]
+    return RiseTest("model", transform, paired_rise(changes))
 
 
 def simulate(scenario: Scenario, shape: Shape, *, inputs: int, runs: int, seed: int = 0) -> Verdicts:

@@ -306,7 +306,7 @@ def _check_tables(run: Run) -> None:
         raise RunError(f"{other}; {restored(run.path)}")
     for model in run.summary.models:
         found = rows[model.model]
-        rates = {"preserving": model.violations, "control": model.sensitivity, "identity": model.noise_floor}
+        rates = {"preserving": model.pairs, "control": model.sensitivity, "identity": model.noise_floor}
         told = {kind: (rate.count, rate.total - rate.count) for kind, rate in rates.items()}
         unjudged = sum(number for one, number in found.items() if one.outcome == "unjudged")
         counted = {kind: (_pooled(found, kind, "violated"), _pooled(found, kind, "held")) for kind in rates}

@@ -31,9 +31,9 @@ SCORES: Final[tuple[tuple[str, Read], ...]] = (
 )
 
 RATES: Final[tuple[tuple[str, Better, Read], ...]] = (
-    ("violated, of all samples", "lower", lambda trial: trial.violated_samples.rate),
-    ("violated, of movable samples", "lower", lambda trial: trial.violated_movable.rate),
-    ("violated pairs", "lower", lambda trial: trial.violations.rate),
+    ("violation rate", "lower", lambda trial: trial.violations.rate),
+    ("changed, over all samples", "lower", lambda trial: trial.all_samples.rate),
+    ("changed, per pair", "lower", lambda trial: trial.pairs.rate),
     ("sensitivity", "higher", lambda trial: trial.sensitivity.rate),
 )
 

@@ -2,8 +2,8 @@
 
 The rule for a rise:
 
-- Pair the violations of meaning-keeping transforms with those of the baseline if sample, text, transform and
-  variant are equal.
+- Pair the verdicts under meaning-keeping transforms with those of the baseline if sample, text, transform and
+  variant are equal. A sample is violated if an answer changed on any of its pairs.
 - Per model, test all transforms together and, if there are several, each transform alone.
 - Adjust the p-values of all these tests by Holm's method, so that more models or transforms do not cause more
   false alarms.
@@ -15,7 +15,7 @@ be judged, or if too many pairs of the baseline are not in the run or are unjudg
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
@@ -24,7 +24,7 @@ from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
-from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, with_detectable
+from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, with_detectable
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
 
@@ -61,7 +61,7 @@ class Limits:
     """The limits for every model of a run, named as the options; `None` if a limit was not requested."""
 
     max_violation_rate: float | None = None
-    """Maximum share of violated pairs, 0 to 1."""
+    """Maximum violation rate of each meaning-keeping transform, 0 to 1."""
     max_f1_drop: float | None = None
     """Maximum loss of the score under attack, in the unit of the score."""
     min_sensitivity: float | None = None
@@ -92,13 +92,12 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class RiseTest:
-    """One rise, with what it was computed from."""
+    """One rise, and what it is about."""
 
     model: str
     transform: str
     """Empty for all of them together."""
     rise: Rise
-    tallies: Sequence[Tally]
 
 
 def gate(
@@ -168,11 +167,11 @@ def _keeps(row: ByTransform) -> bool:
 def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
     # Asked even if no limit is given: a run in which the model failed on half of the inputs shows no rise
     # either.
-    checks = [*_answers(model, now, limits, "preserving", model.violations)]
+    checks = [*_answers(model, now, limits, "preserving", model.pairs)]
     if limits.min_sensitivity is not None:
         checks += _answers(model, now, limits, "control", model.sensitivity)
     if limits.max_violation_rate is not None:
-        checks.append(_violations(model, limits.max_violation_rate))
+        checks += _violations(model, limits.max_violation_rate)
     if limits.max_f1_drop is not None:
         checks.append(_drop(model, limits.max_f1_drop))
     if limits.min_sensitivity is not None:
@@ -218,8 +217,17 @@ def _gaps(model: ModelSummary, now: Judged) -> list[str]:
     return [f"{name}: {reasons.total()} pairs unjudged, counted nowhere ({wording.reasons(reasons)})"]
 
 
-def _violations(model: ModelSummary, limit: float) -> Check:
-    rate = model.violations
+def _violations(model: ModelSummary, limit: float) -> list[Check]:
+    """A check for each transform above the limit; if there is none, one for the transform nearest to it."""
+    rows = [row for row in model.by_transform if _keeps(row) and row.violations.rate is not None]
+    if not rows:
+        return [_violation(model, "", model.violations, limit)]
+    above = [row for row in rows if (row.violations.rate or 0) > limit]
+    nearest = max(rows, key=lambda row: row.violations.rate or 0)
+    return [_violation(model, row.transform, row.violations, limit) for row in above or [nearest]]
+
+
+def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float) -> Check:
     notes = []
     noise = model.noise_floor
     if noise.count:
@@ -228,7 +236,8 @@ def _violations(model: ModelSummary, limit: float) -> Check:
     if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
         notes.append("the limit lies within the 95 % interval: more samples would decide it")
     failed = rate.rate is not None and rate.rate > limit
-    return _rate_check(model, "violations", rate, limit, f"at most {_share(limit)}", failed, *notes)
+    found = _rate_check(model, "violations", rate, limit, f"at most {_share(limit)}", failed, *notes)
+    return replace(found, transform=transform)
 
 
 def _sensitivity(model: ModelSummary, limit: float) -> Check:
@@ -409,15 +418,11 @@ def _paired(
             f"{wording.plain(model)}: {len(shared)} pairs are shared, of {len(after)} judged now "
             f"and {len(before)} in the baseline; only these are compared"
         )
-    tallies: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
-    # Per sample, once for all transforms together (the key "") and once for its own transform.
+    tallies: dict[str, dict[str, list[tuple[bool, bool]]]] = defaultdict(lambda: defaultdict(list))
+    # Once for all transforms together (the key "") and once for its own transform.
     for one in shared:
         for table in (tallies[""], tallies[one.transform]):
-            counts = table[one.sample]
-            counts[0] += 1
-            counts[1] += before[one]
-            counts[2] += after[one] and not before[one]
-            counts[3] += before[one] and not after[one]
+            table[one.sample].append((before[one], after[one]))
     names = ["", *(name for name in _preserving(now.summary, transforms) if name in tallies)]
     # With one transform the test of all of them together is the same test: once is enough, and Holm's
     # adjustment must not count it twice.
@@ -425,8 +430,11 @@ def _paired(
         names = [""]
     tests = []
     for name in names:
-        clusters = [Tally(*counts) for counts in tallies[name].values()]
-        tests.append(RiseTest(model, name, paired_rise(clusters), clusters))
+        samples = [
+            SampleChange(any(one for one, _ in pairs), any(one for _, one in pairs), len(pairs))
+            for pairs in tallies[name].values()
+        ]
+        tests.append(RiseTest(model, name, paired_rise(samples)))
     return tests, "", notes
 
 
@@ -479,11 +487,11 @@ def _untested(test: RiseTest, limits: Limits) -> Check:
 
 def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: int) -> Check:
     whole, alpha = not test.transform, limits.alpha / number
-    rise = with_detectable(test.rise, test.tallies, alpha=alpha, margin=limits.margin)
-    # Only samples with room can worsen. If all of them did and p were still above alpha, the test is blind.
-    blind = 0.5 ** sum(one.before < one.pairs for one in test.tallies) > alpha
-    # If nearly every pair was violated before, a rise above the margin is impossible: blind is no fault here.
-    full = rise.before / rise.pairs >= 1 - limits.margin
+    rise = with_detectable(test.rise, alpha=alpha, margin=limits.margin)
+    # Only samples that held can worsen. If all of them did and p were still above alpha, the test is blind.
+    blind = 0.5 ** (rise.samples - rise.before) > alpha
+    # If nearly every sample was violated before, no rise above the margin is possible: blind is no fault.
+    full = rise.before / rise.samples >= 1 - limits.margin
     outcome: Outcome = "passed"
     if rejected(rise, p_adjusted, limits):
         outcome = "failed"
@@ -509,8 +517,8 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
 def _note(rise: Rise, *, full: bool, blind: bool) -> str:
     """Describe the data of a test and the rises that it could have detected."""
     text = (
-        f"of {rise.pairs} pairs in {rise.samples} samples {rise.appeared} are violated for the first "
-        f"time, {rise.gone} no longer; "
+        f"of {rise.samples} samples ({rise.pairs} pairs) {rise.appeared} are violated for the first time, "
+        f"{rise.gone} no longer; "
     )
     if full:
         return f"{text}no more could be"
@@ -525,7 +533,7 @@ def _note(rise: Rise, *, full: bool, blind: bool) -> str:
 
 
 def _told(rise: Rise) -> str:
-    before, now = rise.before / rise.pairs, rise.now / rise.pairs
+    before, now = rise.before / rise.samples, rise.now / rise.samples
     return f"{wording.percent(before)} to {wording.percent(now)}: {_points(rise.rise, sign=True)} points"
 
 

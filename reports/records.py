@@ -5,7 +5,7 @@ Every record is frozen. `Summary` is the content of `summary.json`, the interfac
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
@@ -29,8 +29,11 @@ def encode(record: Any) -> str:
     return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:
-    """Read a record of class `cls` from JSON text. Unknown keys are ignored.
+def decode(
+    cls: type[T], text: str, *, schema: int | None = None, earlier: Callable[[Any], Any] | None = None
+) -> T:
+    """Read a record of class `cls` from JSON text. Unknown keys are ignored. `earlier` turns what schema 1
+    wrote into what schema 2 writes.
 
     Raises:
         RunError: malformed text, another schema, a missing field, or a value of the wrong type.
@@ -40,7 +43,9 @@ def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:
     except (ValueError, RecursionError) as error:
         raise RunError(f"summary is not JSON ({error}); run the audit again to write it anew") from error
     found = value.get("schema") if isinstance(value, dict) else None
-    if schema is not None and found != schema:
+    if found == 1 and earlier is not None:
+        value = earlier(value)
+    elif schema is not None and found != schema:
         raise RunError(f"summary has schema {found!r}, this version reads {schema}; run the audit again")
     result: T = _read(cls, value, cls.__name__)
     return result
@@ -94,11 +99,33 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     raise _wrong(where, value)
 
 
+def _of_schema_1(value: dict[str, Any]) -> dict[str, Any]:
+    """The content of a summary of schema 1, with the names of schema 2."""
+    for model in _dicts(value.get("models")):
+        for one in (model, *_dicts(model.get("trials"))):
+            _rename(one, pairs="violations", all_samples="violated_samples", violations="violated_movable")
+        for row in _dicts(model.get("by_transform")):
+            _rename(row, pairs="violations", violations="samples")
+    return value | {"schema": SCHEMA}
+
+
+def _dicts(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _rename(row: dict[str, Any], **names: str) -> None:
+    """Give values other names at once; `names` maps each new name to its old one."""
+    found = {new: row[old] for new, old in names.items() if old in row}
+    for old in names.values():
+        row.pop(old, None)
+    row.update(found)
+
+
 def _wrong(where: str, value: object) -> RunError:
     return RunError(f"summary has {value!r:.60} at {where}; run the audit again to write it anew")
 
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Version of `summary.json`. It changes only if a reader of the old version would misread the new one."""
 
 Better: TypeAlias = Literal["higher", "lower"]
@@ -164,9 +191,10 @@ class ByTransform:
     transform: str
     kind: Kind
     violations: Rate
-    """Share of (sample, variant) pairs with a changed answer. For a control this is its sensitivity."""
-    samples: Rate
-    """Share of samples with at least one changed answer, among samples with a judged pair."""
+    """The violation rate: the share of movable samples with at least one changed answer. A sample is movable
+    if the transform changed it and a variant was judged."""
+    pairs: Rate
+    """Share of pairs (sample, variant) with a changed answer. For a control this is its sensitivity."""
     applied: int
     """Number of pairs, judged or not, in the plain draw."""
     unjudged: int
@@ -181,14 +209,22 @@ class ByTransform:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ByFamily:
+    """The violation rate of one model under all meaning-keeping transforms of a family."""
+
+    family: str
+    violations: Rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """Results of one model in one trial. The fields mean the same as in `ModelSummary`."""
 
     seed: int
     score: Score
     violations: Rate
-    violated_samples: Rate
-    violated_movable: Rate
+    pairs: Rate
+    all_samples: Rate
     sensitivity: Rate
     noise_floor: Rate
 
@@ -264,15 +300,17 @@ class ModelSummary:
     """Number of distinct samples in the plain random draw."""
     score: Score
     violations: Rate
-    """Share of judged pairs under meaning-keeping transforms with a changed answer. A variant that could not
-    be made is not a pair.
+    """Share of movable samples with a changed answer under any meaning-keeping variant. A sample is movable
+    if some transform changed it and a variant was judged.
     """
-    violated_samples: Rate
-    """Share of samples with a changed answer under any variant, among all answered samples. A sample that no
-    transform could change counts as held.
+    pairs: Rate
+    """Share of judged pairs (sample, variant) under meaning-keeping transforms with a changed answer. A
+    variant that could not be made is not a pair.
     """
-    violated_movable: Rate
-    """The same share among movable samples: those that some transform changed."""
+    all_samples: Rate
+    """The same share as `violations` over all answered samples. A sample that no transform could change
+    counts as held.
+    """
     sensitivity: Rate
     """Share of judged pairs under controls with a changed answer. Higher is better."""
     noise_floor: Rate
@@ -293,6 +331,8 @@ class ModelSummary:
     """Number of inputs that the model truncated."""
     by_transform: tuple[ByTransform, ...]
     trials: tuple[Trial, ...]
+    by_family: tuple[ByFamily, ...] = ()
+    """Families in the order of their first transform, if the run has several meaning-keeping transforms."""
     extra: int = 0
     """Number of distinct samples drawn in addition, each for the transforms that lacked movable ones. They
     count in the rates of these transforms, and in a pooled rate that has one transform only. All other
@@ -306,7 +346,7 @@ class ModelSummary:
     @property
     def judged(self) -> int:
         """Number of judged pairs under meaning-keeping transforms and controls."""
-        return self.violations.total + self.sensitivity.total
+        return self.pairs.total + self.sensitivity.total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,34 +467,29 @@ class Paired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rise:
-    """Violations of one model, now and in the baseline."""
+    """Violated samples of one model, now and in the baseline: samples with a changed answer on any of the
+    pairs that both runs judged."""
 
     method: str
     pairs: int
     """Number of (sample, transform, variant) pairs that both runs judged."""
     samples: int
-    """Number of independent units (samples) behind them."""
+    """Number of samples of these pairs."""
     before: int
-    """Pairs violated in the baseline."""
+    """Samples violated in the baseline."""
     now: int
     appeared: int
-    """Pairs violated now that held before."""
+    """Samples violated now that held before."""
     gone: int
-    """Pairs violated before that hold now."""
+    """Samples violated before that hold now."""
     rise: float
-    """Rate now minus rate before."""
+    """Share of violated samples now minus the share before."""
     p: float
     """One-sided p-value: probability of a rise at least this large under no change."""
-    p_pairs: float
-    """p-value of McNemar's test over pairs. Not used for decisions, because pairs of one sample are not
-    independent.
-    """
     detectable: float | None = None
     """The smallest rise that could have failed the gate; absent if no rise could have."""
     likely: float | None = None
-    """The smallest true rise that fails in four of five runs, even if all pairs of a sample change together.
-    Absent if there is no such rise.
-    """
+    """The smallest true rise that fails in four of five runs; absent if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -507,10 +542,12 @@ class Summary:
     def from_json(cls, text: str) -> "Summary":
         """Read a summary from the text that `to_json` wrote. Unknown keys are ignored.
 
+        A summary of schema 1 is read, too. Its `violations` were pairs.
+
         Raises:
             RunError: the text is not a summary, or has another schema.
         """
-        return decode(cls, text, schema=SCHEMA)
+        return decode(cls, text, schema=SCHEMA, earlier=_of_schema_1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

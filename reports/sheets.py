@@ -24,12 +24,13 @@ STEPS: Final = (1, 4, 16, 64, 256)
 """Numbers of queries for which the table of a search has a column."""
 EXHAUSTIVE: Final = "exhaustive"
 
-IN_DETAIL: Final = ("violated, of all samples", "violated pairs")
+IN_DETAIL: Final = ("changed, over all samples", "changed, per pair")
 """Metrics that appear only in their own table of a comparison."""
 
 LEGEND: Final = (
-    "violated: samples whose answer changed although an edit kept the meaning, with the 95 % interval; "
-    "of all samples, and of the movable ones, which some edit really changed.",
+    "violation rate: the share of movable samples with a changed answer although an edit kept the meaning, "
+    "with the 95 % interval. A sample is movable if an edit really changed it. Over all samples: the same "
+    "share with those that no edit changed.",
     "sensitivity: answers that changed under controls, which change the meaning; here more is better.",
     "noise floor: answers that changed for the unchanged input.",
 )
@@ -81,6 +82,10 @@ class Sheet:
     """Sentences about the numbers."""
     legend: tuple[str, ...] = ()
     """Explanations of the columns."""
+    lead: tuple[str, ...] = ()
+    """Sentences before the table: what it shows."""
+    dense: bool = False
+    """Whether rows of several lines stand without a blank line between them."""
     stacked: int = 1
     """The number of leading columns that are merged into one if there is little room."""
 
@@ -90,31 +95,34 @@ def sheets(report: Summary | Comparison) -> tuple[Sheet, ...]:
     return _summary_sheets(report) if isinstance(report, Summary) else _comparison_sheets(report)
 
 
-def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
-    attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
+def asked_for(summary: Summary) -> tuple[Sheet, ...]:
+    """Return the tables that only some runs have: robust pass@k, likeness of answers, worst-case searches."""
     robust = [_robust(summary)] if any(model.robust for model in summary.models) else []
     likeness = [_likeness(summary)] if any(model.score.likeness for model in summary.models) else []
+    attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
+    return (*robust, *likeness, *attacked)
+
+
+def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
-    changes = (_changes(summary), *drawn)
-    return (_models(summary), *robust, *likeness, *changes, *attacked, _applied(summary))
+    return (_models(summary), *asked_for(summary), _changes(summary), *drawn, _applied(summary))
 
 
 def _models(summary: Summary) -> Sheet:
     trials = max((len(model.trials) for model in summary.models), default=1)
     over = f", {trials} trials" if trials > 1 else ""
-    title = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
+    where = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
     score = summary.models[0].score.name.upper() if summary.models else "score"
     heads = (
         f"{score}",
         f"attack {score}",
-        "violated, all",
-        "violated, movable",
+        "violation rate",
+        "over all samples",
         "sensitivity",
         "noise floor",
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
-    notes = [f"{sentence}." for sentence in wording.contrasts(summary)]
-    notes += [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
+    notes = [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
     notes += wording.relations(_transform_names(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [*LEGEND, _attack_legend(summary, score)]
@@ -127,7 +135,7 @@ def _models(summary: Summary) -> Sheet:
     if summary.skipped:
         legend.append(f"no example of the task: {wording.reasons(summary.skipped)}.")
     return Sheet(
-        title=title,
+        title=f"{where}: all transforms together",
         columns=(*words("model", "size", "asked"), *numbers(*heads)),
         rows=tuple(_model_row(model, model.model in best and not _blind(model)) for model in summary.models),
         notes=tuple(notes),
@@ -156,8 +164,8 @@ def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
         Cell(lines=wording.asked(model)),
         _score(model),
         _attack(model),
-        Cell(lines=wording.lines(model.violated_samples)),
-        Cell(lines=wording.lines(model.violated_movable), bold=best),
+        Cell(lines=wording.lines(model.violations), bold=best),
+        Cell(lines=wording.lines(model.all_samples)),
         Cell(lines=wording.lines(model.sensitivity)),
         Cell(lines=wording.lines(model.noise_floor)),
     )
@@ -199,12 +207,13 @@ def _changes(summary: Summary) -> Sheet:
             for row in model.by_transform:
                 if row.transform == transform:
                     told = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
+                    told = (*told, wording.percent(row.pairs.rate), str(row.unjudged))
                     names = (_cell(shown), _cell(wording.plain(model.model)))
-                    rows.append((*names, *(_cell(number) for number in told), _cell(str(row.unjudged))))
+                    rows.append((*names, *(_cell(number) for number in told)))
                     shown = ""
     return Sheet(
-        title="Changed answers by transform, per sample and variant",
-        columns=(*words("transform", "model"), *numbers("changed", "95 %", "pairs", "unjudged")),
+        title="Changed answers by transform",
+        columns=(*words("transform", "model"), *numbers("rate", "95 %", "samples", "per pair", "unjudged")),
         rows=tuple(rows),
         notes=tuple(wording.relations(_transform_names(summary))),
     )

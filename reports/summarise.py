@@ -1,7 +1,7 @@
 """Computes the summary of a run from its verdicts, and adds the results of worst-case searches."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
@@ -11,6 +11,7 @@ from codeaudit.reports.compare import comparison
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import (
     Attack,
+    ByFamily,
     ByTransform,
     ModelHeader,
     ModelSummary,
@@ -22,8 +23,9 @@ from codeaudit.reports.records import (
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score, score
 from codeaudit.reports.statistics.intervals import rate
+from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind
-from codeaudit.transforms.registry import TRANSFORMS
+from codeaudit.transforms.registry import PLUG_INS, TRANSFORMS, entry_of, in_relation
 from codeaudit.transforms.seeding import stream
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -110,6 +112,7 @@ def _model(
         truncated=header.truncated,
         by_transform=tuple(_by_transform(name, kind, every, rates) for kind, name in _transforms(every)),
         trials=trials,
+        by_family=_by_family(every, rates),
         robust=robust(plain, task, seed=rates.seed) if isinstance(task, HasAttempts) else (),
     )
 
@@ -131,9 +134,9 @@ class _Rates:
     def measured(self) -> dict[str, Any]:
         """The rates that a model and each of its trials have, by their field."""
         return {
-            "violations": self.pairs("preserving"),
-            "violated_samples": self.samples(),
-            "violated_movable": self.movable(),
+            "violations": self.movable(),
+            "pairs": self.pairs("preserving"),
+            "all_samples": self.samples(),
             "sensitivity": self.pairs("control"),
             "noise_floor": self.pairs("identity"),
         }
@@ -155,6 +158,19 @@ class _Rates:
             return int(any(changes)), int(bool(changes))
 
         return self._rate(tally, self._of(kind, transform))
+
+    def family(self, transforms: Collection[str]) -> Rate:
+        """As `movable`, for some meaning-keeping transforms together."""
+        if len(transforms) == 1:
+            return self.movable("preserving", *transforms)
+
+        def tally(each: Observation) -> tuple[int, int]:
+            changes = [
+                bool(pair.changed) for pair in each.judged("preserving") if pair.transform in transforms
+            ]
+            return int(any(changes)), int(bool(changes))
+
+        return self._rate(tally, _plain(self._observations))
 
     def samples(self) -> Rate:
         """Share of samples with a changed answer among all answered samples of the plain draw. A sample that
@@ -227,8 +243,8 @@ def _by_transform(
     return ByTransform(
         transform=transform,
         kind=kind,
-        violations=rates.pairs(kind, transform),
-        samples=rates.movable(kind, transform),
+        violations=rates.movable(kind, transform),
+        pairs=rates.pairs(kind, transform),
         applied=len(made),
         unjudged=sum(pair.changed is None for pair in pairs),
         not_applied=_ordered(Counter(gaps)),
@@ -236,6 +252,23 @@ def _by_transform(
         max_deviation=max((pair.deviation for pair in pairs), default=0.0),
         extra=len(extra),
     )
+
+
+def _by_family(observations: Sequence[Observation], rates: _Rates) -> tuple[ByFamily, ...]:
+    families: dict[str, list[str]] = {}
+    for kind, name in _transforms(observations):
+        if kind == "preserving":
+            families.setdefault(_family(name), []).append(name)
+    if sum(map(len, families.values())) < 2:
+        return ()
+    return tuple(ByFamily(family=name, violations=rates.family(own)) for name, own in families.items())
+
+
+def _family(transform: str) -> str:
+    try:
+        return entry_of(in_relation(transform)[1]).family
+    except (UsageError, CannotAudit):  # of a plug-in that is not installed here
+        return PLUG_INS
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from codeaudit.reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Summary, Test
+from codeaudit.reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.registry import in_relation
 
@@ -142,19 +142,27 @@ def asked(model: ModelSummary) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def losses(models: Sequence[ModelSummary]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Join names: `a`, `a and b`, `a, b and c`."""
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+
+
+def losses(models: Sequence[ModelSummary], *, most: int = 3, names: int | None = None) -> str:
     """Explain why models skipped samples and why pairs are unjudged; empty if there is nothing to explain."""
     found: dict[str, dict[str, None]] = {}
     for model in models:
         told = []
         if model.skipped:
-            told.append(f"skipped: {reasons(model.skipped)}")
+            told.append(f"skipped: {reasons(model.skipped, most=most)}")
         if model.unjudged_reasons:
-            told.append(f"unjudged: {reasons(model.unjudged_reasons)}")
+            told.append(f"unjudged: {reasons(model.unjudged_reasons, most=most)}")
         if told:
             # Models with equal losses, as after a broken corpus, share one sentence.
             found.setdefault("; ".join(told), {})[plain(model.model)] = None
-    return ". ".join(f"{', '.join(names)}: {text}" for text, names in found.items())
+    return ". ".join(
+        f"{', '.join(who) if names is None or len(who) <= names else f'{len(who)} models'}: {text}"
+        for text, who in found.items()
+    )
 
 
 def verdict(test: Test) -> str:
@@ -183,7 +191,7 @@ BLIND: Final = "but no control changed an answer either: it may not read what wa
 
 def reading(model: ModelSummary) -> str:
     """Return one sentence on a model's violation rate over movable samples."""
-    name, movable, sensitivity = plain(model.model), model.violated_movable, model.sensitivity
+    name, movable, sensitivity = plain(model.model), model.violations, model.sensitivity
     # Without a movable sample there is no rate, only the reasons why.
     if movable.total == 0:
         return f"{name}: nothing could be judged ({reasons(_hindrances(model))})"
@@ -194,35 +202,14 @@ def reading(model: ModelSummary) -> str:
     else:
         text = f"{name} changed its answer on {movable.count} of {movable.total} movable samples {share}"
         noise = model.noise_floor
-        if noise.count and model.violations.low is not None and noise.high is not None:
+        if noise.count and model.pairs.low is not None and noise.high is not None:
             # Intervals that do not overlap: stricter than a test, so "above" is safe to say.
-            apart = "above" if model.violations.low > noise.high else "not clearly above"
+            apart = "above" if model.pairs.low > noise.high else "not clearly above"
             text += f", {apart} its noise floor of {percent(noise.rate)}"
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     if sensitivity.total and sensitivity.count == 0:
         text += f"; {BLIND}"
     return text
-
-
-def contrasts(summary: Summary) -> Iterator[str]:
-    """Return a sentence for each meaning-keeping transform under which some models keep every answer and
-    others do not.
-    """
-    found: dict[str, list[tuple[str, Rate]]] = {}
-    for model in summary.models:
-        for row in model.by_transform:
-            if row.kind == "preserving" and row.violations.total:
-                found.setdefault(row.transform, []).append((plain(model.model), row.violations))
-    for transform, rates in found.items():
-        kept = [f"{name} kept all {rate.total} answers" for name, rate in rates if not rate.count]
-        changed = [
-            f"{name} changed {counts(rate)} ({percent(rate.rate)}, {interval(rate)})"
-            for name, rate in rates
-            if rate.count
-        ]
-        # Only the contrast is news: with one group the table says the same.
-        if kept and changed:
-            yield f"under {transform} {', '.join([*kept, *changed])}"
 
 
 def relations(names: Iterable[str]) -> Iterator[str]:

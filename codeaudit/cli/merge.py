@@ -9,8 +9,8 @@ import click
 from codeaudit.audit.integrity import read_key
 from codeaudit.audit.store import MANIFEST
 from codeaudit.auditing import demand_verdicts
-from codeaudit.cli.options import option, sign_option
-from codeaudit.cli.output import PROGRESS, note, show
+from codeaudit.cli.options import VERBOSE, option, sign_option
+from codeaudit.cli.output import PROGRESS, note, show_run
 from codeaudit.merging import merge as merge_shards
 from codeaudit.options import RunOptions
 from codeaudit.reports.registry import FORMATS
@@ -29,7 +29,8 @@ from codeaudit.transforms.errors import UsageError
 )
 @sign_option("Check that every SHARD was signed with the secret in this file, and sign the run.")
 @option("--format", "form", type=click.Choice(tuple(FORMATS)), default="rich", help="Format on stdout.")
-def merge(shards: tuple[Path, ...], out: Path, sign_key: Path | None, form: str) -> int:
+@VERBOSE
+def merge(shards: tuple[Path, ...], out: Path, sign_key: Path | None, form: str, verbose: bool) -> int:
     """Join the shards of a run, the folders that `codeaudit run --shard` wrote, into the folder of the whole.
 
     Suite, verdicts and tables are those of the run in one process; scores differ by the models' arithmetic
@@ -45,7 +46,7 @@ def merge(shards: tuple[Path, ...], out: Path, sign_key: Path | None, form: str)
     key = None if sign_key is None else read_key(sign_key)
     command = ["codeaudit", *sys.argv[1:]]
     summary, folder = merge_shards(shards, out, command=command, key=key, progress=PROGRESS)
-    show(summary, form)
+    show_run(summary, form, verbose=verbose)
     place = shlex.quote(str(folder.path))
     note(f"run folder: {folder.path}; next: codeaudit explain {place}, codeaudit report {place} --html FILE")
     options = RunOptions.of_manifest(folder.manifest()["options"], folder.path / MANIFEST)

@@ -185,6 +185,15 @@ def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F
     return option("--format", "form", type=click.Choice(formats), default="rich", help=text)
 
 
+VERBOSE: Final = option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Print all tables, as `codeaudit report RUN` does. Without it a terminal shows the first one.",
+)
+"""Of commands that end with the tables of a run."""
+
+
 def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:
     """An option that takes a file or a folder and has no default."""
     return option(name, type=click.Path(path_type=Path), metavar=metavar, help=text, show_default=False)

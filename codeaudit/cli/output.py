@@ -25,12 +25,13 @@ from rich.progress import (
 from rich.text import Text
 
 from codeaudit.audit.projects.files import TransformCounts
+from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
-from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, numbers, words
+from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
 from codeaudit.reports.wording import counted, visible
 
 if TYPE_CHECKING:
@@ -41,6 +42,15 @@ def show(report: Summary | Comparison, form: str) -> None:
     """Write a report in a format of `FORMATS`. It is no error if the reader closes the pipe early."""
     with _unbroken():
         FORMATS.get(form)(report, _Stdout(file=sys.stdout))
+
+
+def show_run(summary: Summary, form: str, *, verbose: bool) -> None:
+    """Write what a run shows at its end: as `rich` the first screen and what the user asked for by options,
+    unless all is asked for."""
+    if form == "rich" and not verbose:
+        show_sheets([first_screen(summary), *asked_for(summary)], form)
+    else:
+        show(summary, form)
 
 
 def show_sheet(sheet: Sheet, *, stderr: bool = False) -> None:

@@ -15,8 +15,8 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
-from codeaudit.cli.options import option, run_options
-from codeaudit.cli.output import PROGRESS, note, note_unbound, show, show_sheets, show_text
+from codeaudit.cli.options import VERBOSE, option, run_options
+from codeaudit.cli.output import PROGRESS, note, note_unbound, show, show_run, show_sheets, show_text
 from codeaudit.finished_runs import Run
 from codeaudit.gating import read_compared
 from codeaudit.options import DEFAULT_MOVABLE, RunOptions
@@ -61,11 +61,12 @@ DRY_RUN: Final = option(
 @click.command()
 @run_options
 @DRY_RUN
-def run(dry_run: bool, **options: Any) -> int:
+@VERBOSE
+def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     """Audit one or more models on a perturbed suite.
 
-    The table goes to stdout, progress to stderr, everything else into the run folder. Interrupted runs go
-    on where they stopped when they are started again with the same --out.
+    The first table goes to stdout, progress to stderr, everything else into the run folder. Interrupted
+    runs go on where they stopped when they are started again with the same --out.
 
     \b
     Examples:
@@ -77,7 +78,7 @@ def run(dry_run: bool, **options: Any) -> int:
     if dry_run:
         return _planned(asked)
     summary, folder = audited_now(asked)
-    show(summary, asked.format)
+    show_run(summary, asked.format, verbose=verbose)
     place = shlex.quote(str(folder.path))
     if asked.shard is None:
         follows = f"codeaudit explain {place}, codeaudit report {place} --html FILE"

@@ -10,7 +10,7 @@ from codeaudit.reports.records import ModelSummary, Rate, Summary, Trial
 
 # Columns that are fields of a record under the same name, in the order of the file.
 SCORES: Final = ("original", "macro", "attack_worst_sample", "attack_worst_round", "drop")
-RATES: Final = ("violations", "violated_samples", "violated_movable", "sensitivity", "noise_floor")
+RATES: Final = ("violations", "pairs", "all_samples", "sensitivity", "noise_floor")
 BLOCK: Final = ("transform", "k", "attempts", "problems", "variants", "most_variants")
 
 
@@ -65,8 +65,8 @@ def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
             "model": model.model,
             "transform": row.transform,
             "kind": row.kind,
-            **_rate("changed", row.violations),
-            **_rate("samples", row.samples),
+            **_rate("violations", row.violations),
+            **_rate("pairs", row.pairs),
             "applied": row.applied,
             "not_applied": sum(row.not_applied.values()),
             "unjudged": row.unjudged,

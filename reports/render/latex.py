@@ -3,8 +3,9 @@ r"""Writes reports as LaTeX tables: booktabs, best in bold, one `table` per shee
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports.sheets import Cell, Sheet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,11 +45,11 @@ def render(report: Summary | Comparison, console: "Console") -> None:
 
 def latex(report: Summary | Comparison) -> str:
     """Return the report's tables as LaTeX text with a final newline."""
-    return HEAD + "\n".join(map(_sheet, sheets(report)))
+    return HEAD + "\n".join(map(_sheet, every_sheet(report)))
 
 
 def _sheet(sheet: Sheet) -> str:
-    notes = " ".join(escape(text) for text in (*sheet.notes, *sheet.legend))
+    notes = " ".join(escape(text) for text in (*sheet.lead, *sheet.notes, *sheet.legend))
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(sheet.title)}}}"]
     if sheet.columns:
         spec = "".join("r" if column.number else "l" for column in sheet.columns)

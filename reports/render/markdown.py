@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports.sheets import Cell, Sheet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +19,7 @@ def render(report: Summary | Comparison, console: "Console") -> None:
 
 def markdown(report: Summary | Comparison) -> str:
     """Return the report's tables as Markdown with a final newline."""
-    return of_sheets(sheets(report))
+    return of_sheets(every_sheet(report))
 
 
 def of_sheets(found: Iterable[Sheet]) -> str:
@@ -28,6 +29,8 @@ def of_sheets(found: Iterable[Sheet]) -> str:
 
 def _sheet(sheet: Sheet) -> str:
     lines = [f"### {escape(sheet.title)}", ""]
+    if sheet.lead:
+        lines += [*(f"- {escape(text)}" for text in sheet.lead), ""]
     if sheet.columns:
         lines.append(_row(escape(column.head) for column in sheet.columns))
         lines.append(_row("---:" if column.number else "---" for column in sheet.columns))

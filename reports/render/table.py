@@ -4,14 +4,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
-from codeaudit.reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports.sheets import Cell, Sheet
 
+LONG: Final = 11
+"""A longer word in the head of a column breaks at its hyphens."""
+MANY: Final = 4
+"""From so many columns on a table that does not fit becomes a list."""
 WIDEST: Final = 10_000
 """Width of a console at which no table needs to wrap a line."""
 
@@ -21,13 +26,17 @@ def render(report: Summary | Comparison, console: Console) -> None:
 
     Names are never interpreted as markup. At 80 columns no number is cut.
     """
-    show_sheets(sheets(report), console)
+    show_sheets(every_sheet(report), console)
 
 
 def show_sheets(found: Iterable[Sheet], console: Console) -> None:
     """Print tables with their notes and legends."""
     for number, sheet in enumerate(found):
         if number:
+            console.print()
+        for text in sheet.lead:
+            console.print(Text(text))
+        if sheet.lead:
             console.print()
         if sheet.columns:
             console.print(table(sheet, console))
@@ -40,8 +49,11 @@ def show_sheets(found: Iterable[Sheet], console: Console) -> None:
                 console.print(Text(text, style=style))
 
 
-def table(sheet: Sheet, console: Console) -> Table:
-    """Return the sheet as a table: cells on one line if they fit, else stacked, else with less padding."""
+def table(sheet: Sheet, console: Console) -> Table | Group:
+    """Return the sheet as a table: cells on one line if they fit, else stacked, else with less padding.
+
+    Where not even that fits, it becomes a list: a paragraph for each row.
+    """
     # The natural width is asked for on a very wide console: on the real one it would be cut to the width
     # already.
     unbound = console.options.update(width=WIDEST)
@@ -49,7 +61,20 @@ def table(sheet: Sheet, console: Console) -> Table:
         made = _build(sheet, stack=stack, gap=gap)
         if Measurement.get(console, unbound, made).maximum <= console.width:
             return made
-    return _build(sheet, stack=True, gap=0)
+    made = _build(sheet, stack=True, gap=0)
+    fits = Measurement.get(console, unbound, made).minimum <= console.width
+    return made if fits or len(sheet.columns) < MANY else _paragraphs(sheet)
+
+
+def _paragraphs(sheet: Sheet) -> Group:
+    parts = [Text(sheet.title, style="bold")]
+    for row in sheet.rows:
+        named = zip(sheet.columns[1:], row[1:], strict=True)
+        parts += [Text(), _text(row[:1], ", ")]
+        parts += [
+            Text(f"  {column.head}: ").append(_text([cell], ", ")) for column, cell in named if cell.lines
+        ]
+    return Group(*parts)
 
 
 def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
@@ -64,12 +89,12 @@ def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
         show_edge=False,
         pad_edge=False,
         padding=(0, gap, 0, 0),
-        leading=int(stack and high),
+        leading=int(stack and high and not sheet.dense),
     )
     made.add_column(Text(sheet.columns[0].head), overflow="fold")
     for column in sheet.columns[merged:]:
         # Only words give way: a broken number would be read as another one.
-        head = column.head.replace(" ", "\n") if stack and column.number else column.head
+        head = _wrapped(column.head) if stack and column.number else column.head
         made.add_column(
             Text(head), justify="right" if column.number else "left", overflow="fold", no_wrap=column.number
         )
@@ -77,6 +102,12 @@ def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
         first = _text(row[:merged], "\n")
         made.add_row(first, *(_text([cell], "\n" if stack else ", ") for cell in row[merged:]))
     return made
+
+
+def _wrapped(head: str) -> str:
+    """A head in several lines: one for each word, and for each part of a long one."""
+    words = [word.replace("-", "-\n") if len(word) > LONG else word for word in head.split(" ")]
+    return "\n".join(words)
 
 
 def _text(cells: Iterable[Cell], separator: str) -> Text:

@@ -208,11 +208,11 @@ def test_a_run_measures_its_blocks_and_what_an_order_costs(
     assert f"labels: tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in told.err
     (found,) = json.loads(told.out)["models"]
     rows = {row["transform"]: row for row in found["by_transform"]}
-    assert rows["rename"]["violations"]["total"] == rows["rename"]["applied"] > 100
-    assert 0 < rows["reorder"]["violations"]["total"] <= rows["reorder"]["applied"]
-    assert rows["reorder"]["violations"]["count"] == 0, "the constant never changes its answer"
+    assert rows["rename"]["pairs"]["total"] == rows["rename"]["applied"] > 100
+    assert 0 < rows["reorder"]["pairs"]["total"] <= rows["reorder"]["applied"]
+    assert rows["reorder"]["pairs"]["count"] == 0, "the constant never changes its answer"
     controls = rows["rename-merging"]
-    assert 0 < controls["violations"]["total"] < controls["applied"], "some controls cost the same"
+    assert 0 < controls["pairs"]["total"] < controls["applied"], "some controls cost the same"
     assert 0 < found["score"]["original"] <= found["score"]["attack_worst_sample"]
     manifest = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))
     assert manifest["corpus"]["labels"]["version"] == tool.version

@@ -341,7 +341,7 @@ def test_a_run_from_a_callable_and_an_object(found: codeaudit.Run) -> None:
     assert set(violations["model"]) == {"fickle"}
     assert (violations["before"].map(tuple) != violations["after"].map(tuple)).all()
     assert (violations["source"] != violations["perturbed"]).all()
-    assert found.summary.models[0].violations.count == len(violations)
+    assert found.summary.models[0].pairs.count == len(violations)
 
 
 def test_a_run_is_opened_again_and_shown(found: codeaudit.Run, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def metric(comparison: Comparison, name: str) -> Metric:
 
 
 def test_trials_of_one_run_are_tested_and_the_best_is_marked() -> None:
-    found = metric(compare([run("r", MODELS, seeds=range(5))]), "violated pairs")
+    found = metric(compare([run("r", MODELS, seeds=range(5))]), "changed, per pair")
     assert found.test.p == pytest.approx(2 / 252)
     assert {group.name: group.best for group in found.groups} == {"spe": True, "vanilla": False}
     assert len(found.groups[1].values) == 5
@@ -78,7 +78,7 @@ def test_one_name_with_two_fingerprints_is_two_models() -> None:
 def test_groups_put_training_seeds_together() -> None:
     models = {f"{kind}{n}": (f"{kind}{n}", rate) for kind, rate in (("s", 0), ("v", 0.3)) for n in range(5)}
     found = compare([run("r", models)], groups={name: name[0] for name in models})
-    groups = metric(found, "violated pairs").groups
+    groups = metric(found, "changed, per pair").groups
     assert [(group.name, len(group.values)) for group in groups] == [("s", 5), ("v", 5)]
     assert len(found.paired[0].standings) == 10
 

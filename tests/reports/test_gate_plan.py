@@ -5,7 +5,7 @@ import random
 import pytest
 
 from codeaudit.reports.gate_plan import POWERS, plan, plan_sheets
-from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, power
+from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, power
 
 
 def caught(samples: int, rise: float, churn: float, *, alpha: float, margin: float, runs: int = 300) -> float:
@@ -15,9 +15,9 @@ def caught(samples: int, rise: float, churn: float, *, alpha: float, margin: flo
     for _ in range(runs):
         appeared = sum(draw.random() < rise + churn for _ in range(samples))
         gone = sum(draw.random() < churn for _ in range(samples))
-        tallies = [Tally(4, 0, 4, 0)] * appeared + [Tally(4, 4, 0, 4)] * gone
-        tallies += [Tally(4, 0, 0, 0)] * max(0, samples - len(tallies))
-        found = paired_rise(tallies)
+        changes = [SampleChange(False, True)] * appeared + [SampleChange(True, False)] * gone
+        changes += [SampleChange(False, False)] * max(0, samples - len(changes))
+        found = paired_rise(changes)
         failed += found.p <= alpha and found.rise > margin
     return failed / runs
 

@@ -58,15 +58,15 @@ def small() -> ModelSummary:
 
 
 def test_pairs_count_judged_pairs_of_meaning_keeping_transforms(small: ModelSummary) -> None:
-    assert shares(small.violations) == (2, 5)
-    assert small.violations.clusters == 2
+    assert shares(small.pairs) == (2, 5)
+    assert small.pairs.clusters == 2
 
 
 def test_a_sample_that_cannot_be_moved_is_kept_among_all_and_absent_among_movable(
     small: ModelSummary,
 ) -> None:
-    assert shares(small.violated_samples) == (2, 3)
-    assert shares(small.violated_movable) == (2, 2)
+    assert shares(small.all_samples) == (2, 3)
+    assert shares(small.violations) == (2, 2)
 
 
 def test_controls_and_identity_have_rates_of_their_own(small: ModelSummary) -> None:
@@ -95,8 +95,8 @@ def test_scores_by_hand(small: ModelSummary) -> None:
 def test_transforms_are_listed_with_reasons_and_evidence(small: ModelSummary) -> None:
     rows = {row.transform: row for row in small.by_transform}
     assert list(rows) == ["reorder", "rename", "reorder-breaking", "identity"]
-    assert shares(rows["reorder"].violations) == (1, 4)
-    assert shares(rows["reorder"].samples) == (1, 2)
+    assert shares(rows["reorder"].pairs) == (1, 4)
+    assert shares(rows["reorder"].violations) == (1, 2)
     assert (rows["reorder"].applied, rows["reorder"].unjudged) == (5, 1)
     assert rows["reorder"].not_applied == {"no other legal order": 2}
     assert rows["reorder"].evidence == {"compiled": 5}
@@ -107,7 +107,7 @@ def test_transforms_are_listed_with_reasons_and_evidence(small: ModelSummary) ->
 
 def test_numeric_noise_is_unjudged_and_never_a_violation() -> None:
     model = summary_of(audited("m", sample("a"), after={"reorder": [None, None]})).models[0]
-    assert model.violations == model.violated_movable == model.violated_samples == Rate(count=0, total=0)
+    assert model.pairs == model.violations == model.all_samples == Rate(count=0, total=0)
     assert model.unjudged_reasons == {"numeric noise": 2}
 
 
@@ -115,7 +115,7 @@ def test_a_run_without_records_has_null_rates_and_scores() -> None:
     summary = summary_of()
     model = summary.models[0]
     assert summary.judged == 0
-    for rate in (model.violations, model.violated_samples, model.violated_movable, model.sensitivity):
+    for rate in (model.pairs, model.all_samples, model.violations, model.sensitivity):
         assert (rate.count, rate.total, rate.rate, rate.low, rate.high) == (0, 0, None, None, None)
     assert model.score.original is None
     assert json.loads(summary.to_json())["models"][0]["violations"]["rate"] is None
@@ -123,14 +123,14 @@ def test_a_run_without_records_has_null_rates_and_scores() -> None:
 
 def test_a_run_of_the_identity_alone_says_nothing_about_violations() -> None:
     model = summary_of(audited("m", sample("a"), after={"identity": [GOOD]})).models[0]
-    assert model.violated_samples.rate is None
+    assert model.all_samples.rate is None
     assert model.score.attack_worst_sample is None
     assert model.score.original == 1.0
 
 
 def test_samples_without_label_are_judged_but_not_scored() -> None:
     model = summary_of(audited("m", sample("a", label=None), after={"reorder": [BAD]})).models[0]
-    assert shares(model.violations) == (1, 1)
+    assert shares(model.pairs) == (1, 1)
     assert model.score.original is None
 
 
@@ -179,10 +179,10 @@ def test_trials_are_pooled_by_sample_and_kept_apart() -> None:
     model = summarise(trials, task=Subtokens(), header=header("m")).models[0]
     assert [trial.seed for trial in model.trials] == [0, 1, 2]
     assert model.samples == 30
-    assert model.violations.total == sum(trial.violations.total for trial in model.trials) == 270
-    assert model.violations.count == sum(trial.violations.count for trial in model.trials)
-    assert model.violated_movable.total == 90
-    assert model.violated_movable.clusters == 30
+    assert model.pairs.total == sum(trial.pairs.total for trial in model.trials) == 270
+    assert model.pairs.count == sum(trial.pairs.count for trial in model.trials)
+    assert model.violations.total == 90
+    assert model.violations.clusters == 30
     assert model.score.attack_worst_sample == pytest.approx(
         sum(trial.score.attack_worst_sample for trial in model.trials) / 3  # type: ignore[misc]
     )
@@ -190,7 +190,7 @@ def test_trials_are_pooled_by_sample_and_kept_apart() -> None:
 
 def test_one_trial_has_the_numbers_of_the_whole() -> None:
     model = summary_of(*crowd("m", 3, 0.4)).models[0]
-    assert model.trials[0].violations == model.violations
+    assert model.trials[0].pairs == model.pairs
     assert model.trials[0].score == model.score
 
 
@@ -199,7 +199,7 @@ def test_models_on_the_same_inputs_are_tested_pairwise() -> None:
     paired = summary.statistics.paired[0]
     changed = {each.model: each.changed.count for each in paired.standings}
     assert changed["spe"] == 0
-    assert changed["vanilla"] == summary.models[1].violated_movable.count
+    assert changed["vanilla"] == summary.models[1].violations.count
     assert paired.contrasts[0].only_second == changed["vanilla"]
     assert paired.test.method == "exact binomial"
 
@@ -217,7 +217,7 @@ def test_json_has_the_fixed_keys_and_round_trips() -> None:
     assert Summary.from_json(text) == summary
     found = json.loads(text)
     assert {"schema", "task", "corpus", "seed", "models", "statistics"} <= set(found)
-    assert found["schema"] == 1
+    assert found["schema"] == 2
     assert found["skipped"] == {"no label": 7}
     model = found["models"][1]
     assert set(model) >= {
@@ -235,6 +235,18 @@ def test_json_has_the_fixed_keys_and_round_trips() -> None:
     assert set(model["by_transform"][0]) >= {"transform", "kind", "violations", "not_applied", "evidence"}
 
 
+def test_a_summary_of_schema_1_is_read_with_todays_names() -> None:
+    summary = summary_of(*crowd("spe", 0, 0.0), *crowd("vanilla", 1, 0.4), models=("spe", "vanilla"))
+    found = json.loads(summary.to_json())
+    for model in found["models"]:
+        for one in (model, *model["trials"]):
+            pairs, every, movable = one.pop("pairs"), one.pop("all_samples"), one.pop("violations")
+            one |= {"violations": pairs, "violated_samples": every, "violated_movable": movable}
+        for row in model["by_transform"]:
+            row["samples"], row["violations"] = row["violations"], row.pop("pairs")
+    assert Summary.from_json(json.dumps(found | {"schema": 1})) == summary
+
+
 def test_unknown_keys_are_ignored_so_that_the_schema_can_grow() -> None:
     summary = summary_of(*crowd("m", 0, 0.1, count=3))
     found = json.loads(summary.to_json()) | {"novel": 1}
@@ -244,7 +256,7 @@ def test_unknown_keys_are_ignored_so_that_the_schema_can_grow() -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda found: found | {"schema": 2}, "schema 2"),
+        (lambda found: found | {"schema": 3}, "schema 3"),
         (lambda found: {k: v for k, v in found.items() if k != "models"}, "lacks Summary.models"),
         (lambda found: found | {"seed": "zero"}, "'zero' at Summary.seed"),
         (lambda found: found | {"models": 3}, "3 at Summary.models"),

@@ -95,8 +95,9 @@ def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int,
 
 def hidden_padding(real: Tensor, dtype: torch.dtype) -> Tensor | None:
     """(B, T) true for tokens, to the (B, 1, 1, T) bias that hides padding; `None` where there is none."""
-    # Without a bias, torch takes its fastest attention.
-    return None if bool(real.all()) else unless(real, dtype)[:, None, None]
+    # Without a bias, torch takes its fastest attention. A traced graph has to be one for all inputs.
+    whole = not torch.compiler.is_compiling() and bool(real.all())
+    return None if whole else unless(real, dtype)[:, None, None]
 
 
 def unless(allowed: Tensor, dtype: torch.dtype) -> Tensor:

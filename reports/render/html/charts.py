@@ -83,9 +83,9 @@ def legend(models: Sequence[str]) -> str:
 def _scatter(summary: Summary) -> Chart | None:
     """Draw quality against violations, with areas by model size (SPE paper, figures 6 and 7)."""
     shown = [
-        (number, model, model.score.original, model.violated_movable.rate)
+        (number, model, model.score.original, model.violations.rate)
         for number, model in enumerate(summary.models)
-        if model.score.original is not None and model.violated_movable.rate is not None
+        if model.score.original is not None and model.violations.rate is not None
     ]
     if not shown:
         return None
@@ -100,7 +100,7 @@ def _scatter(summary: Summary) -> Chart | None:
     largest = max(model.parameters or 0 for _, model, _, _ in shown) or 1
     height = 300
     better = ", lower is better" if score.better == "lower" else ""
-    parts = _axes(height, top, "violated movable samples", f"{name}{better} →")
+    parts = _axes(height, top, "violation rate", f"{name}{better} →")
     for n in range(4):
         value = low + (high - low) * n / 3
         parts.append(_label(_x(n / 3), height - 22, wording.value(value, share=share), anchor="middle"))
@@ -131,8 +131,8 @@ def _scatter(summary: Summary) -> Chart | None:
                 break
     return Chart(
         name="quality",
-        title=f"{name} against violated movable samples",
-        words=f"{name} to the right{better}, violated movable samples upwards, areas by number of weights: "
+        title=f"{name} against the violation rate",
+        words=f"{name} to the right{better}, violation rate upwards, areas by number of weights: "
         f"{'; '.join(words)}.",
         height=height,
         parts=(*parts, *labels),

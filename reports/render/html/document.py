@@ -17,6 +17,7 @@ from typing import Any, Final
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
 from codeaudit.reports import wording
 from codeaudit.reports.explanations import answer_text
+from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, legend
 from codeaudit.reports.sheets import Cell, Sheet, sheets
@@ -332,7 +333,7 @@ def html(page: Page) -> str:
     compared = sheets(summary.statistics) if summary.statistics != Comparison() else ()
     # Packing first: it may leave violations out, which the page then says.
     code = packed(page.browser)
-    first, *others = map(_table, sheets(summary))
+    first, *others = map(_table, every_sheet(summary))
     sections = {
         "summary": ("Summary", "Summary", first),
         "figures": ("Figures", "Figures", _figures(summary, figures) if figures else ""),
@@ -427,7 +428,9 @@ def _table(sheet: Sheet) -> str:
     notes = "".join(f"<li>{_text(text)}</li>" for text in sheet.notes)
     legends = "".join(f'<li class="legend-text">{_text(text)}</li>' for text in sheet.legend)
     under = f'<ul class="notes">{notes}{legends}</ul>' if notes or legends else ""
-    return (
+    lead = "".join(f"<li>{_text(text)}</li>" for text in sheet.lead)
+    over = f'<ul class="notes">{lead}</ul>' if lead else ""
+    return over + (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(sheet.title)}">'
         f"<table><caption>{_text(sheet.title)}</caption>{table}</table></div>{under}"
     )

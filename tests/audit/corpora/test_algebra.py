@@ -74,8 +74,8 @@ def test_an_audit_from_end_to_end(model: str, tmp_path: Path) -> None:
     assert one["score"]["name"] == "accuracy"
     assert one["samples"] == 40
     assert one["unjudged"] == 0
-    assert one["violations"]["total"] > 25
-    assert (one["violations"]["count"] > 0) == (model == "fake/hash")
+    assert one["pairs"]["total"] > 25
+    assert (one["pairs"]["count"] > 0) == (model == "fake/hash")
     assert (one["sensitivity"]["count"] > 0) == (model == "fake/hash")
     by_name = {row["transform"]: row for row in one["by_transform"]}
     assert by_name.keys() == {"identity", "rename", "rename-merging", "rename-views"}

@@ -53,7 +53,7 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
         first = len(endpoint.asked)
         summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
         assert summary["unjudged"] > 0
-        assert summary["violations"]["total"] > 0
+        assert summary["pairs"]["total"] > 0
         (used,) = manifest()["usage"]
         assert used["requests"] == first
         assert used["tokens_in"] == 7 * first
@@ -82,7 +82,7 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
         assert main(words(sources, endpoint.url, "-M", "retries=1")) == 0
     summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
     assert summary["unjudged_reasons"]["endpoint: 500"] == summary["unjudged"] > 0
-    assert summary["violations"]["total"] > 0
+    assert summary["pairs"]["total"] > 0
     assert "endpoint: 500 x" in capfd.readouterr().err
 
 

@@ -254,7 +254,7 @@ def test_answers_that_are_missing_are_no_verdicts(
     lines(Path("p.jsonl"), done)
     assert main(["run", "--suite", "suite.jsonl", "--model", "file/p.jsonl", "--out", "out"]) == 0
     (model,) = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"]
-    judged = {one["transform"]: one["violations"]["total"] for one in model["by_transform"]}
+    judged = {one["transform"]: one["pairs"]["total"] for one in model["by_transform"]}
     assert judged["rename"] > 0
     assert judged["reorder-breaking"] == 0
     assert model["unjudged_reasons"]["no answer in the file"] > 0

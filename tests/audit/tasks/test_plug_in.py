@@ -55,11 +55,11 @@ def test_a_task_of_the_working_directory_is_audited_from_end_to_end(
     constant = by_name["fake/constant"]
     assert constant["score"]["name"] == "accuracy"
     assert constant["score"]["original"] == 0.5, "`no`, the first word, to both functions"
-    judged = {row["transform"]: row["violations"] for row in constant["by_transform"]}
+    judged = {row["transform"]: row["pairs"] for row in constant["by_transform"]}
     assert judged["rename"]["total"] > 0
     assert sum(row["count"] for row in judged.values()) == 0
     assert judged["rename-merging"]["total"] == 0, "a control that keeps the right answer has no verdict"
-    hashed = {row["transform"]: row["violations"] for row in by_name["fake/hash"]["by_transform"]}
+    hashed = {row["transform"]: row["pairs"] for row in by_name["fake/hash"]["by_transform"]}
     assert hashed["rename"]["count"] > 0
     manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["task"] == IN_PROJECT

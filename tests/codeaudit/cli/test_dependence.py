@@ -45,7 +45,7 @@ def test_a_run_tells_the_relation(runs: Path, dependence: str, name: str, kind: 
     (row,) = (row for row in model.by_transform if row.transform == name)
     assert row.kind == kind
     assert set(row.evidence) == {evidence}
-    assert 0 < row.violations.count <= row.violations.total
+    assert 0 < row.pairs.count <= row.pairs.total
     assert "reorder-breaking" in {row.transform for row in model.by_transform}
     told = (runs / f"{dependence}.txt").read_text(encoding="utf-8")
     assert told.count(f"{name}: ") == 2, "both tables of rates name the promise"
@@ -53,10 +53,10 @@ def test_a_run_tells_the_relation(runs: Path, dependence: str, name: str, kind: 
 
 def test_orders_by_names_only_count_in_no_other_rate(runs: Path) -> None:
     (model,) = read_run(runs / "paper").summary.models
-    assert model.violations.total == model.violated_samples.total == 0
+    assert model.pairs.total == model.all_samples.total == 0
     assert "they count in no other rate" in (runs / "paper.txt").read_text(encoding="utf-8")
     (model,) = read_run(runs / "returning").summary.models
-    assert model.violations.total > 0
+    assert model.pairs.total > 0
 
 
 def test_the_gate_judges_them_only_if_it_is_told(runs: Path) -> None:

@@ -231,7 +231,7 @@ def test_no_command_reads_an_edited_run(
     assert not any(Path(name).exists() for name in ("bad.html", "bad.parquet"))
 
 
-@pytest.mark.parametrize("numbers", [{"violations": "count"}, {"unjudged": ""}], ids=str)
+@pytest.mark.parametrize("numbers", [{"pairs": "count"}, {"unjudged": ""}], ids=str)
 def test_a_summary_with_other_counts_is_of_no_run(
     numbers: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

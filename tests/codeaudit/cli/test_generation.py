@@ -129,7 +129,7 @@ def test_robust_pass_is_what_was_computed_by_hand(here: Path, capsys: pytest.Cap
             "insert-comments": pytest.approx([2 / 3, 1, -1 / 2, 1 / 3]),
             "rename": pytest.approx([2 / 3, 0, 1, 2 / 3]),
         }
-        assert (model["violations"]["count"], model["violations"]["total"]) == (3, 6)
+        assert (model["pairs"]["count"], model["pairs"]["total"]) == (3, 6)
         (every, *_) = model["robust"]
         assert (every["problems"], every["variants"], every["most_variants"]) == (3, 6, 2)
     tries = found["py/partly:tries"]
@@ -171,7 +171,7 @@ def test_a_suite_tells_the_prompts_and_stays_as_it_is(here: Path) -> None:
         assert main(["run", "--suite", "suite.jsonl", "--model", f"file/{answers}", "--out", "out"]) == 0
         (model,) = models().values()
         assert model["score"]["original"] == 1.0
-        assert model["violations"]["count"] == 0 < model["violations"]["total"]
+        assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
         assert model["sensitivity"]["rate"] == 1.0
 
 
@@ -210,7 +210,7 @@ def test_a_network_that_knows_nothing_passes_nothing(here: Path) -> None:
     assert run(*OWN, "--model", "hf/random", "-M", "max_new_tokens=6") == 0
     (model,) = models().values()
     assert model["score"]["original"] == 0.0
-    assert model["violations"]["count"] == 0 < model["violations"]["total"]
+    assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
 
 
 @pytest.mark.parametrize(
@@ -279,4 +279,4 @@ def test_human_eval(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (model,) = models().values()
     assert model["samples"] == 8
     assert model["score"]["original"] == model["score"]["attack_worst_sample"] == 1.0
-    assert model["violations"]["total"] > 8
+    assert model["pairs"]["total"] > 8

@@ -143,14 +143,14 @@ def test_what_executes_the_code_is_right_and_nothing_else_is(
         assert model["score"]["name"] == "accuracy"
         assert model["score"]["original"] == 1.0
         assert model["score"]["attack_worst_sample"] == 1.0
-        assert model["violations"]["count"] == 0 < model["violations"]["total"]
+        assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
         assert model["sensitivity"]["rate"] == 1.0
         assert model["sensitivity"]["total"] > 0
         assert set(model["unjudged_reasons"]) <= {"the right answer stays"}
     assert found["fake/hash"]["score"]["original"] == 0.0
-    assert found["fake/hash"]["violations"]["rate"] == 1.0
+    assert found["fake/hash"]["pairs"]["rate"] == 1.0
     assert found["fake/constant"]["sensitivity"]["rate"] == 0.0
-    assert found["py/executing:lazy"]["violations"]["count"] > 0, "rename-functions changes the call's name"
+    assert found["py/executing:lazy"]["pairs"]["count"] > 0, "rename-functions changes the call's name"
 
 
 def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> None:
@@ -189,7 +189,7 @@ def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> N
     assert main(["run", "--suite", "suite.jsonl", "--model", "file/p.jsonl", "--out", "out"]) == 0
     (model,) = models().values()
     assert model["score"]["original"] == 1.0
-    assert model["violations"]["count"] == 0 < model["violations"]["total"]
+    assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
     assert model["sensitivity"]["rate"] == 1.0
 
 
@@ -219,7 +219,7 @@ def test_a_call_by_keyword_does_not_survive_another_parameter_name(here: Path) -
     reasons = {row["reason"] for row in rows if row["transform"] == "rename-parameters"}
     assert DIFFERS in reasons
     (model,) = models().values()
-    assert model["violations"]["count"] == 0 < model["violations"]["total"]
+    assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
 
 
 @pytest.mark.parametrize(
@@ -243,5 +243,5 @@ def test_human_eval(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (model,) = models().values()
     assert model["samples"] == 6
     assert model["score"]["original"] == 1.0
-    assert model["violations"]["count"] == 0 < model["violations"]["total"]
+    assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
     assert model["sensitivity"]["rate"] == 1.0

@@ -37,7 +37,7 @@ def test_every_file_that_is_named_is_written(capsys: pytest.CaptureFixture[str])
     assert Path("numbers/models.csv").read_text("utf-8").startswith("model,parameters")
     root = ElementTree.parse("a.xml").getroot()
     summary = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]
-    failed = sum(row["samples"]["count"] for row in summary["by_transform"] if row["kind"] == "preserving")
+    failed = sum(row["violations"]["count"] for row in summary["by_transform"] if row["kind"] == "preserving")
     assert len(root.findall(".//failure")) == failed > 0
 
 
@@ -52,7 +52,7 @@ def test_the_page_holds_every_violation_with_its_graph_and_smallest_edit(
     (code,) = re.findall(r'id="data">([^<]+)<', text)
     data = json.loads(zlib.decompress(base64.b64decode(code)))
     (model,) = json.loads(Path("out/summary.json").read_text("utf-8"))["models"]
-    assert len(data["rows"]) == model["violations"]["count"] > 0
+    assert len(data["rows"]) == model["pairs"]["count"] > 0
     assert f"{len(data['rows']):,} answers changed" in text
     assert [row for row in data["rows"] if "least" in row] == data["rows"][:1]
     for sample in data["samples"]:
@@ -67,7 +67,7 @@ def test_the_page_holds_every_violation_with_its_graph_and_smallest_edit(
 
 def test_without_a_file_the_tables_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "out"]) == 0
-    assert "violated" in capsys.readouterr().out
+    assert "violation rate" in capsys.readouterr().out
     assert main(["report", "out", "--format", "json"]) == 0
     assert capsys.readouterr().out == Path("out/summary.json").read_text("utf-8")
     assert main(["report", "out", "--latex", "-"]) == 0
@@ -100,7 +100,7 @@ def test_what_asking_took_stands_on_the_page() -> None:
 LINES_FORMAT = """\
 def render(report, console):
     for model in report.models:
-        console.print(model.model, model.violations.count)
+        console.print(model.model, model.pairs.count)
 """
 
 
@@ -110,7 +110,7 @@ def test_an_installed_format_prints_and_writes_files(tmp_path: Path) -> None:
     words = ("report", "out", "--short-lines", "a.txt", "--markdown", "a.md")
     done = codeaudit(*words, cwd=tmp_path, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]))
     assert done.returncode == 0, done.stderr
-    count = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["violations"]["count"]
+    count = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["pairs"]["count"]
     assert Path("a.txt").read_text("utf-8") == f"fake/hash {count}\n"
     shown = codeaudit(
         *("report", "out", "--format", "short-lines"),

@@ -59,7 +59,7 @@ def test_the_fakes_show_both_ends_of_the_scale(sources: Path) -> None:
     assert run(*words) == 0
     found = summary()
     for name, rate in (("fake/hash", 1.0), ("fake/constant", 0.0)):
-        for measure in ("violations", "sensitivity"):
+        for measure in ("pairs", "sensitivity"):
             measured = found[name][measure]
             assert isinstance(measured, dict)
             assert measured["total"] > 0
@@ -117,7 +117,7 @@ def test_the_identity_is_always_there_and_controls_can_be_left_out(sources: Path
 def test_the_identity_alone_can_be_audited(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "identity", "--no-controls"]
     assert run(*words, "--out", "out") == 0
-    violations = summary()["fake/hash"]["violations"]
+    violations = summary()["fake/hash"]["pairs"]
     assert isinstance(violations, dict)
     assert violations["total"] == 0
     assert violations["rate"] is None
@@ -134,7 +134,7 @@ def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
     (alone,) = others
     assert [trial["seed"] for trial in trials] == [4, 5]
     assert trials[1]["score"] == alone["score"]
-    assert trials[1]["violations"]["count"] == alone["violations"]["count"]
+    assert trials[1]["pairs"]["count"] == alone["pairs"]["count"]
     both = [row for row in read_rows(Path("both/suite.parquet")) if row["seed"] == 5]
     assert both == list(read_rows(Path("second/suite.parquet")))
 
@@ -206,7 +206,7 @@ def test_a_cache_that_cannot_be_used_is_replaced_by_one_in_the_run_folder(
 
 def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
     assert run("--model", "fake/hash", "--wrap", "canonical", "--corpus", str(sources), "--out", "out") == 0
-    violations = summary()["canonical/fake/hash"]["violations"]
+    violations = summary()["canonical/fake/hash"]["pairs"]
     assert isinstance(violations, dict)
     assert violations["total"] > 0
     assert violations["count"] == 0
@@ -230,7 +230,7 @@ def test_the_wrapper_makes_any_model_of_blocks_invariant(
     ]
     assert run(*words, "--corpus", "blocks.s", "--wrap", "canonical") == 0
     found = summary()["canonical/fake/hash"]
-    violations, sensitivity = found["violations"], found["sensitivity"]
+    violations, sensitivity = found["pairs"], found["sensitivity"]
     assert isinstance(violations, dict)
     assert isinstance(sensitivity, dict)
     assert (violations["count"], violations["total"]) == (0, 160)
@@ -244,7 +244,7 @@ def test_the_wrapper_makes_any_model_of_blocks_invariant(
 def test_a_callable_and_a_program_run_too(sources: Path) -> None:
     Path("mine.py").write_text("def f(queries): return ['get_value' for q in queries]\n", encoding="utf-8")
     assert run("--model", "py/mine:f", "--corpus", str(sources), "--out", "out") == 0
-    violations = summary()["py/mine:f"]["violations"]
+    violations = summary()["py/mine:f"]["pairs"]
     assert isinstance(violations, dict)
     assert violations["rate"] == 0.0
 

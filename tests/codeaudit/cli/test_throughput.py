@@ -25,7 +25,7 @@ def test_the_default_run_needs_no_llvm_and_shows_a_contrast(
     renamer, vanilla = summary["models"]
     assert (renamer["model"], vanilla["model"]) == ("renamer-checkpoint", "vanilla-throughput-checkpoint")
     under = {
-        model["model"]: {row["transform"]: row["violations"] for row in model["by_transform"]}
+        model["model"]: {row["transform"]: row["pairs"] for row in model["by_transform"]}
         for model in summary["models"]
     }
     kept, changed = (under[model["model"]]["rename"] for model in (renamer, vanilla))

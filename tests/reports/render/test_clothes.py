@@ -5,11 +5,11 @@ import io
 import re
 
 from codeaudit.reports.compare import compare
+from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Summary
 from codeaudit.reports.render.csv import tables
 from codeaudit.reports.render.latex import escape, latex
 from codeaudit.reports.render.markdown import markdown
-from codeaudit.reports.sheets import sheets
 from codeaudit.reports.summarise import with_attacks
 from tests.reports.test_attacks import FOUND
 from tests.reports.test_compare import MODELS, run
@@ -25,7 +25,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 def test_latex_has_every_table_and_cell() -> None:
     text = latex(summary())
-    found = sheets(summary())
+    found = every_sheet(summary())
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == len(found)
     for sheet in found:
         assert rf"\caption{{{escape(sheet.title)}}}" in text
@@ -58,7 +58,7 @@ def test_csv_holds_the_numbers_of_the_summary() -> None:
     for row, model in zip(models, made.models, strict=True):
         assert row["model"] == model.model
         assert float(row["original"]) == model.score.original
-        assert float(row["violated_movable_rate"]) == model.violated_movable.rate
+        assert float(row["violations_rate"]) == model.violations.rate
         assert int(row["sensitivity_total"]) == model.sensitivity.total
     trials = rows(files["trials.csv"])
     own = [(model.model, trial) for model in made.models for trial in model.trials]

@@ -20,24 +20,45 @@ from tests.support.audited import Subtokens, audited, sample
 GOOD, BAD = ("get", "name"), ("set",)
 
 GOLDEN = """\
-function-name on stdlib, seed 0
-                                attack  violated,  violated,               noise
-model                  F1           F1        all    movable  sensitivity  floor
-────────────────────────────────────────────────────────────────────────────────
-spe-checkpoint      100.0        100.0        0 %        0 %       35.0 %    0 %
-1.72 M params                 drop 0.0      0–9.2     0–27.8    18.1–56.7  0–9.2
-40 samples                 round 100.0       0/38       0/10         7/20   0/38
+reorder: spe-checkpoint kept every answer on 10 samples; vanilla-checkpoint
+changed 5/10 (50.0 %, 23.7–76.3).
+
+function-name on stdlib, seed 0: violation rates
+                                                       noise
+model                 reorder         F1  sensitivity  floor
+────────────────────────────────────────────────────────────
+spe-checkpoint            0 %      100.0       35.0 %    0 %
+1.72 M params          0–27.8   drop 0.0    18.1–56.7  0–9.2
+40 samples               0/10                    7/20   0/38
+
+vanilla-checkpoint     50.0 %      100.0       35.0 %    0 %
+1.72 M params       23.7–76.3  drop 10.2    18.1–56.7  0–9.2
+40 samples               5/10                    7/20   0/38
+
+violation rate: of the samples that an edit changed in text but not in meaning,
+the share with another answer (95 % interval, counts). sensitivity: the share of
+answers that changed with the meaning; more is better. noise floor: for the
+unchanged input. drop: F1 lost with each sample's worst answer.
+left out: 2 models: skipped: input too long 2; unjudged: input too long 2; no
+example of the task: no label 7.
+
+function-name on stdlib, seed 0: all transforms together
+                                                       over
+                                attack  violation       all               noise
+model                  F1           F1       rate   samples  sensitivity  floor
+───────────────────────────────────────────────────────────────────────────────
+spe-checkpoint      100.0        100.0        0 %       0 %       35.0 %    0 %
+1.72 M params                 drop 0.0     0–27.8     0–9.2    18.1–56.7  0–9.2
+40 samples                 round 100.0       0/10      0/38         7/20   0/38
 2 skipped
 2 unjudged
 
-vanilla-checkpoint  100.0         89.8     13.2 %     50.0 %       35.0 %    0 %
-1.72 M params                drop 10.2   5.8–27.3  23.7–76.3    18.1–56.7  0–9.2
-40 samples                  round 89.8       5/38       5/10         7/20   0/38
+vanilla-checkpoint  100.0         89.8     50.0 %    13.2 %       35.0 %    0 %
+1.72 M params                drop 10.2  23.7–76.3  5.8–27.3    18.1–56.7  0–9.2
+40 samples                  round 89.8       5/10      5/38         7/20   0/38
 2 skipped
 2 unjudged
 
-under reorder spe-checkpoint kept all 40 answers, vanilla-checkpoint changed
-10/40 (25.0 %, 10.0–40.0).
 spe-checkpoint kept every answer on all 10 movable samples (0 %, 0–27.8).
 vanilla-checkpoint changed its answer on 5 of 10 movable samples (50.0 %,
 23.7–76.3).
@@ -103,7 +124,7 @@ def test_a_wide_console_has_one_line_for_each_model() -> None:
     text = shown(summary(), "rich", 200)
     row = next(line for line in text.splitlines() if line.startswith("vanilla-checkpoint"))
     assert "1.72 M params" in row
-    assert ", ".join(lines(summary().models[1].violated_movable)) in row
+    assert ", ".join(lines(summary().models[1].violations)) in row
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -141,7 +162,7 @@ def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
     screen = shown(report, "rich", 200)
     for model in found.models:
         row = cells[model.model]
-        rates = (model.violated_samples, model.violated_movable, model.sensitivity, model.noise_floor)
+        rates = (model.violations, model.all_samples, model.sensitivity, model.noise_floor)
         assert row[5:] == [", ".join(lines(rate)) for rate in rates]
         assert row[3] == f"{100 * model.score.original:.1f}"
         assert row[4].startswith(f"{100 * model.score.attack_worst_sample:.1f}, drop")
@@ -164,7 +185,7 @@ def test_transforms_are_shown_with_what_they_could_not_do() -> None:
 
 
 def test_json_is_written_unwrapped() -> None:
-    assert json.loads(shown(summary(), "json", width=80))["schema"] == 1
+    assert json.loads(shown(summary(), "json", width=80))["schema"] == 2
 
 
 def test_best_is_bold_in_a_comparison() -> None:
@@ -201,6 +222,6 @@ def test_an_empty_run_prints_dashes() -> None:
         models=(ModelHeader(name="m", parameters=None, fingerprint="m", noise=0.0),),
     )
     report = summarise([(0, [])], task=Subtokens(), header=header)
-    row = next(row for row in table_rows(shown(report, "markdown")) if row[0] == "m")
-    assert row[3:] == ["-"] * 6
+    found = [row[3:] for row in table_rows(shown(report, "markdown")) if row[0] == "m"]
+    assert found[:2] == [["-"] * 3, ["-"] * 6]
     assert "nothing could be judged" in shown(report, "rich")

@@ -135,7 +135,13 @@ def test_the_checks_of_a_gate_are_tests() -> None:
     )
     suite = check_junit(junit([], started=STARTED, checks=report.checks))[0]
     tags = {case.get("name"): [child.tag for child in case] for case in suite.findall("testcase")}
-    assert tags == {"violations": ["failure"], "f1 drop": [], "sensitivity": [], "rise": [], "n": ["error"]}
+    assert tags == {
+        "violations under rename": ["failure"],
+        "f1 drop": [],
+        "sensitivity": [],
+        "rise": [],
+        "n under rename": ["error"],
+    }
     assert "9.0 %" in suite.find("testcase/failure").get("message")
 
 

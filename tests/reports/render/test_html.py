@@ -388,7 +388,7 @@ def test_charts_have_titles_and_words_with_the_numbers() -> None:
         assert all(0 <= number <= max(400, each.height) for number in numbers)
     for model in summary.models:
         told = f"{model.model} {wording.value(model.score.original, share=True)} and "
-        assert told + wording.percent(model.violated_movable.rate) in found["quality"].words
+        assert told + wording.percent(model.violations.rate) in found["quality"].words
         for row in model.by_transform:
             if row.kind == "preserving":
                 share, interval = wording.percent(row.violations.rate), wording.interval(row.violations)

@@ -245,9 +245,9 @@ def test_an_audit_from_the_command_line(
     assert main(["run", "--model", spec, *words, "--format", "json"]) == 0
     printed = capsys.readouterr()
     (model,) = json.loads(printed.out)["models"]
-    assert (model["model"], model["violations"]["total"] > 0) == (spec, True)
+    assert (model["model"], model["pairs"]["total"] > 0) == (spec, True)
     rows = {row["transform"]: row for row in model["by_transform"]}
-    assert rows["identity"]["violations"]["count"] == 0
+    assert rows["identity"]["pairs"]["count"] == 0
     assert all(line.startswith("codeaudit: ") for line in printed.err.splitlines())
 
 

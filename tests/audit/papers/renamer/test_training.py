@@ -333,13 +333,13 @@ def test_renamer_keeps_every_answer_and_its_twin_does_not(capsys: pytest.Capture
     by_name = {
         name: {row["transform"]: row for row in model["by_transform"]} for name, model in found.items()
     }
-    for name, count in (("renamer", 0), ("vanilla", by_name["vanilla"]["rename"]["violations"]["total"])):
-        assert by_name[name]["rename"]["violations"]["total"] > 50
-        assert by_name[name]["rename"]["violations"]["count"] == count
+    for name, count in (("renamer", 0), ("vanilla", by_name["vanilla"]["rename"]["pairs"]["total"])):
+        assert by_name[name]["rename"]["pairs"]["total"] > 50
+        assert by_name[name]["rename"]["pairs"]["count"] == count
         assert by_name[name]["rename"]["max_deviation"] == 0 if name == "renamer" else True
         assert by_name[name]["identity"]["max_deviation"] == 0
         orders = by_name[name]["reorder"]
-        assert orders["violations"]["total"] == 0
+        assert orders["pairs"]["total"] == 0
         assert orders["unjudged"] == orders["applied"] > 0, "what an order costs is not known here"
         assert found[name]["score"]["original"] is None
 
@@ -364,7 +364,7 @@ def test_a_run_against_a_table_has_a_score(capsys: pytest.CaptureFixture[str]) -
     assert constant["score"]["better"] == "lower"
     assert 0 < constant["score"]["original"] == constant["score"]["attack_worst_sample"]
     assert hashed["score"]["attack_worst_sample"] > hashed["score"]["original"]
-    assert constant["violations"]["count"] == 0 < hashed["violations"]["count"]
+    assert constant["pairs"]["count"] == 0 < hashed["pairs"]["count"]
     manifest = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))
     assert manifest["corpus"]["labels"] == {"column": "cycles", "divisor": 100.0}
 

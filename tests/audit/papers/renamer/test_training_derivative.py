@@ -215,7 +215,7 @@ def test_the_whole_way_from_pairs_to_an_audit(capsys: pytest.CaptureFixture[str]
         assert by_name.keys() == {"identity", "rename", "rename-merging", "rename-views"}
         assert model["unjudged"] == 0
         assert model["score"]["name"] == "accuracy"
-        assert by_name["rename"]["violations"]["total"] > 50
+        assert by_name["rename"]["pairs"]["total"] > 50
         assert (by_name["rename"]["max_deviation"] == 0) == (model["model"] == "renamer")
         assert by_name["rename-merging"]["max_deviation"] > 0, "a merging is seen"
 

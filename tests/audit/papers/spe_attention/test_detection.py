@@ -253,7 +253,7 @@ def test_a_detector_is_trained_and_audited(
     assert summary["task"] == "error-detection"
     assert found["score"]["name"] == "f1"
     assert found["score"]["original"] == pytest.approx(card["scores"]["test"]["f1"])
-    assert found["violations"]["total"] > 0
+    assert found["pairs"]["total"] > 0
     assert found["by_transform"]
 
 
@@ -291,7 +291,7 @@ def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pyte
     )
     (found,) = json.loads(Path("run/summary.json").read_text(encoding="utf-8"))["models"]
     assert found["score"]["original"] > 0.5
-    assert found["violations"]["total"] > 0
+    assert found["pairs"]["total"] > 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,169 @@
+"""The first screen of a run: what each edit did to each model in words, then one table.
+
+It has at most 40 lines of 80 columns for up to six models. Everything else is in the other tables.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from codeaudit.reports import wording
+from codeaudit.reports.records import NOTHING, Comparison, ModelSummary, Rate, Summary
+from codeaudit.reports.sheets import Cell, Sheet, numbers, sheets, words
+from codeaudit.transforms.records import Kind
+
+MOST: Final = 4
+"""Number of columns of transforms. Beyond it families take their place."""
+DENSE: Final = 5
+"""From so many models on there are no blank lines between them."""
+
+
+class _Edit(NamedTuple):
+    """A transform or a family, with the violation rate of each model in the order of the rows."""
+
+    name: str
+    rates: tuple[Rate, ...]
+
+    @property
+    def worst(self) -> float:
+        """The highest rate."""
+        return max((rate.rate or 0.0 for rate in self.rates), default=0.0)
+
+
+def every_sheet(report: Summary | Comparison) -> tuple[Sheet, ...]:
+    """Return the tables of a report in reading order; a run's begin with its first screen."""
+    return (first_screen(report), *sheets(report)) if isinstance(report, Summary) else sheets(report)
+
+
+def first_screen(summary: Summary) -> Sheet:
+    """Return the first table of a run, with its sentences before it."""
+    edits = _edits(summary)
+    shown = sorted(sorted(edits, key=lambda one: -one.worst)[:MOST], key=edits.index)
+    score = summary.models[0].score.name.upper() if summary.models else "score"
+    return Sheet(
+        title=_title(summary),
+        lead=tuple(_sentences(summary, shown, len(edits) - len(shown))),
+        columns=(
+            *words("model", "size", "asked"),
+            *numbers(*(one.name for one in shown), score, "sensitivity", "noise floor"),
+        ),
+        rows=tuple(_row(model, [one.rates[n] for one in shown]) for n, model in enumerate(summary.models)),
+        legend=tuple(_legend(summary, score)),
+        stacked=3,
+        dense=len(summary.models) >= DENSE,
+    )
+
+
+def _title(summary: Summary) -> str:
+    trials = max((len(model.trials) for model in summary.models), default=1)
+    over = f", {trials} trials" if trials > 1 else ""
+    return f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}: violation rates"
+
+
+def _edits(summary: Summary) -> list[_Edit]:
+    """The meaning-keeping transforms, or their families if there are many; then orders by names only."""
+    single = _of_kind(summary, "preserving")
+    if len(single) > MOST:
+        names = dict.fromkeys(one.family for model in summary.models for one in model.by_family)
+        tables = [{one.family: one.violations for one in model.by_family} for model in summary.models]
+        single = [_Edit(name, tuple(table.get(name, NOTHING) for table in tables)) for name in names]
+    return [*single, *_of_kind(summary, "paper")]
+
+
+def _of_kind(summary: Summary, kind: Kind) -> list[_Edit]:
+    tables = [
+        {row.transform: row.violations for row in model.by_transform if row.kind == kind}
+        for model in summary.models
+    ]
+    names = dict.fromkeys(name for table in tables for name in table)
+    return [_Edit(name, tuple(table.get(name, NOTHING) for table in tables)) for name in names]
+
+
+def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterator[str]:
+    names = [wording.plain(model.model) for model in summary.models]
+    for edit in edits:
+        told = _contrast(list(zip(names, edit.rates, strict=True)))
+        if told:
+            yield f"{edit.name}: {told}."
+    if hidden:
+        yield f"{hidden} more families changed no model's answers more often; they are in the full tables."
+    for model in summary.models:
+        yield from _warnings(model)
+    yield from wording.relations(
+        dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
+    )
+
+
+def _contrast(rates: Sequence[tuple[str, Rate]]) -> str:
+    """Who kept every answer, and who did not; empty if nothing was judged."""
+    judged = [(name, rate) for name, rate in rates if rate.total]
+    kept = [(name, rate) for name, rate in judged if not rate.count]
+    changed = sorted((one for one in judged if one[1].count), key=lambda one: one[1].rate or 0.0)
+    parts = []
+    if kept:
+        who = "every model" if len(kept) == len(rates) > 2 else wording.listed([name for name, _ in kept])
+        parts.append(f"{who} kept every answer on {_samples([rate for _, rate in kept])}")
+    if len(changed) > 2:
+        # One sentence with six numbers is a table.
+        ends = [f"{name} {_share(rate)}" for name, rate in (changed[0], changed[-1])]
+        who = f"all {len(changed)} models" if len(changed) == len(rates) else f"{len(changed)} models"
+        parts.append(f"{who} changed answers, from {ends[0]} to {ends[1]}")
+    elif changed:
+        parts.append(" and ".join(f"{name} changed {_share(rate)}" for name, rate in changed))
+    return "; ".join(parts)
+
+
+def _share(rate: Rate) -> str:
+    return f"{wording.counts(rate)} ({wording.percent(rate.rate)}, {wording.interval(rate)})"
+
+
+def _samples(rates: Sequence[Rate]) -> str:
+    least, most = min(rate.total for rate in rates), max(rate.total for rate in rates)
+    number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{number} samples" if most != 1 else "1 sample"
+
+
+def _warnings(model: ModelSummary) -> Iterator[str]:
+    """What forbids to read the rates of a model as they stand."""
+    name, noise = wording.plain(model.model), model.noise_floor
+    kinds = {row.kind for row in model.by_transform}
+    if not model.violations.total and ("preserving" in kinds or "paper" not in kinds):
+        yield f"{wording.reading(model)}."
+    # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
+    elif model.sensitivity.total and not model.sensitivity.count:
+        yield f"{name} changed no answer where the meaning changed either: it may not read the edits."
+    if noise.count:
+        told = f"{name} changed {_share(noise)} of its answers to unchanged inputs"
+        yield f"{told}: read its rates against that."
+
+
+def _row(model: ModelSummary, rates: Sequence[Rate]) -> tuple[Cell, ...]:
+    return (
+        Cell(lines=(wording.plain(model.model),)),
+        Cell(lines=(wording.size(model.parameters),)),
+        Cell(lines=(f"{model.samples} samples",)),
+        *(Cell(lines=wording.lines(rate)) for rate in rates),
+        _score(model),
+        Cell(lines=wording.lines(model.sensitivity)),
+        Cell(lines=wording.lines(model.noise_floor)),
+    )
+
+
+def _score(model: ModelSummary) -> Cell:
+    score, share = model.score, wording.is_share(model.score)
+    lines = [wording.value(score.original, share=share)]
+    if score.drop is not None:
+        lines.append(f"drop {wording.value(score.drop, share=share)}")
+    return Cell(lines=tuple(lines))
+
+
+def _legend(summary: Summary, score: str) -> Iterator[str]:
+    yield (
+        "violation rate: of the samples that an edit changed in text but not in meaning, the share with "
+        "another answer (95 % interval, counts). sensitivity: the share of answers that changed with the "
+        "meaning; more is better. noise floor: for the unchanged input. "
+        f"drop: {score} lost with each sample's worst answer."
+    )
+    left = wording.losses(summary.models, most=2, names=1)
+    none = f"no example of the task: {wording.reasons(summary.skipped, most=2)}" if summary.skipped else ""
+    if left or none:
+        yield f"left out: {'; '.join(one for one in (left, none) if one)}."

@@ -1,0 +1,155 @@
+"""The first screen of a run: its sentences, its table, and its size."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from codeaudit.reports.first_screen import MOST, first_screen
+from codeaudit.reports.records import ByFamily, ByTransform, ModelSummary, Rate, Score, Summary
+from codeaudit.reports.render.table import show_sheets
+from codeaudit.reports.statistics.intervals import rate
+from codeaudit.transforms.records import Kind
+
+STANDARD = ("reorder", "rename", "rename-parameters")
+
+
+def of(count: int, total: int) -> Rate:
+    return rate({f"s{n}": (int(n < count), 1) for n in range(total)}, seed=0)
+
+
+def row(transform: str, found: Rate, kind: Kind = "preserving") -> ByTransform:
+    return ByTransform(
+        transform=transform,
+        kind=kind,
+        violations=found,
+        pairs=found,
+        applied=found.total,
+        unjudged=0,
+        not_applied={},
+        evidence={},
+        max_deviation=0.0,
+    )
+
+
+def model(
+    name: str,
+    rows: Sequence[ByTransform],
+    *,
+    sensitivity: Rate | None = None,
+    noise: Rate | None = None,
+    families: Sequence[ByFamily] = (),
+) -> ModelSummary:
+    pooled = of(sum(one.violations.count for one in rows), sum(one.violations.total for one in rows))
+    return ModelSummary(
+        model=name,
+        fingerprint=name,
+        parameters=1_200_000,
+        samples=200,
+        score=Score(name="f1", original=0.21, drop=0.03),
+        violations=pooled,
+        pairs=pooled,
+        all_samples=pooled,
+        sensitivity=sensitivity or of(30, 100),
+        noise_floor=noise or of(0, 200),
+        max_deviation=0.0,
+        noise_deviation=0.0,
+        noise=0.0,
+        unjudged=76,
+        unjudged_reasons={"input too long": 76},
+        skipped={"input too long": 6},
+        truncated=0,
+        by_transform=tuple(rows),
+        by_family=tuple(families),
+        trials=(),
+    )
+
+
+def summary(*models: ModelSummary) -> Summary:
+    left = {"dunder name": 2846, "function under 3 lines": 1738, "no label": 400, "test": 20}
+    return Summary(task="function-name", corpus="stdlib", seed=0, models=models, skipped=left)
+
+
+def lead(*models: ModelSummary) -> tuple[str, ...]:
+    return first_screen(summary(*models)).lead
+
+
+def shown(found: Summary, width: int) -> list[str]:
+    target = io.StringIO()
+    show_sheets([first_screen(found)], Console(file=target, width=width, color_system=None))
+    return target.getvalue().splitlines()
+
+
+def test_a_sentence_says_who_kept_every_answer_and_who_did_not() -> None:
+    found = lead(
+        model("spe", [row("reorder", of(0, 112))]),
+        model("symc", [row("reorder", of(0, 112))]),
+        model("vanilla", [row("reorder", of(31, 112))]),
+    )
+    assert found == (
+        "reorder: spe and symc kept every answer on 112 samples; vanilla changed 31/112 (27.7 %, 20.2–36.6).",
+    )
+
+
+def test_of_many_that_changed_the_least_and_the_most_are_named() -> None:
+    models = [model(name, [row("rename", of(count, 50))]) for name, count in (("b", 9), ("a", 4), ("c", 20))]
+    assert lead(*models) == (
+        "rename: all 3 models changed answers, from a 4/50 (8.0 %, 3.2–18.8) to c 20/50 (40.0 %, 27.6–53.8).",
+    )
+    kept = [model(name, [row("rename", of(0, 50))]) for name in "abc"]
+    assert lead(*kept) == ("rename: every model kept every answer on 50 samples.",)
+
+
+def test_what_makes_a_low_rate_worthless_is_said() -> None:
+    (_, blind) = lead(model("m", [row("reorder", of(0, 9))], sensitivity=of(0, 40)))
+    assert blind == "m changed no answer where the meaning changed either: it may not read the edits."
+    (_, noisy) = lead(model("m", [row("reorder", of(3, 9))], noise=of(5, 100)))
+    assert noisy.startswith("m changed 5/100 (5.0 %, 2.2–11.2) of its answers to unchanged inputs")
+    (nothing,) = lead(model("m", [row("reorder", Rate(count=0, total=0))]))
+    assert nothing.startswith("m: nothing could be judged")
+
+
+def test_many_transforms_become_their_worst_families() -> None:
+    names = [f"t{n}" for n in range(MOST + 1)]
+    families = [ByFamily(family=f"f{n}", violations=of(n, 20)) for n in range(MOST + 2)]
+    found = first_screen(summary(model("m", [row(name, of(1, 9)) for name in names], families=families)))
+    assert [column.head for column in found.columns[3:-3]] == ["f2", "f3", "f4", "f5"]
+    assert found.lead[-1].startswith("2 more families changed no model's answers more often")
+
+
+def test_orders_by_names_only_have_their_column_and_their_warning() -> None:
+    found = first_screen(summary(model("m", [row("paper/reorder", of(2, 9), "paper")])))
+    assert [column.head for column in found.columns[3:4]] == ["paper/reorder"]
+    assert "which may change the meaning" in found.lead[-1]
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, 6])
+def test_it_has_at_most_40_lines_of_80_columns(number: int) -> None:
+    rates = [(0, 112), (31, 112), (100, 103), (126, 127), (9, 120), (72, 103)]
+    models = [
+        model(
+            f"a-long-checkpoint-{n}", [row(name, of(*rates[(n + k) % 6])) for k, name in enumerate(STANDARD)]
+        )
+        for n in range(number)
+    ]
+    lines = shown(summary(*models), 80)
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    text = " ".join(lines)
+    for one in models:
+        assert one.model in text
+        for found in one.by_transform:
+            assert f"{found.violations.count}/{found.violations.total}" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 72, 100, 200])
+def test_no_number_is_cut_at_any_width(width: int) -> None:
+    made = model(
+        "m", [row(name, of(count, 400)) for name, count in zip(STANDARD, (0, 111, 399), strict=True)]
+    )
+    lines = shown(summary(made, replace(made, model="another-model")), width)
+    assert max(map(len, lines)) <= width
+    text = " ".join(" ".join(lines).split())
+    assert all(one in text for one in ("0/400", "111/400", "399/400", "another-model", "21.0"))
