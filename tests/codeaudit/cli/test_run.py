@@ -83,7 +83,8 @@ def test_markdown_on_stdout(sources: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_the_default_folder_is_named_by_time_and_task(sources: Path) -> None:
     assert run("--model", "fake/hash", "--corpus", str(sources)) == 0
-    (folder,) = Path("codeaudit-runs").iterdir()
+    folder, ignored = sorted(Path("codeaudit-runs").iterdir(), key=lambda one: one.is_file())
+    assert ignored.name == ".gitignore"
     assert folder.name.endswith("-function-name")
 
 
