@@ -18,7 +18,7 @@ Names that are not variables have no occurrences: methods, types, elements of an
 dot.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -27,6 +27,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import breaks, completes
 from codeaudit.transforms.java.analysis.library import FIELDLESS
 from codeaudit.transforms.java.parsing import Node, ParsedJava, only_callable, read
+from codeaudit.transforms.patches import Edit, splice
 
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
@@ -139,6 +140,34 @@ def resolve_all(source: str) -> JavaScopes:
     return _resolved(reading, reading.root, "one")
 
 
+def respelled(scopes: JavaScopes, words: Mapping[tuple[int, int], str]) -> JavaScopes:
+    """The variables of the same tree with other words at these places, given by their first byte and the one
+    behind them.
+
+    All offsets stay those of the text as it was.
+    """
+    source = scopes.reading.source
+
+    def text(node: Node) -> str:
+        word = words.get((node.start, node.end))
+        if word is not None or not node.children:
+            return scopes.reading.text(node) if word is None else word
+        begin = max(node.start, 0)
+        edits = [
+            Edit(start - begin, end - begin, one)
+            for (start, end), one in words.items()
+            if begin <= start and end <= node.end
+        ]
+        return splice(source[begin : node.end], edits).decode()
+
+    walk = _ScopeWalk(scopes.reading, scopes.unit)
+    walk.text = text
+    try:
+        return walk.result()
+    except RecursionError as error:
+        raise SourceError("the text is nested too deeply; give a smaller method") from error
+
+
 def _resolved(reading: ParsedJava, unit: Node, noun: str) -> JavaScopes:
     try:
         return _ScopeWalk(reading, unit).result()
@@ -169,7 +198,7 @@ class _ScopeWalk:
 
     def __init__(self, reading: ParsedJava, unit: Node) -> None:
         self.reading = reading
-        self.text = reading.text
+        self.text: Callable[[Node], str] = reading.text
         self.unit = unit
         self.frames = [_Frame(unit.end)]
         self.labels: list[JavaBinding] = []
