@@ -1,6 +1,7 @@
 """Checkpoint folders: what they answer, and what they say when something is wrong with them."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +13,16 @@ from safetensors.torch import save_file
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.papers.checkpoint import CONFIG, read_json, usable_device
+from codeaudit.audit.papers.checkpoint import CONFIG, on_cores, read_json, usable_device
+from codeaudit.audit.papers.lines import encoding
 from codeaudit.audit.papers.lines.encoding import EncodedLines
-from codeaudit.audit.papers.lines.words import analyse
+from codeaudit.audit.papers.lines.words import LineProgram, analyse
 from codeaudit.audit.papers.registry import load as load_trained
 from codeaudit.audit.papers.spe_attention.model import LineConfig, LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.records import Origin, Sample
 from tests.audit.papers.spe_attention.test_equivariance_java import METHODS
@@ -121,6 +124,48 @@ def test_answers_do_not_depend_on_the_number_of_cores(name: str) -> None:
             torch.set_num_threads(before)
     assert len(found[0]) == len(texts)
     assert found[0] == found[1] == found[2]
+
+
+def test_the_bundled_models_of_a_run_read_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(source: str, language: str, dependence: Dependence) -> LineProgram:
+        read.append(source)
+        return analyse(source, language, dependence)
+
+    monkeypatch.setattr(encoding, "analyse", counted)
+    models = [LineModel.load(f"{name}-checkpoint", device="cpu") for name in ("spe", "symc", "vanilla")]
+    texts = [query(text) for text in (CHAIN, *SMALL, GETTER)]
+    for model in models:
+        assert [model.unreadable(text) for text in texts] == [None] * len(texts)
+    for model in models:
+        model.predict(texts)
+        model.predict(texts[::-1])
+    assert read == [text.source for text in texts]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -> None:
+    begun: list[int] = []
+
+    def work(item: int) -> int:
+        assert torch.get_num_threads() == 1
+        begun.append(item)
+        if item == 3:
+            raise error
+        time.sleep(0.01)
+        return item
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert on_cores(work, [0, 1, 2]) == [0, 1, 2]
+        with pytest.raises(error):
+            on_cores(work, range(100))
+        assert len(begun) < 50
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("kind", ["spe", "symc"])
