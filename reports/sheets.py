@@ -10,6 +10,7 @@ from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
+from codeaudit.reports.verdict import verdict
 from codeaudit.reports.wording import ABSENT
 from codeaudit.transforms.records import Kind
 
@@ -420,6 +421,7 @@ def _beside(comparison: Comparison) -> Sheet:
     heads += [f"shared: {paired.name}" for paired in comparison.paired]
     return Sheet(
         title="Models beside each other",
+        lead=tuple(verdict(comparison)),
         columns=(*words("model"), *numbers(*heads)),
         rows=tuple(rows),
         notes=(

@@ -1,0 +1,95 @@
+"""The verdict of a comparison in words: which model is more robust, and whether quality differs."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from codeaudit.reports import wording
+from codeaudit.reports.records import Comparison, Contrast, Metric, Paired, Standing
+
+LEVEL: Final = 0.05
+"""Differences with a larger p, adjusted over all pairs, are not told apart (renamer.txt, appendix C)."""
+
+
+def verdict(comparison: Comparison) -> Iterator[str]:
+    """Return sentences on robustness, then on quality; none if there is nothing to tell."""
+    robustness = next((one for one in comparison.paired if one.better == "lower"), None)
+    if robustness is not None and len(robustness.standings) > 1:
+        yield from _robustness(robustness)
+    quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
+    if quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
+        yield _quality(quality)
+
+
+def _robustness(paired: Paired) -> Iterator[str]:
+    order = sorted(paired.standings, key=lambda one: one.changed.rate or 0.0)
+    shared = f"on {order[0].changed.total:,} shared samples"
+    if len(order) == 2:
+        yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared)
+        return
+    told = ", ".join(f"{_name(one)} {wording.percent(one.changed.rate)}" for one in order)
+    yield f"From most to least robust, by the violation rate {shared}: {told}."
+    p = {frozenset((one.first, one.second)): one.p_adjusted for one in paired.contrasts}
+    equal = [
+        f"{_name(one)} and {_name(other)}"
+        for one, other in pairwise(order)
+        if p.get(frozenset((one.model, other.model)), 1.0) > LEVEL
+    ]
+    if equal:
+        yield f"Not told apart at p = {LEVEL:g}: {'; '.join(equal)}."
+
+
+def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str) -> str:
+    better, worse = order
+    rates = f"{_rate(better)} against {_rate(worse)}"
+    if contrast is None or contrast.difference is None:
+        return f"{_name(better)} and {_name(worse)} changed answers alike {shared}: {rates}."
+    told = f"{_points(abs(contrast.difference))} points apart{_bounds(contrast)}, p {_p(contrast.p_adjusted)}"
+    if contrast.p_adjusted <= LEVEL:
+        return f"{_name(better)} is more robust than {_name(worse)}: violation rate {shared} {rates}; {told}."
+    text = f"Neither is shown to be more robust: violation rate {shared} {rates}; {told}."
+    if contrast.detectable is not None:
+        text += f" So many samples show a difference from {_points(contrast.detectable)} points on."
+    return text
+
+
+def _quality(metric: Metric) -> str:
+    order = sorted(
+        (one for one in metric.groups if one.mean is not None),
+        key=lambda one: one.mean or 0.0,
+        reverse=metric.better == "higher",
+    )
+    told = ", ".join(
+        f"{wording.plain(one.name)} {wording.value(one.mean, share=metric.percent)}" for one in order
+    )
+    name = metric.name.upper()
+    if metric.test.p is None:
+        return f"{name}: {told}. So few trials cannot show a difference; --trials 5 can."
+    shown = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
+    return f"{name} {shown} (p {_p(metric.test.p)}): {told}."
+
+
+def _name(standing: Standing) -> str:
+    return wording.plain(standing.model)
+
+
+def _rate(standing: Standing) -> str:
+    return f"{wording.percent(standing.changed.rate)} ({wording.counts(standing.changed)})"
+
+
+def _bounds(contrast: Contrast) -> str:
+    if contrast.low is None or contrast.high is None:
+        return ""
+    ends = sorted((contrast.low, contrast.high), key=lambda one: one * (contrast.difference or 1.0))
+    sign = -1 if (contrast.difference or 0) < 0 else 1
+    low, high = (_points(sign * one) for one in ends)
+    return f" (95 % interval {low} to {high})"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _p(p: float) -> str:
+    text = wording.p_value(p)
+    return f"< {text[1:]}" if text.startswith("<") else f"= {text}"
