@@ -4,13 +4,26 @@ import json
 import signal
 import time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from codeaudit.cli.main import main
 from tests.support.commands import codeaudit, start
-from tests.support.endpoints import Act, Asked, Endpoint, hangs, refuses, says, serving
+from tests.support.endpoints import (
+    Act,
+    Asked,
+    Endpoint,
+    disconnects,
+    halves,
+    hangs,
+    refuses,
+    resets,
+    says,
+    sends,
+    serving,
+)
 
 KEY = "sk-FAKEfakeFAKEfake0123456789"
 PASSWORD = "hunter2hunter2"
@@ -192,3 +205,41 @@ def test_an_address_without_a_model_that_has_one_is_a_mistake_on_the_command_lin
     monkeypatch.setenv("CODEAUDIT_BASE_URL", "http://host/v1")
     few = ["--limit", "2", "--workers", "1", "--no-controls", "--transform", "rename"]
     assert main(["run", "--corpus", str(sources), "--model", "fake/hash", *few]) == 0
+
+
+@pytest.mark.slow
+def test_a_bad_endpoint_changes_no_verdict(sources: Path) -> None:
+    """Delays, refusals, errors, broken connections and garbage, each again and again; and late answers."""
+    faults = [
+        refuses(429, retry_after_ms="20"),
+        refuses(500),
+        refuses(503, retry_after="0"),
+        disconnects,
+        resets,
+        halves,
+        sends(200, "<html>busy</html>", "text/html"),
+        sends(200, '{"choices": [{'),
+        hangs,
+    ]
+    chance = Random(3)
+
+    def bad(asked: Asked) -> Act:
+        if chance.random() < 0.5:
+            return chance.choice(faults)
+        return says(f"[total_{sum(asked.text.encode()) % 3}] [t]", after=chance.expovariate(50))
+
+    patient = ["-M", "retries=40", "-M", "timeout=1", "--variants", "3", "--cache"]
+    with serving(bad) as endpoint:
+        assert main(words(sources, endpoint.url, *patient, "bad")) == 0
+        asked = len(endpoint.asked)
+    with serving(lambda asked: says(f"[total_{sum(asked.text.encode()) % 3}] [t]")) as endpoint:
+        assert main([*words(sources, endpoint.url, *patient, "good"), "--out", "good"]) == 0
+        assert len(endpoint.asked) < asked
+    one, other = (
+        json.loads(Path(place, "summary.json").read_text(encoding="utf-8"))["models"][0]
+        for place in ("out", "good")
+    )
+    assert one.pop("fingerprint") != other.pop("fingerprint"), "the ports differ"
+    assert one == other
+    assert one["unjudged"] == 0
+    assert one["violations"]["count"] > 0
