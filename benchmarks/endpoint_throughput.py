@@ -5,8 +5,8 @@
 
 A local HTTP server, in a process of its own, answers after exponential delays. The driver (`audit`, with a
 cache on the disk) and a peer, which calls `AsyncOpenAI` and keeps the text, ask the same prompts at the
-same concurrency, in turn; the delays are the same in each. The table has answers per second and milliseconds
-of CPU time per answer.
+same concurrency, in turn; the delays are the same in each. Both have their connections before they begin.
+The table has answers per second and milliseconds of CPU time per answer.
 
 With `--search` there is no `-M concurrency`. Servers of several kinds, each best at a concurrency that it
 does not tell, are asked for some seconds. The table has the share of the best rate after 10 seconds.
@@ -34,7 +34,7 @@ import openai
 from codeaudit.audit.cache import AnswerCache, ModelMemory
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.provider import Settings
-from codeaudit.audit.records import Audited, Case, Failed
+from codeaudit.audit.records import Audited, Case, Failed, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import AuditSetup, audit
 from codeaudit.transforms.records import Origin, Perturbed, Sample
@@ -223,11 +223,18 @@ def cases(queries: int) -> Iterator[Case]:
         )
 
 
+def warm(number: int) -> Query:
+    """A query that is asked before the measurement."""
+    source = FUNCTION.format(number=number, name="warm")
+    return Query(task="function-name", language="python", source=source)
+
+
 def driver(url: str, queries: int, concurrency: int | None, clock: Clock) -> tuple[Speed, int]:
     """Audit the model behind an address. Also gives the number of queries without an answer."""
     given = {} if concurrency is None else {"concurrency": str(concurrency)}
     model = catalogue.load("openai/tiny", Settings(base_url=url), given)
-    model.predict([])  # imports and the event loop are not measured
+    # Imports and connections are not measured.
+    model.predict([warm(number) for number in range(concurrency or 1)])
     with tempfile.TemporaryDirectory() as folder:
         cache = AnswerCache(Path(folder) / "answers.sqlite")
         setup = AuditSetup(
@@ -266,11 +273,10 @@ def peer(url: str, queries: int, concurrency: int) -> Speed:
     ]
 
     async def all_asked() -> Speed:
-        client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0)
-        rest = iter(wanted)
+        client = openai.AsyncOpenAI(api_key="none", base_url=url, max_retries=0, timeout=120)
         texts = []
 
-        async def work() -> None:
+        async def work(rest: Iterator[str]) -> None:
             for text in rest:
                 reply = await client.chat.completions.create(
                     model="tiny",
@@ -281,8 +287,14 @@ def peer(url: str, queries: int, concurrency: int) -> Speed:
                 )
                 texts.append(reply.choices[0].message.content)
 
+        async def together(prompts: Sequence[str]) -> None:
+            rest = iter(prompts)
+            await asyncio.gather(*(work(rest) for _ in range(concurrency)))
+
+        await together([warm(number).source for number in range(concurrency)])
+        texts.clear()
         began, spent = time.monotonic(), time.process_time()
-        await asyncio.gather(*(work() for _ in range(concurrency)))
+        await together(wanted)
         seconds, cpu = time.monotonic() - began, time.process_time() - spent
         await client.close()
         return Speed(answers=len(texts), seconds=seconds, cpu=cpu)

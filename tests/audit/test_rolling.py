@@ -130,6 +130,13 @@ def test_equal_queries_are_asked_once_and_the_original_once_more() -> None:
     assert set(model.asked) == firsts | again
 
 
+def test_a_query_under_way_is_not_asked_again_for_a_later_case() -> None:
+    many = [case(f"x{number}", f"y{number}", f"z{number % 7}") for number in range(500)]
+    model = Shuffled()
+    list(audit(many, setup(model, Kept())))
+    assert len(model.asked) == len(set(model.asked)) == 500 + 500 + 500 + 7
+
+
 def test_later_cases_are_asked_before_earlier_ones_end_and_memory_is_bounded() -> None:
     model = Shuffled()
     drawn = 0

@@ -151,8 +151,8 @@ class RollingWindow:
                 await self._ended(self._limit)
         except EndpointLostError as lost:
             self._session.end = ModelError(str(lost))
-        except LimitError as limit:
-            await self._ended(limit)
+        except LimitError as limit:  # only if nothing is under way, which might leave something to spend
+            self._session.end = limit
         except asyncio.CancelledError:
             pass
         finally:
