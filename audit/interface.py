@@ -400,11 +400,26 @@ class Task(ABC):
         return "other" if perturbed.kind == "control" else "same"
 
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The score over a corpus; `None` without labels. By default the mean of the scores."""
+        """The score over a corpus; `None` without labels. By default that of `whole` over the `part`s."""
+        found = [part for answer, sample in answers if (part := self.part(answer, sample)) is not None]
+        return self.whole(list(zip(*found, strict=True))) if found else None
+
+    def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
+        """What an answer adds to the score over a corpus, as numbers; `None` if it does not count.
+
+        By default its score. A summary keeps these numbers in place of answers and samples.
+        """
+        score = self.score(answer, sample)
+        return None if score is None else (score,)
+
+    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
+        """The score over a corpus from the parts of at least one answer: first numbers, second numbers, …
+
+        By default the mean. A task whose score is no function of such parts overrides `corpus_score`.
+        """
         # Not every score can be averaged: the F1 of a corpus is computed from summed counts.
-        scores = [self.score(answer, sample) for answer, sample in answers]
-        known = [score for score in scores if score is not None]
-        return sum(known) / len(known) if known else None
+        (scores,) = columns
+        return sum(scores) / len(scores)
 
 
 @runtime_checkable

@@ -1,20 +1,19 @@
 """Compares several models: statistics over trials, and paired tests on shared inputs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from codeaudit.reports.observations import Observation
 from codeaudit.reports.records import (
     Better,
     ComparedRun,
     Comparison,
-    Flip,
     Metric,
     ModelSummary,
     Paired,
     Trial,
 )
+from codeaudit.reports.shared_inputs import SharedInputs
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import is_share
@@ -42,8 +41,8 @@ PAIRED: Final[tuple[tuple[str, Better, Kind], ...]] = (
     ("samples sensitive to a control", "higher", "control"),
 )
 
-Answers = Mapping[str, Mapping[str, Mapping[tuple[str, ...], bool]]]
-"""By model, then sample, then input: whether the answer changed."""
+PairedOutcomes = Callable[[Kind], Mapping[str, Sequence[bool]]]
+"""Of a kind of transforms: by model, the outcomes of samples that all models were judged on."""
 
 
 def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = None) -> Comparison:
@@ -71,7 +70,7 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
             f"nothing to compare: {', '.join(names) or 'no model'} stands alone; give a run of another model"
         )
     trials: dict[str, dict[tuple[str, str, int], Trial]] = {}
-    flips: dict[str, list[Flip]] = {}
+    inputs = SharedInputs()
     for run in runs:
         for model in run.summary.models:
             label = labels[run.name, model.model]
@@ -82,21 +81,26 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
                 key = (label, run.summary.corpus, trial.seed)
                 trials.setdefault(group, {}).setdefault(key, trial)
         for flip in run.flips:
-            flips.setdefault(labels.get((run.name, flip.model), flip.model), []).append(flip)
-    made = comparison({group: tuple(each.values()) for group, each in trials.items()}, flips)
+            model_name = labels.get((run.name, flip.model), flip.model)
+            asked = flip.transform, flip.input
+            inputs.add(model_name, flip.kind, flip.sample, asked, violated=flip.violated)
+    made = comparison(
+        {group: tuple(each.values()) for group, each in trials.items()},
+        inputs.outcomes,
+        models=len(inputs.models),
+    )
     return Comparison(metrics=made.metrics, paired=made.paired, notes=(*_doubts(runs), *made.notes))
 
 
-def comparison(
-    trials: Mapping[str, Sequence[Trial]], flips: Mapping[str, Iterable[Observation | Flip]]
-) -> Comparison:
+def comparison(trials: Mapping[str, Sequence[Trial]], outcomes: PairedOutcomes, *, models: int) -> Comparison:
     """The tests over groups of trials, and those of models on shared inputs.
 
     A single group gives an empty comparison. Paired rows are samples, since variants of one sample are not
     independent: of each sample only the inputs that every model was judged on count, in all trials
-    together, and the outcome is whether any of them changed the answer.
+    together, and the outcome is whether any of them changed the answer. `models` is the number of models in
+    `outcomes`.
     """
-    if len(trials) < 2 and len(flips) < 2:
+    if len(trials) < 2 and models < 2:
         return Comparison()
     notes = []
     # Seeds change the draw of samples and variants, never the weights: the tests do not speak about another
@@ -105,7 +109,7 @@ def comparison(
         notes.append("trials of one run share models and often samples: they speak about other seeds only")
     return Comparison(
         metrics=_metrics(trials) if len(trials) > 1 else (),
-        paired=_paired(flips) if len(flips) > 1 else (),
+        paired=_paired(outcomes) if models > 1 else (),
         notes=tuple(notes),
     )
 
@@ -127,46 +131,9 @@ def _metrics(trials: Mapping[str, Sequence[Trial]]) -> tuple[Metric, ...]:
     return tuple(metrics)
 
 
-def _paired(flips: Mapping[str, Iterable[Observation | Flip]]) -> tuple[Paired, ...]:
-    rows = {model: list(_rows(each)) for model, each in flips.items()}
-    made = []
-    for name, better, kind in PAIRED:
-        answers: dict[str, dict[str, dict[tuple[str, ...], bool]]] = {}
-        for model, each in rows.items():
-            table: dict[str, dict[tuple[str, ...], bool]] = defaultdict(dict)
-            for flip in each:
-                if flip.kind == kind:
-                    # By the text and not by the number of the variant: two seeds may make the same text,
-                    # which is one input.
-                    table[flip.sample][flip.transform, flip.input] = flip.violated
-            # A model that was never judged would leave the others nothing to share.
-            if table:
-                answers[model] = table
-        outcomes = _shared(answers) if len(answers) > 1 else {}
-        if any(outcomes.values()):
-            made.append(compare_paired(name, better, outcomes))
-    return tuple(made)
-
-
-def _rows(each: Iterable[Observation | Flip]) -> Iterable[Flip]:
-    for item in each:
-        if isinstance(item, Observation):
-            yield from item.flips()
-        else:
-            yield item
-
-
-def _shared(answers: Answers) -> dict[str, list[bool]]:
-    """By model, the outcomes of the samples on which all models were judged, in the same order."""
-    tables = list(answers.values())
-    outcomes: dict[str, list[bool]] = {model: [] for model in answers}
-    # Sorted, because the columns of all models must be in one order, and a set has none.
-    for sample in sorted(set.intersection(*(set(table) for table in tables))):
-        inputs = set.intersection(*(set(table[sample]) for table in tables))
-        if inputs:
-            for model, table in answers.items():
-                outcomes[model].append(any(table[sample][each] for each in inputs))
-    return outcomes
+def _paired(outcomes: PairedOutcomes) -> tuple[Paired, ...]:
+    found = ((name, better, outcomes(kind)) for name, better, kind in PAIRED)
+    return tuple(compare_paired(name, better, each) for name, better, each in found if any(each.values()))
 
 
 def _labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:

@@ -1,7 +1,4 @@
-"""The digest of each audited sample that `summarise` keeps in memory.
-
-It holds no source text of a variant, so that a run of many thousand samples fits.
-"""
+"""What reports count of an audited sample, in one record: `summarise` turns each into numbers at once."""
 
 import hashlib
 from collections.abc import Iterable

@@ -14,12 +14,12 @@ keeping their original answer; the worst corpus score of all rounds. With one tr
 is the permutation attack of the SPE paper, appendix C.1, table 6.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from statistics import fmean
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol
 
 from codeaudit.audit.interface import GivesPartialCredit, Task
 from codeaudit.audit.records import Answer
@@ -27,9 +27,8 @@ from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Better, Score
 from codeaudit.transforms.records import Sample
 
-Scored: TypeAlias = tuple[Answer | None, Sample]
-"""An answer, and the sample whose label it is scored against."""
-
+if TYPE_CHECKING:
+    import numpy as np
 
 AVERAGED: Final = (
     "original",
@@ -42,44 +41,164 @@ AVERAGED: Final = (
 """Fields of a score that are averaged over trials."""
 
 
-def score(observations: Sequence[Observation], task: Task) -> Score:
+def score(observations: Iterable[Observation], task: Task) -> Score:
     """Compute the scores of one model in one trial, before and under attack."""
-    better = task.better
-    # Samples without a label or an answer are in no score, neither before nor under attack, so that the drop
-    # compares the same samples.
-    labelled = [each for each in observations if each.answer is not None and each.score is not None]
-    block = Score(name=task.score_name, better=better)
-    if not labelled:
-        return block
+    tally = ScoreTally(task)
+    for each in observations:
+        tally.add(each)
+    return tally.score()
 
-    def corpus(choose: Callable[[Observation], Scored]) -> float | None:
-        # A corpus score may be infinite or NaN; a summary holds finite numbers only.
-        value = task.corpus_score(_answers(labelled, choose))
-        return value if value is not None and isfinite(value) else None
 
-    def likeness(choose: Callable[[Observation], Scored]) -> Mapping[str, float]:
-        return task.likeness(_answers(labelled, choose)) if isinstance(task, GivesPartialCredit) else {}
+class ScoreTally:
+    """The parts of the scores of one model in one trial."""
 
-    original = corpus(_original)
-    # Not applied pairs are no round of their own: `_in_round` keeps the original answer for them.
-    rounds = sorted({(p.transform, p.variant) for each in labelled for p in each.scored("preserving")})
-    reached = [corpus(partial(_in_round, number=number)) for number in rounds]
-    worst = partial(_worst, better=better)
-    worst_sample = corpus(worst) if rounds else None
-    worst_round = _extreme([value for value in reached if value is not None], better)
-    return replace(
-        block,
-        original=original,
-        macro=_mean(each.score for each in labelled),
-        attack_worst_sample=worst_sample,
-        attack_worst_round=worst_round,
-        drop=_loss(original, worst_sample, better),
-        drop_worst_round=_loss(original, worst_round, better),
-        rounds=len(rounds),
-        scored=len(labelled),
-        likeness=likeness(_original),
-        attack_likeness=likeness(worst) if rounds else {},
-    )
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._samples: list[str] = []
+        self._scores = array("d")
+        self._originals, self._worst = _parts(task), _parts(task)
+        self._rounds: dict[tuple[str, int], _Round] = {}
+        # With partial credit the texts themselves are compared.
+        self._texts: list[tuple[tuple[Answer, Sample], tuple[Answer, Sample]]] = []
+
+    def add(self, one: Observation) -> None:
+        """Add an observation of the plain draw."""
+        # Samples without a label or an answer are in no score, neither before nor under attack, so that the
+        # drop compares the same samples.
+        if one.answer is None or one.score is None:
+            return
+        number = len(self._samples)
+        self._samples.append(one.sample.id)
+        self._scores.append(one.score)
+        self._originals.append(one.answer, one.sample)
+        # In a fixed order, because verdicts come in the order of the suite, and ties must not depend on it.
+        ordered = sorted(one.scored("preserving"), key=lambda p: (p.transform, p.variant))
+        worst = _worst(one, ordered, better=self._task.better)
+        self._worst.append(*worst)
+        # Not applied pairs are no round of their own: the original answer stands for them.
+        for pair in ordered:
+            key = (pair.transform, pair.variant)
+            if key not in self._rounds:
+                self._rounds[key] = _Round(_parts(self._task))
+            reached = self._rounds[key]
+            if pair.answer is not None and (not reached.places or reached.places[-1] != number):
+                reached.places.append(number)
+                reached.parts.append(pair.answer, pair.sample)
+        if isinstance(self._task, GivesPartialCredit):
+            self._texts.append(((one.answer, one.sample), worst))
+
+    def score(self) -> Score:
+        """The scores of all that was added, in the order of the samples' ids."""
+        task, better = self._task, self._task.better
+        block = Score(name=task.score_name, better=better)
+        if not self._samples:
+            return block
+        order = sorted(range(len(self._samples)), key=self._samples.__getitem__)
+        rounds = [self._rounds[key] for key in sorted(self._rounds)]
+        original = _finite(self._originals.whole(order))
+        reached = [_finite(self._originals.whole(order, each)) for each in rounds]
+        worst_sample = _finite(self._worst.whole(order)) if rounds else None
+        worst_round = _extreme([value for value in reached if value is not None], better)
+        credit = task if isinstance(task, GivesPartialCredit) else None
+        return replace(
+            block,
+            original=original,
+            macro=_mean(self._scores),
+            attack_worst_sample=worst_sample,
+            attack_worst_round=worst_round,
+            drop=_loss(original, worst_sample, better),
+            drop_worst_round=_loss(original, worst_round, better),
+            rounds=len(rounds),
+            scored=len(self._samples),
+            likeness=credit.likeness([self._texts[n][0] for n in order]) if credit else {},
+            attack_likeness=credit.likeness([self._texts[n][1] for n in order]) if credit and rounds else {},
+        )
+
+
+class _Parts(Protocol):
+    """What answers add to the score of a corpus (`Task.part`)."""
+
+    def append(self, answer: Answer, sample: Sample) -> None:
+        """Add an answer."""
+        ...
+
+    def whole(self, order: Sequence[int], reached: "_Round | None" = None) -> float | None:
+        """The score over the answers in this order; those of a round in the place of the original ones."""
+        ...
+
+
+@dataclass(slots=True)
+class _Round:
+    """The answers to one variant of one transform."""
+
+    parts: _Parts
+    places: "array[int]" = field(default_factory=lambda: array("Q"))
+    """The number of the sample of each answer."""
+
+
+def _parts(task: Task) -> _Parts:
+    # A task with a score of its own needs answers and samples.
+    own = type(task).corpus_score is not Task.corpus_score
+    return _AnswerParts(task) if own else _NumberParts(task)
+
+
+@dataclass(slots=True)
+class _NumberParts:
+    """Parts as columns of numbers."""
+
+    task: Task
+    counted: bytearray = field(default_factory=bytearray)
+    columns: "list[array[float]]" = field(default_factory=list)
+
+    def append(self, answer: Answer, sample: Sample) -> None:
+        found = self.task.part(answer, sample)
+        if found is not None and not self.columns:
+            self.columns = [array("d", bytes(8 * len(self.counted))) for _ in found]
+        self.counted.append(found is not None)
+        for number, column in enumerate(self.columns):
+            column.append(0.0 if found is None else found[number])
+
+    def whole(self, order: Sequence[int], reached: _Round | None = None) -> float | None:
+        import numpy as np
+
+        replaced = reached.parts if reached is not None else None
+        assert replaced is None or isinstance(replaced, _NumberParts)
+        width = max(len(self.columns), len(replaced.columns) if replaced else 0)
+        table = self._table(width)
+        if reached is not None and replaced is not None:
+            table[:, np.frombuffer(reached.places, dtype=np.uint64).astype(int)] = replaced._table(width)
+        table = table[:, np.asarray(order)]
+        table = table[1:, table[0] > 0]
+        # As lists, because the sums of Python and of numpy differ in the last digits.
+        return self.task.whole(table.tolist()) if table.shape[1] else None
+
+    def _table(self, width: int) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+        """A row that says which answers count, and the columns."""
+        import numpy as np
+
+        rows = [np.frombuffer(self.counted, dtype=np.uint8).astype(float)]
+        rows += [np.array(column) for column in self.columns]
+        rows += [np.zeros(len(self.counted)) for _ in range(width - len(self.columns))]
+        return np.stack(rows)
+
+
+@dataclass(slots=True)
+class _AnswerParts:
+    """Parts as they are."""
+
+    task: Task
+    answers: list[tuple[Answer, Sample]] = field(default_factory=list)
+
+    def append(self, answer: Answer, sample: Sample) -> None:
+        self.answers.append((answer, sample))
+
+    def whole(self, order: Sequence[int], reached: _Round | None = None) -> float | None:
+        chosen = list(self.answers)
+        if reached is not None:
+            assert isinstance(reached.parts, _AnswerParts)
+            for place, answer in zip(reached.places, reached.parts.answers, strict=True):
+                chosen[place] = answer
+        return self.task.corpus_score([chosen[n] for n in order])
 
 
 def mean_score(blocks: Sequence[Score]) -> Score:
@@ -99,36 +218,26 @@ def mean_score(blocks: Sequence[Score]) -> Score:
     )
 
 
-def _answers(
-    observations: Iterable[Observation], choose: Callable[[Observation], Scored]
-) -> list[tuple[Answer, Sample]]:
-    chosen = (choose(each) for each in observations)
-    return [(answer, sample) for answer, sample in chosen if answer is not None]
-
-
-def _original(observation: Observation) -> Scored:
-    return observation.answer, observation.sample
-
-
-def _in_round(observation: Observation, number: tuple[str, int]) -> Scored:
-    for pair in observation.scored("preserving"):
-        if (pair.transform, pair.variant) == number:
-            return pair.answer, pair.sample
-    return observation.answer, observation.sample
-
-
-def _worst(observation: Observation, better: Better) -> Scored:
+def _worst(one: Observation, pairs: Sequence[Pair], better: Better) -> tuple[Answer, Sample]:
+    """The answer with the worst score of its own, and the sample whose label it is scored against."""
     # With the sign of the direction the worst candidate is always the smallest.
     sign = 1 if better == "higher" else -1
-    # Fixed order, because verdicts come in the order of the suite, and ties must not depend on it.
-    ordered: list[Pair] = sorted(observation.scored("preserving"), key=lambda p: (p.transform, p.variant))
-    candidates: list[tuple[Scored, float | None]] = [
-        ((observation.answer, observation.sample), observation.score),
-        *(((pair.answer, pair.sample), pair.score) for pair in ordered),
+    candidates = [
+        (one.answer, one.sample, one.score),
+        *((pair.answer, pair.sample, pair.score) for pair in pairs),
     ]
-    scored = [(chosen, sign * value) for chosen, value in candidates if value is not None]
+    scored = [
+        ((answer, sample), sign * value)
+        for answer, sample, value in candidates
+        if answer is not None and value is not None
+    ]
     # `min` takes the first of equal ones: the original before any variant.
     return min(scored, key=lambda candidate: candidate[1])[0]
+
+
+def _finite(value: float | None) -> float | None:
+    """A corpus score may be infinite or NaN; a summary holds finite numbers only."""
+    return value if value is not None and isfinite(value) else None
 
 
 def _loss(before: float | None, after: float | None, better: Better) -> float | None:

@@ -1,31 +1,39 @@
 """Computes the summary of a run from its verdicts, and adds the results of worst-case searches."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
 from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports.compare import comparison
-from codeaudit.reports.observations import Observation, observe
+from codeaudit.reports.digests import (
+    Clusters,
+    RunDigest,
+    TransformDigest,
+    TrialDigest,
+    asked_once,
+    clustered,
+    family_of,
+    pooled,
+)
+from codeaudit.reports.observations import observe
 from codeaudit.reports.records import (
     Attack,
     ByFamily,
     ByTransform,
     ModelHeader,
     ModelSummary,
-    Rate,
     RunHeader,
     Summary,
     Trial,
 )
 from codeaudit.reports.robust import robust
-from codeaudit.reports.scores import mean_score, score
+from codeaudit.reports.scores import mean_score
 from codeaudit.reports.statistics.intervals import rate
-from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind
-from codeaudit.transforms.registry import PLUG_INS, TRANSFORMS, entry_of, in_relation
+from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -35,23 +43,23 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     """Compute the summary of a run over all models and trials.
 
     Each trial is a seed and a stream of audited samples, of any models in any order. Streams are consumed
-    once, one after another, and only a digest of each sample is kept. The numbers of a model depend neither
-    on the order of the records nor on the other models.
+    once, one after another, and only numbers of each sample are kept (`reports.digests`). The results of a
+    model depend neither on the order of the records nor on the other models.
     """
-    seen: dict[str, dict[int, list[Observation]]] = defaultdict(dict)
+    seen = RunDigest(task)
     for seed, audited in trials:
         for each in audited:
-            seen[each.model].setdefault(seed, []).append(observe(each, seed=seed))
-    # Models answer in batches that may end in any order; the intervals are resampled over samples in this
-    # one.
-    for by_seed in seen.values():
-        for observations in by_seed.values():
-            observations.sort(key=lambda each: each.sample.id)
+            seen.add(observe(each, seed=seed))
     models = tuple(
         # A model whose every query failed has no record. It still gets its row, with absent rates.
-        _model(model, seen.get(model.name) or {header.seed: []}, task=task, seed=header.seed)
+        _model(model, seen.of(model.name, header.seed), task=task, seed=header.seed)
         for model in header.models
     )
+    # As in `pooled`.
+    once = {
+        name: asked_once((each.asked for each in by_seed.values()), "preserving")
+        for name, by_seed in seen.trials.items()
+    }
     return Summary(
         task=header.task,
         corpus=header.corpus,
@@ -61,214 +69,126 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         draws=tuple(header.draws),
         statistics=comparison(
             {model.model: model.trials for model in models},
-            {name: _pooled(_flat(by_seed), "preserving") for name, by_seed in seen.items()},
+            lambda kind: seen.inputs.outcomes(kind, lambda model, part: once[model] or not part[1]),
+            models=len(seen.trials),
         ),
     )
 
 
-def _flat(by_seed: Mapping[int, Sequence[Observation]]) -> list[Observation]:
-    return [each for seed in sorted(by_seed) for each in by_seed[seed]]
-
-
-def _plain(observations: Iterable[Observation]) -> list[Observation]:
-    """The samples of the plain random draw."""
-    return [each for each in observations if not each.extra]
-
-
-def _pooled(observations: Sequence[Observation], kind: Kind) -> Sequence[Observation]:
-    """The samples of a rate over all transforms of a kind.
-
-    A sample that was drawn for one transform is not asked under the others. Among several transforms it
-    would give that one more weight, and the rate would depend on how many samples were drawn.
-    """
-    tried = {pair.transform for each in observations for pair in each.pairs if pair.kind == kind}
-    return observations if len(tried) == 1 else _plain(observations)
-
-
-def _model(
-    header: ModelHeader, by_seed: Mapping[int, Sequence[Observation]], *, task: Task, seed: int
-) -> ModelSummary:
-    every = _flat(by_seed)
-    trials = tuple(_trial(header.name, number, by_seed[number], task) for number in sorted(by_seed))
-    plain = _plain(every)
-    judged = [pair for each in every for pair in each.judged("preserving")]
-    idle = [pair for each in every for pair in each.judged("identity")]
-    reasons = Counter(pair.reason for each in every for pair in each.pairs if pair.changed is None)
-    rates = _Rates(header.name, every, seed)
+def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Task, seed: int) -> ModelSummary:
+    every = [by_seed[number] for number in sorted(by_seed)]
+    draw = _draw(header.name, seed)
+    trials = tuple(
+        Trial(seed=number, score=one.score(), **_rates([one], _draw(header.name, number)))
+        for number, one in sorted(by_seed.items())
+    )
+    reasons = sum((each.reasons for each in every), Counter[str]())
+    problems = [one for each in every for one in sorted(each.problems, key=lambda one: one.sample.id)]
     return ModelSummary(
         model=header.name,
         fingerprint=header.fingerprint,
         parameters=header.parameters,
-        samples=len({each.sample.id for each in plain}),
-        extra=len({each.sample.id for each in every if each.extra and each.pairs}),
+        samples=len(set[int]().union(*(each.plain for each in every))),
+        extra=len(set[int]().union(*(each.extra for each in every))),
         score=mean_score([trial.score for trial in trials]),
-        **rates.measured(),
-        max_deviation=max((pair.deviation for pair in judged), default=0.0),
-        noise_deviation=max((pair.deviation for pair in idle), default=0.0),
+        **_rates(every, draw),
+        max_deviation=max((each.deviation.get("preserving", 0.0) for each in every), default=0.0),
+        noise_deviation=max((each.deviation.get("identity", 0.0) for each in every), default=0.0),
         noise=header.noise,
         unjudged=reasons.total(),
         unjudged_reasons=_ordered(reasons),
-        skipped=_skipped(plain),
+        skipped=_skipped(every),
         truncated=header.truncated,
-        by_transform=tuple(_by_transform(name, kind, every, rates) for kind, name in _transforms(every)),
+        by_transform=tuple(_by_transform(name, kind, every, draw) for kind, name in _transforms(every)),
         trials=trials,
-        by_family=_by_family(every, rates),
-        robust=robust(plain, task, seed=rates.seed) if isinstance(task, HasAttempts) else (),
+        by_family=_by_family(every, draw),
+        robust=robust(problems, task, seed=draw) if isinstance(task, HasAttempts) else (),
     )
 
 
-def _trial(model: str, seed: int, observations: Sequence[Observation], task: Task) -> Trial:
-    rates = _Rates(model, observations, seed)
-    return Trial(seed=seed, score=score(_plain(observations), task), **rates.measured())
+def _draw(model: str, seed: int) -> int:
+    """The seed of the resampling, for all intervals of a model or a trial."""
+    # By the name of the model, so that another model in the run does not change its intervals.
+    return stream(seed, "interval", model).getrandbits(64)
 
 
-class _Rates:
-    """Rates over observations of one model. All intervals are resampled from one seed."""
+def _rates(trials: Sequence[TrialDigest], draw: int) -> dict[str, Any]:
+    """The rates that a model and each of its trials have, by their field. All intervals are resampled from
+    one seed.
 
-    def __init__(self, model: str, observations: Sequence[Observation], seed: int) -> None:
-        # Without an answer to the original there is nothing to compare a variant with.
-        self._observations = [each for each in observations if each.answer is not None]
-        # By the name of the model, so that another model in the run does not change its intervals.
-        self.seed = stream(seed, "interval", model).getrandbits(64)
-
-    def measured(self) -> dict[str, Any]:
-        """The rates that a model and each of its trials have, by their field."""
-        return {
-            "violations": self.movable(),
-            "pairs": self.pairs("preserving"),
-            "all_samples": self.samples(),
-            "sensitivity": self.pairs("control"),
-            "noise_floor": self.pairs("identity"),
-        }
-
-    def pairs(self, kind: Kind, transform: str | None = None) -> Rate:
-        """Share of changed answers among judged pairs; over all transforms as `_pooled` says."""
-
-        def tally(each: Observation) -> tuple[int, int]:
-            changes = _changes(each, kind, transform)
-            return sum(changes), len(changes)
-
-        return self._rate(tally, self._of(kind, transform))
-
-    def movable(self, kind: Kind = "preserving", transform: str | None = None) -> Rate:
-        """Share of samples with a changed answer among samples with a judged pair."""
-
-        def tally(each: Observation) -> tuple[int, int]:
-            changes = _changes(each, kind, transform)
-            return int(any(changes)), int(bool(changes))
-
-        return self._rate(tally, self._of(kind, transform))
-
-    def family(self, transforms: Collection[str]) -> Rate:
-        """As `movable`, for some meaning-keeping transforms together."""
-        if len(transforms) == 1:
-            return self.movable("preserving", *transforms)
-
-        def tally(each: Observation) -> tuple[int, int]:
-            changes = [
-                bool(pair.changed) for pair in each.judged("preserving") if pair.transform in transforms
-            ]
-            return int(any(changes)), int(bool(changes))
-
-        return self._rate(tally, _plain(self._observations))
-
-    def samples(self) -> Rate:
-        """Share of samples with a changed answer among all answered samples of the plain draw. A sample that
-        no transform changed counts as held.
-
-        Not counted: samples whose pairs are all unjudged, and samples on which no meaning-keeping transform
-        was tried.
-        """
-
-        def tally(each: Observation) -> tuple[int, int]:
-            changes = _changes(each, "preserving", None)
-            exists = any(pair.kind == "preserving" for pair in each.pairs)
-            # A sample that every transform left as it is was tried: no edit could change its answer.
-            immovable = not exists and any(gap.kind == "preserving" for gap in each.missing)
-            return int(any(changes)), int(bool(changes) or immovable)
-
-        return self._rate(tally, _plain(self._observations))
-
-    def _of(self, kind: Kind, transform: str | None) -> Sequence[Observation]:
-        return _pooled(self._observations, kind) if transform is None else self._observations
-
-    def _rate(
-        self, tally: Callable[[Observation], tuple[int, int]], observations: Iterable[Observation]
-    ) -> Rate:
-        clusters: dict[str, tuple[int, int]] = {}
-        for each in observations:
-            changed, total = clusters.get(each.sample.id, (0, 0))
-            more, of = tally(each)
-            clusters[each.sample.id] = changed + more, total + of
-        return rate(clusters, seed=self.seed)
+    - `violations`: the share of samples with a changed answer among samples with a judged pair.
+    - `pairs`, `sensitivity`, `noise_floor`: the share of changed answers among judged pairs.
+    - `all_samples`: as `violations`, among all answered samples of the plain draw. A sample that no
+      transform changed counts as held. Not counted: samples whose pairs are all unjudged, and samples on
+      which no meaning-keeping transform was tried.
+    """
+    preserving = list(pooled(trials, "preserving"))
+    return {
+        "violations": clustered(preserving, seed=draw, movable=True),
+        "pairs": clustered(preserving, seed=draw),
+        "all_samples": clustered([each.whole for each in trials], seed=draw),
+        "sensitivity": clustered(pooled(trials, "control"), seed=draw),
+        "noise_floor": clustered(pooled(trials, "identity"), seed=draw),
+    }
 
 
-def _skipped(observations: Iterable[Observation]) -> dict[str, int]:
+def _skipped(trials: Iterable[TrialDigest]) -> dict[str, int]:
     # By sample, because each trial asks the same sample again.
-    failures = {(each.sample.id, each.failure) for each in observations if each.failure}
+    failures = set[tuple[int, str]]().union(*(each.failures for each in trials))
     return _ordered(Counter(reason for _, reason in failures))
 
 
-def _changes(observation: Observation, kind: Kind, transform: str | None) -> list[bool]:
-    return [
-        bool(pair.changed)
-        for pair in observation.judged(kind)
-        if transform is None or pair.transform == transform
-    ]
-
-
-def _transforms(observations: Iterable[Observation]) -> list[tuple[Kind, str]]:
+def _transforms(trials: Iterable[TrialDigest]) -> list[tuple[Kind, str]]:
     """All transforms that were tried: meaning-keeping ones first, each kind in the order of the registry."""
-    tried = set[tuple[Kind, str]]()
-    for each in observations:
-        tried.update((pair.kind, pair.transform) for pair in each.pairs)
-        tried.update((gap.kind, gap.transform) for gap in each.missing)
+    tried = set[tuple[Kind, str]]().union(*(each.tried for each in trials))
     # A name that is not in the registry is of a plug-in that is not installed here: it comes last.
     known = {name: position for position, name in enumerate(TRANSFORMS)}
     return sorted(tried, key=lambda key: (KINDS.index(key[0]), known.get(key[1], len(known)), key[1]))
 
 
-def _by_transform(
-    transform: str, kind: Kind, observations: Sequence[Observation], rates: _Rates
-) -> ByTransform:
-    pairs = [pair for each in observations for pair in each.pairs if pair.transform == transform]
-    plain = _plain(observations)
-    made = [pair for each in plain for pair in each.pairs if pair.transform == transform]
-    gaps = [gap.reason for each in plain for gap in each.missing if gap.transform == transform]
-    extra = {
-        each.sample.id
-        for each in observations
-        if each.extra and any(pair.transform == transform for pair in each.pairs)
-    }
+def _by_transform(transform: str, kind: Kind, trials: Sequence[TrialDigest], draw: int) -> ByTransform:
+    counts = TransformDigest()
+    for each in trials:
+        if transform in each.transforms:
+            counts.add(each.transforms[transform])
+    clusters = _clusters(trials, kind, transform)
     return ByTransform(
         transform=transform,
         kind=kind,
-        violations=rates.movable(kind, transform),
-        pairs=rates.pairs(kind, transform),
-        applied=len(made),
-        unjudged=sum(pair.changed is None for pair in pairs),
-        not_applied=_ordered(Counter(gaps)),
-        evidence=_ordered(Counter(pair.evidence for pair in made)),
-        max_deviation=max((pair.deviation for pair in pairs), default=0.0),
-        extra=len(extra),
+        violations=clustered(clusters, seed=draw, movable=True),
+        pairs=clustered(clusters, seed=draw),
+        applied=counts.applied,
+        unjudged=counts.unjudged,
+        not_applied=_ordered(counts.not_applied),
+        evidence=_ordered(counts.evidence),
+        max_deviation=counts.max_deviation,
+        extra=len(counts.extra),
     )
 
 
-def _by_family(observations: Sequence[Observation], rates: _Rates) -> tuple[ByFamily, ...]:
+def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Clusters]:
+    """Those of one transform, of both draws."""
+    keys = [(kind, transform, extra) for extra in (False, True)]
+    return [each.clusters[key] for each in trials for key in keys if key in each.clusters]
+
+
+def _by_family(trials: Sequence[TrialDigest], draw: int) -> tuple[ByFamily, ...]:
     families: dict[str, list[str]] = {}
-    for kind, name in _transforms(observations):
+    for kind, name in _transforms(trials):
         if kind == "preserving":
-            families.setdefault(_family(name), []).append(name)
+            families.setdefault(family_of(name), []).append(name)
     if sum(map(len, families.values())) < 2:
         return ()
-    return tuple(ByFamily(family=name, violations=rates.family(own)) for name, own in families.items())
 
+    def found(name: str, own: Sequence[str]) -> list[Clusters]:
+        if len(own) == 1:
+            return _clusters(trials, "preserving", own[0])
+        return [each.families[name] for each in trials if name in each.families]
 
-def _family(transform: str) -> str:
-    try:
-        return entry_of(in_relation(transform)[1]).family
-    except (UsageError, CannotAudit):  # of a plug-in that is not installed here
-        return PLUG_INS
+    return tuple(
+        ByFamily(family=name, violations=clustered(found(name, own), seed=draw, movable=True))
+        for name, own in families.items()
+    )
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

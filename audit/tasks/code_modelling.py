@@ -43,16 +43,18 @@ class CodeModelling(Task):
         """The answer itself."""
         return answer if isinstance(answer, float) else None
 
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """All bits by all bytes."""
-        sized = [
-            (answer, len(sample.source.encode("utf-8", "surrogatepass")))
-            for answer, sample in answers
-            if isinstance(answer, float)
-        ]
+    def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
+        """The bits of the text and its bytes; `None` if the answer is no number."""
+        if not isinstance(answer, float):
+            return None
+        size = len(sample.source.encode("utf-8", "surrogatepass"))
+        return answer * size, size
+
+    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
+        """All bits by all bytes; `None` if all texts are empty."""
         # Not the mean of the answers: a long text has more bits to guess than a short one.
-        total = sum(size for _, size in sized)
-        return sum(bits * size for bits, size in sized) / total if total else None
+        bits, sizes = map(sum, columns)
+        return bits / sizes if sizes else None
 
 
 CODE_MODELLING: Final = CodeModelling(

@@ -68,12 +68,18 @@ class ErrorDetection(ExactMatch):
             return "same"
         return {BUGGY: "same", CLEAN: "other"}.get(str(sample.label), "unknown")  # type: ignore[return-value]
 
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The F1 of `buggy` among the samples with a label; `None` if no label and no answer is `buggy`."""
-        pairs = [(answer == BUGGY, sample.label == BUGGY) for answer, sample in answers if sample.label]
+    def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
+        """Whether the answer, the label and both are `buggy`, as 0 or 1; `None` without a label."""
+        if not sample.label:
+            return None
+        said, true = answer == BUGGY, sample.label == BUGGY
+        return float(said), float(true), float(said and true)
+
+    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
+        """The F1 of `buggy`; `None` if no label and no answer is `buggy`."""
+        said, true, hits = map(sum, columns)
         # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
-        total = sum(said + true for said, true in pairs)
-        return 2 * sum(said and true for said, true in pairs) / total if total else None
+        return 2 * hits / (said + true) if said + true else None
 
 
 ERROR_DETECTION: Final = ErrorDetection(

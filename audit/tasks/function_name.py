@@ -154,11 +154,14 @@ class FunctionName(Task):
         found = counts(answer, sample)
         return found.f1 if found else None
 
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+    def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
+        """The counts of one answer."""
+        return counts(answer, sample)
+
+    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The micro-averaged F1: counts are summed over the corpus first."""
         # Micro-averaged: a name of five subtokens weighs five times as much as a name of one.
-        found = [one for answer, sample in answers if (one := counts(answer, sample))]
-        return Counts(*map(sum, zip(*found, strict=True))).f1 if found else None
+        return Counts(*(int(sum(each)) for each in columns)).f1
 
 
 def _placeholder(source: str, language: str) -> str | None:

@@ -58,8 +58,12 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
     ----------
     Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8.
     """
-    # How often each (count, total) occurs. A sample without a judged pair is no unit: it says nothing.
-    kinds = Counter(pair for pair in clusters.values() if pair[1] > 0)
+    # A sample without a judged pair is no unit: it says nothing.
+    return rate_of(Counter(pair for pair in clusters.values() if pair[1] > 0), seed=seed)
+
+
+def rate_of(kinds: Mapping[tuple[int, int], int], *, seed: int) -> Rate:
+    """As `rate`, from how often each `(count, total)` with a positive total occurs among the clusters."""
     units = sum(kinds.values())
     if not units:
         return NOTHING

@@ -1,0 +1,255 @@
+"""The numbers that `summarise` keeps of audited samples, in arrays.
+
+Memory grows by some bytes for each sample and transform. No source and no answer is kept, except for tasks
+that need them: those whose score of a corpus is no sum (`Task.corpus_score` is their own), those with partial
+credit, and those with attempts.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from codeaudit.audit.interface import HasAttempts, Task
+from codeaudit.reports.observations import Observation, Pair
+from codeaudit.reports.records import Rate, Score
+from codeaudit.reports.scores import ScoreTally
+from codeaudit.reports.shared_inputs import SharedInputs
+from codeaudit.reports.statistics.intervals import rate_of
+from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.records import Kind
+from codeaudit.transforms.registry import PLUG_INS, entry_of, in_relation
+
+Numbers: TypeAlias = Mapping[str, int]
+"""The number of each sample, by its id."""
+
+
+@dataclass(slots=True)
+class Clusters:
+    """Changed and judged pairs, one row for each observation that has a judged pair."""
+
+    samples: "array[int]" = field(default_factory=lambda: array("Q"))
+    changed: "array[int]" = field(default_factory=lambda: array("Q"))
+    judged: "array[int]" = field(default_factory=lambda: array("Q"))
+
+    def add(self, sample: int, changed: int, judged: int) -> None:
+        """Add the counts of an observation."""
+        if judged:
+            self.samples.append(sample)
+            self.changed.append(changed)
+            self.judged.append(judged)
+
+
+def clustered(tables: Iterable[Clusters], *, seed: int, movable: bool = False) -> Rate:
+    """Return the rate over samples; each is one cluster, with the sums over its observations.
+
+    With `movable`, an observation counts once: as changed if any of its pairs is.
+    """
+    import numpy as np
+
+    every = [each for each in tables if each.samples]
+    if not every:
+        return rate_of(Counter(), seed=seed)
+    samples, changed, judged = (
+        np.concatenate([np.frombuffer(getattr(each, name), dtype=np.uint64) for each in every]).astype(int)
+        for name in ("samples", "changed", "judged")
+    )
+    if movable:
+        changed, judged = np.minimum(changed, 1), np.ones_like(judged)
+    # The sums are exact: floats hold all whole numbers up to 2**53.
+    sums = [np.bincount(samples, weights=counts).astype(int) for counts in (changed, judged)]
+    pairs, times = np.unique(np.stack(sums, axis=1), axis=0, return_counts=True)
+    kinds = {
+        (int(count), int(total)): int(number)
+        for (count, total), number in zip(pairs, times, strict=True)
+        if total
+    }
+    return rate_of(Counter(kinds), seed=seed)
+
+
+@dataclass(slots=True)
+class TransformDigest:
+    """What is counted of one transform."""
+
+    applied: int = 0
+    unjudged: int = 0
+    not_applied: Counter[str] = field(default_factory=Counter)
+    evidence: Counter[str] = field(default_factory=Counter)
+    max_deviation: float = 0.0
+    extra: set[int] = field(default_factory=set)
+    """The samples drawn in addition."""
+
+    def add(self, other: "TransformDigest") -> None:
+        """Add the counts of another trial."""
+        self.applied += other.applied
+        self.unjudged += other.unjudged
+        self.not_applied += other.not_applied
+        self.evidence += other.evidence
+        self.max_deviation = max(self.max_deviation, other.max_deviation)
+        self.extra |= other.extra
+
+
+class TrialDigest:
+    """What is counted of one model in one trial, sample by sample."""
+
+    def __init__(self, task: Task) -> None:
+        self.plain, self.extra = set[int](), set[int]()
+        """The samples of the plain draw, and those drawn in addition of which a variant was made."""
+        self.failures = set[tuple[int, str]]()
+        self.reasons = Counter[str]()
+        self.deviation: dict[Kind, float] = {}
+        self.transforms: defaultdict[str, TransformDigest] = defaultdict(TransformDigest)
+        self.tried = set[tuple[Kind, str]]()
+        """The transforms that made or did not make a variant."""
+        self.asked: defaultdict[Kind, set[str]] = defaultdict(set)
+        """The transforms with a variant, by kind."""
+        self.asked_answered: defaultdict[Kind, set[str]] = defaultdict(set)
+        """The same on samples whose original was answered."""
+        self.clusters: defaultdict[tuple[Kind, str | None, bool], Clusters] = defaultdict(Clusters)
+        """By kind, transform (`None` for all) and whether the samples were drawn in addition."""
+        self.families: defaultdict[str, Clusters] = defaultdict(Clusters)
+        """By family of meaning-keeping transforms, of the plain draw."""
+        self.whole = Clusters()
+        """All samples of the plain draw, those included that no transform changed."""
+        self.scores = ScoreTally(task)
+        self.problems: list[Observation] = []
+        """The observations of the plain draw, for a task with attempts."""
+        self._family: dict[str, str] = {}
+        self._attempts = isinstance(task, HasAttempts)
+
+    def add(self, one: Observation, number: int) -> None:
+        """Count an observation of the sample with this number."""
+        self._add_sample(one, number)
+        for pair in one.pairs:
+            self._add_pair(pair, one, number)
+        for gap in one.missing:
+            self.tried.add((gap.kind, gap.transform))
+            if not one.extra:
+                self.transforms[gap.transform].not_applied[gap.reason] += 1
+        # Without an answer to the original there is nothing to compare a variant with.
+        if one.answer is not None:
+            self._add_changes(one, number)
+
+    def _add_sample(self, one: Observation, number: int) -> None:
+        if not one.extra:
+            self.plain.add(number)
+            if one.failure:
+                self.failures.add((number, one.failure))
+            self.scores.add(one)
+            if self._attempts:
+                self.problems.append(one)
+        elif one.pairs:
+            self.extra.add(number)
+
+    def _add_pair(self, pair: Pair, one: Observation, number: int) -> None:
+        self.tried.add((pair.kind, pair.transform))
+        self.asked[pair.kind].add(pair.transform)
+        counts = self.transforms[pair.transform]
+        counts.max_deviation = max(counts.max_deviation, pair.deviation)
+        if one.extra:
+            counts.extra.add(number)
+        else:
+            counts.applied += 1
+            counts.evidence[pair.evidence] += 1
+        if pair.changed is None:
+            counts.unjudged += 1
+            self.reasons[pair.reason] += 1
+        else:
+            self.deviation[pair.kind] = max(self.deviation.get(pair.kind, 0.0), pair.deviation)
+
+    def _add_changes(self, one: Observation, number: int) -> None:
+        found: dict[tuple[Kind, str | None], list[int]] = {}
+        for pair in one.pairs:
+            self.asked_answered[pair.kind].add(pair.transform)
+            if pair.changed is not None:
+                for name in (None, pair.transform):
+                    counts = found.setdefault((pair.kind, name), [0, 0])
+                    counts[0] += pair.changed
+                    counts[1] += 1
+        for (kind, name), (changed, judged) in found.items():
+            self.clusters[kind, name, one.extra].add(number, changed, judged)
+        if not one.extra:
+            self._add_families(one, number)
+            changed, judged = found.get(("preserving", None), (0, 0))
+            exists = any(pair.kind == "preserving" for pair in one.pairs)
+            # A sample that every transform left as it is was tried: no edit could change its answer.
+            immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
+            self.whole.add(number, int(changed > 0), int(judged > 0 or immovable))
+
+    def _add_families(self, one: Observation, number: int) -> None:
+        found: dict[str, list[int]] = {}
+        for pair in one.pairs:
+            if pair.kind == "preserving" and pair.changed is not None:
+                if pair.transform not in self._family:
+                    self._family[pair.transform] = family_of(pair.transform)
+                counts = found.setdefault(self._family[pair.transform], [0, 0])
+                counts[0] += pair.changed
+                counts[1] += 1
+        for name, (changed, judged) in found.items():
+            self.families[name].add(number, changed, judged)
+
+    def score(self) -> Score:
+        """The scores of the trial."""
+        return self.scores.score()
+
+
+class RunDigest:
+    """What is counted of a run: by model, then by the seed of the trial."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._numbers: dict[str, int] = {}
+        self.trials: dict[str, dict[int, TrialDigest]] = {}
+        self.inputs = SharedInputs()
+
+    def add(self, one: Observation) -> None:
+        """Count an observation."""
+        number = self._numbers.setdefault(one.sample.id, len(self._numbers))
+        by_seed = self.trials.setdefault(one.model, {})
+        # Also a model without any verdict has its place in the order.
+        self.inputs.models.setdefault(one.model)
+        if one.seed not in by_seed:
+            by_seed[one.seed] = TrialDigest(self._task)
+        by_seed[one.seed].add(one, number)
+        for pair in one.pairs:
+            if pair.changed is not None:
+                self.inputs.add(
+                    one.model,
+                    pair.kind,
+                    one.sample.id,
+                    (pair.transform, pair.input),
+                    violated=pair.changed,
+                    part=(one.seed, one.extra),
+                )
+
+    def of(self, model: str, seed: int) -> dict[int, TrialDigest]:
+        """The trials of a model; an empty one with this seed if it has no record."""
+        return self.trials.get(model) or {seed: TrialDigest(self._task)}
+
+
+def family_of(transform: str) -> str:
+    """The family of a transform; that of all plug-ins for one that is not installed here."""
+    try:
+        return entry_of(in_relation(transform)[1]).family
+    except (UsageError, CannotAudit):
+        return PLUG_INS
+
+
+def asked_once(trials: Iterable[Mapping[Kind, set[str]]], kind: Kind) -> bool:
+    """Whether exactly one transform of this kind made a variant."""
+    return len(set[str]().union(*(each.get(kind, set()) for each in trials))) == 1
+
+
+def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:
+    """The clusters of a rate over all transforms of a kind.
+
+    A sample that was drawn for one transform is not asked under the others. Among several transforms it
+    would give that one more weight, and the rate would depend on how many samples were drawn.
+    """
+    every = list(trials)
+    once = asked_once((each.asked_answered for each in every), kind)
+    for each in every:
+        for extra in (False, True) if once else (False,):
+            if (kind, None, extra) in each.clusters:
+                yield each.clusters[kind, None, extra]
