@@ -69,6 +69,9 @@ MINIMAL: dict[str, list[str]] = {
     "seal": ["spe-checkpoint", "--key", "key", "--scheme", "cipher", "--out", "out"],
     "unseal": ["sealed", "--key", "key", "--out", "out"],
     "list": ["models"],
+    "init": ["project"],
+    "view": ["run", "--no-browser"],
+    "doctor": [],
 }
 """Words with which each command would do something."""
 
@@ -86,6 +89,9 @@ READ_FIRST: dict[str, set[str]] = {
     "seal": {"checkpoint", "key_file", "out"},
     "unseal": set(),
     "list": set(),
+    "init": {"folder"},
+    "view": {"run", "out"},
+    "doctor": set(),
 }
 """Parameters whose value the message names, if there is an error."""
 
@@ -138,7 +144,7 @@ def test_no_name_that_the_system_refuses_ends_in_a_traceback(
     name = place(kind)
     words = list(MINIMAL[command])
     if isinstance(parameter, click.Argument):
-        words[0] = name
+        words[:1] = [name]
     else:
         option = parameter.opts[0]
         if option in words:

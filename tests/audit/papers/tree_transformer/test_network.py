@@ -209,7 +209,7 @@ def test_networks_of_one_shape_differ_only_in_what_they_know_of_places() -> None
 
 
 def test_unknown_names_and_options_are_told() -> None:
-    with pytest.raises(UsageError, match="tree-shaw"):
+    with pytest.raises(UsageError, match=r"tree-show.*did you mean 'tree'"):
         namer("tree-show", SHAPE, {})
     with pytest.raises(UsageError, match="terms"):
         scheme("tree", SHAPE, {"term": "local"}, "names")
