@@ -33,7 +33,7 @@ from codeaudit.audit.papers.checkpoint import PRECISIONS
 from codeaudit.audit.papers.dependency_encoding.networks import build as decoder
 from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
 from codeaudit.audit.papers.lines.encoding import EncodedLines
-from codeaudit.audit.papers.lines.trunk import LineShape, TrunkAttention, collate
+from codeaudit.audit.papers.lines.trunk import LineShape, TrunkAttention, TrunkBlock, collate
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.python.analysis.program import analyse
@@ -88,7 +88,10 @@ def forward(name: str, tokens: int) -> Step:
     network = build(kind, LineShape(vocabulary=1000, labels=100, window=max(LENGTHS)), {})
     if name == DENSE:
         for block in network.trunk.blocks:
-            block.attention = DenseAttention(128, 4)
+            assert isinstance(block, TrunkBlock)
+            dense = DenseAttention(128, 4)
+            dense.load_state_dict(block.attention.state_dict())
+            block.attention = dense
     encoded = made_up(tokens, PLANES.get(relation, 0))
     if relation == "referents":
         encoded = replace(encoded, referents=encoded.ids % TOKENS_A_LINE)

@@ -21,6 +21,8 @@ from torch.utils.checkpoint import checkpoint
 
 PAIRS: Final = 2**19
 """How many biases exist at once: 2 MiB in float32, which a processor's cache can hold."""
+ON_DEVICE: Final = 16
+"""Blocks on a GPU are so many times larger: it is slow to start, and has no cache to stay in."""
 
 
 class PairBias(ABC):
@@ -79,7 +81,7 @@ def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int,
 
     With gradients, several blocks keep their inputs alone and are computed again in the backward pass.
     """
-    size = max(1, size)
+    size = max(1, size) * (1 if inputs[0].device.type == "cpu" else ON_DEVICE)
     blocks = [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
     if len(blocks) == 1:
         return block(*inputs, blocks[0])

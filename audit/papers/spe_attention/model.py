@@ -28,7 +28,7 @@ from codeaudit.transforms.language import DEFAULT
 KEPT: Final = 16
 """Scores that an answer carries."""
 TOKENS_AT_ONCE: Final = 16_384
-"""Padded tokens of a batch; with the square of the length this bounds memory."""
+"""Padded tokens of a batch; this bounds memory."""
 TOKENS_ON_CPU: Final = 2048
 """The same on a processor: small batches have little padding and stay in its caches, which saves 30 % of the
 time of batches of 32."""
@@ -124,8 +124,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
                 found[number] = features
             else:
                 readable.append((number, features))
-        # By length, not in the order of the queries: less padding, and memory grows with the square of the
-        # length.
+        # By length, not in the order of the queries: less padding.
         on_cpu = self.device == "cpu"
         plan = by_size(readable, lambda one: len(one.ids), TOKENS_ON_CPU if on_cpu else TOKENS_AT_ONCE)
         batches = [[features for _, features in some] for some in plan]
