@@ -15,6 +15,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
+from codeaudit.cli.grouped import GroupedCommand
 from codeaudit.cli.options import VERBOSE, option, run_options
 from codeaudit.cli.output import PROGRESS, note, note_unbound, show, show_run, show_sheets, show_text
 from codeaudit.finished_runs import Run
@@ -31,6 +32,7 @@ from codeaudit.transforms.registry import expand
 DRAWING: Final = (
     "corpus",
     "labels",
+    "columns",
     "transform",
     "mixed",
     "sites",
@@ -58,7 +60,7 @@ DRY_RUN: Final = option(
 )
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @run_options
 @DRY_RUN
 @VERBOSE
@@ -159,7 +161,7 @@ def _on_command_line(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @run_options
 @DRY_RUN

@@ -1,0 +1,50 @@
+"""The help of run and compare is grouped by subject, and all commands use the same words."""
+
+import click
+import pytest
+
+from codeaudit.cli.grouped import SUBJECTS
+from codeaudit.cli.main import COMMANDS, main
+from codeaudit.transforms.registration import load_target
+
+OWN_WORDS = {
+    "--workers",
+    "--variants",
+    "--limit",
+    "--sites",
+    "--format",
+    "--transform",
+    "--out",
+    "--baseline",
+}
+"""Options that say what they do in their command."""
+
+
+def options_of(name: str) -> dict[str, click.Option]:
+    command: click.Command = load_target(COMMANDS[name][0])
+    return {str(one.name): one for one in command.params if isinstance(one, click.Option)}
+
+
+@pytest.mark.parametrize("name", ["run", "compare"])
+def test_every_option_stands_under_its_subject(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    grouped = [one for names in SUBJECTS.values() for one in names]
+    assert len(grouped) == len(set(grouped))
+    assert set(grouped) - {"help", "dry_run"} <= options_of(name).keys() <= set(grouped)
+    assert main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    places = [text.index(f"\n{subject}:\n") for subject in SUBJECTS if f"\n{subject}:\n" in text]
+    assert len(places) >= len(SUBJECTS) - 1
+    assert places == sorted(places)
+    assert "\nOptions:\n" not in text
+    # Nothing is lost between the groups.
+    for option in options_of(name).values():
+        assert f"  {option.opts[0]}" in text or f", {option.opts[-1]}" in text
+
+
+def test_one_option_has_one_value_name_in_all_commands() -> None:
+    words: dict[str, set[str]] = {}
+    for name in COMMANDS:
+        for option in options_of(name).values():
+            if option.metavar and option.opts[0] not in OWN_WORDS:
+                words.setdefault(option.opts[0], set()).add(option.metavar)
+    assert {name: found for name, found in words.items() if len(found) > 1} == {}
