@@ -48,6 +48,7 @@ class RunOptions:
     task: str | None = None
     corpus: str | None = None
     labels: str | None = None
+    columns: str | None = None
     transform: str | None = None
     """Names with commas between them; `None` for the standard set."""
     mixed: str | None = None
@@ -261,7 +262,7 @@ LARGEST: Final[Mapping[str, float | None]] = {
 }
 """Limits of a gate or of the cost: numbers from 0, with the largest number; `None` if there is none."""
 TEXTS: Final = frozenset(
-    {"source", "name", "language", "task", "labels", "base_url", "device", "shard", "address"}
+    {"source", "name", "language", "task", "labels", "columns", "base_url", "device", "shard", "address"}
 )
 NAMES: Final = frozenset({"transforms", "mixed", "attack"})
 """Options that are one text with commas between its names, or several names."""
@@ -270,6 +271,7 @@ OPTIONAL: Final = frozenset(
         "address",
         "attack",
         "base_url",
+        "columns",
         "labels",
         "limit",
         "max_cost",

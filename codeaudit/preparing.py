@@ -19,6 +19,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, execute, witnesses
@@ -473,9 +474,8 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         folder = options.cache or default_folder()
         source = labels(options.labels, task, cache=folder / "labels", note=note)
         if samples is None:
-            samples = corpus(
-                options.corpus or task.corpus, source.column, CorpusResources(cache=options.cache, note=note)
-            )
+            resources = CorpusResources(cache=options.cache, note=note, columns=renaming(options.columns))
+            samples = corpus(options.corpus or task.corpus, source.column, resources)
         drawn = draw(options, task, samples, source, progress)
         if drawn.labels.follows_variants:
             note(f"labels: {drawn.labels}")

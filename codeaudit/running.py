@@ -51,6 +51,7 @@ def run(
     trials: int = 1,
     controls: bool = True,
     labels: str | None = None,
+    columns: str | None = None,
     sites: Sites = "auto",
     dependence: Dependence = "strict",
     execute: bool = False,
@@ -109,8 +110,8 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size, max_requests,
-    max_tokens, max_cost, workers, cache,
+    labels, columns, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size,
+    max_requests, max_tokens, max_cost, workers, cache,
     engine, address, shard, sign_key
         As the options of `codeaudit run --help`.
     attack, budget
@@ -147,6 +148,7 @@ def run(
         transforms=transforms,
         mixed=mixed,
         labels=labels,
+        columns=columns,
         sites=sites,
         dependence=dependence,
         attack=attack,
@@ -188,6 +190,7 @@ def run(
         task=task,
         corpus=spec,
         labels=labels,
+        columns=columns,
         transform=_joined(transforms),
         mixed=_joined(mixed),
         sites=sites,

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -48,6 +48,8 @@ class CorpusResources:
     cache: Path | None = None
     """A folder for results that are kept; `None` for the user's cache folder."""
     note: Note | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Names of a table's columns, by ours: `--columns source=func`."""
 
 
 class OpensCorpus(Protocol):

@@ -4,12 +4,13 @@ Nothing is read when a corpus is made, and no module of a corpus is imported to 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.corpora.files import SourceFiles
+from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.programs import ASSEMBLY, AssemblyBlocks, ProgramBlocks, is_program
 from codeaudit.audit.corpora.records import Corpus, CorpusResources, LabelColumn, OpensCorpus
 from codeaudit.audit.corpora.tables import Table, is_table
@@ -42,6 +43,13 @@ _SOURCES: Final[Mapping[str, CorpusEntry]] = {
     "package": _entry(
         "files:installed_package",
         {"package:NAME": "functions of an installed package, by import or distribution name"},
+    ),
+    "hfds": _entry(
+        "hub:data_set",
+        {
+            "hfds:NAME[:CONFIG]@SPLIT": "rows of a data set of the Hugging Face hub, or of a local copy "
+            "(needs the extra `hub`)"
+        },
     ),
     ALGEBRA.name: _entry(
         "algebra:generated",
@@ -81,7 +89,8 @@ CORPORA: Final[Registry[OpensCorpus]] = Registry(
 
 _PATHS: Final[Mapping[str, str]] = {
     "PATH": "functions of a Python or Java file, or of all of them in a folder",
-    "PATH.jsonl[.gz]": "rows with a column `source`, `code`, `asm` or `hex`; PATH:SPLIT takes one split; "
+    "PATH.jsonl[.gz]": "rows with a column `source`, `code`, `asm` or `hex`, or of a known data set "
+    "(--verbose lists them); --columns names others; PATH:SPLIT takes one split; "
     "without a column `split` one of groups (`leak_group`, `split_group`, `group`) decides",
     "PATH.csv[.gz]": "the same; or rows of machine code and numbers without a header, as in BHive",
     "PATH.parquet": "the same",
@@ -116,22 +125,26 @@ def corpus(spec: str, column: LabelColumn | None = None, resources: CorpusResour
         CannotAudit: the NAME is a broken plug-in's.
     """
     name, _, rest = spec.partition(":")
+    resources = resources or CorpusResources()
     # A folder called `stdlib` is what a user means who stands beside it.
     if not Path(spec).exists() and name in CORPORA:
-        found = CORPORA.get(name)(spec, rest, resources or CorpusResources())
+        found = CORPORA.get(name)(spec, rest, resources)
     else:
-        found = _at_path(spec, column)
-    if column is not None and not isinstance(found, Table):
-        raise CorpusError(f"corpus {spec!r} is no table, so it has no column {column.name!r}")
+        found = _at_path(spec, column, resources.columns)
+    named = column.name if column is not None else next(iter(resources.columns.values()), None)
+    if isinstance(found, HubTable):
+        return replace(found, column=column)
+    if named is not None and not isinstance(found, Table):
+        raise CorpusError(f"corpus {spec!r} is no table, so it has no column {named!r}")
     return found
 
 
-def _at_path(spec: str, column: LabelColumn | None) -> Corpus:
+def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) -> Corpus:
     path, split = _path_and_split(spec)
     if path.is_dir():
         return SourceFiles(spec=spec, roots=(path,), base=path)
     if is_table(path):
-        return Table(spec=spec, path=path, split=split, column=column)
+        return Table(spec=spec, path=path, split=split, column=column, columns=columns)
     if path.suffix.lower() in ASSEMBLY:
         return AssemblyBlocks(spec=spec, path=path)
     language = by_ending(path.suffix)

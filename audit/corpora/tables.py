@@ -13,16 +13,16 @@ import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
 from codeaudit.audit.checks import is_number, is_whole
-from codeaudit.audit.corpora.calls import asserted_calls
+from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
-from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, by_ending, every_language
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target, unknown
@@ -42,15 +42,16 @@ _SPLITS: Final = 20
 """A column with at least this number of distinct values is not a column of splits."""
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
-CRUX_EVAL: Final = ("code", "input", "output")
-"""Columns of CRUXEval: a function `f`, the arguments of a call, and the text of its result."""
-MBPP_TESTS: Final = "test_list"
-"""A column of MBPP: a list of asserts that call the function."""
+OWN: Final = ("source", "label", "language", "name", "split", "file", "line", "group")
+"""Columns that `--columns` can name."""
+LIKELY_SOURCES: Final = ("func", "function", "snippet", "program", "body", "content", "text", "func1")
+LIKELY_LABELS: Final = ("target", "vul", "is_vulnerable", "class", "y")
+"""Columns of other tables, for a suggestion."""
 _DIGITS: Final = 18
 """A number of so many digits fits into 64 bits."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 COLUMNS: Final = frozenset(
-    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT, *CRUX_EVAL, MBPP_TESTS}
+    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT, *native.COLUMNS}
     | {"language", "file", "line", "split"}
 )
 
@@ -68,29 +69,111 @@ class Table:
     column: LabelColumn | None = None
     """The column with the labels; `None` for the first one of `LABELS`."""
 
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Names of columns in the file, by the names of `OWN` that they have here."""
+
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`, row by row."""
-        splits: set[str] = set()
-        columns = COLUMNS if self.column is None else COLUMNS | {self.column.name}
+        wanted = COLUMNS | set(self.columns.values())
+        wanted = wanted if self.column is None else wanted | {self.column.name}
         try:
-            for number, row in READERS[_kind(self.path)](self.path, columns, skipped):
-                if number == 1 and self.column is not None and self.column.name not in row:
-                    known = [name for name in row if name is not None]
-                    raise CorpusError(unknown(f"column of {self.path.name!r}", self.column.name, known))
-                split = _split(row)
-                # Bounded, because a column `split` may hold something else, such as a number for each row.
-                if len(splits) < _SPLITS:
-                    splits.add(split)
-                if self.split is None or split == self.split:
-                    sample = _sample(row, path=self.path.name, number=number, column=self.column)
-                    if isinstance(sample, Sample):
-                        yield sample
-                    else:
-                        skipped[sample] += 1
+            yield from samples_of(
+                READERS[_kind(self.path)](self.path, wanted, skipped),
+                place=self.path.name,
+                split=self.split,
+                column=self.column,
+                columns=self.columns,
+                skipped=skipped,
+            )
         except (OSError, EOFError, zlib.error, csv.Error, UnicodeDecodeError) as error:
             raise CorpusError(f"cannot read table {str(self.path)!r}: {error}") from error
-        if self.split is not None and self.split not in splits and len(splits) < _SPLITS:
-            raise CorpusError(unknown(f"split of {self.path.name!r}", self.split, sorted(splits)))
+
+
+def samples_of(
+    rows: Iterable[tuple[int, Row]],
+    *,
+    place: str,
+    split: str | None,
+    column: LabelColumn | None,
+    columns: Mapping[str, str],
+    skipped: Counter[str],
+) -> Iterator[Sample]:
+    """The samples of numbered rows, or those of one split.
+
+    Raises:
+        CorpusError: no row has a column of code, a named column is missing, or there is no such split.
+    """
+    splits: set[str] = set()
+    names: dict[str, None] = {}
+    recognised = False
+    for number, given in rows:
+        if number == 1:
+            known = [name for name in given if name is not None]
+            for wanted in (*columns.values(), *([] if column is None else [column.name])):
+                if wanted not in given:
+                    raise CorpusError(unknown(f"column of {place!r}", wanted, known))
+        renamed = {**given, **{ours: given.get(theirs) for ours, theirs in columns.items()}}
+        recognised = recognised or is_known(renamed)
+        if not recognised:
+            names.update(dict.fromkeys(name for name in given if name is not None))
+        row = native.native(renamed)
+        if isinstance(row, str):
+            skipped[row] += 1
+            continue
+        found = _split(row)
+        # Bounded, because a column `split` may hold something else, such as a number for each row.
+        if len(splits) < _SPLITS:
+            splits.add(found)
+        if split is None or found == split:
+            sample = _sample(row, path=place, number=number, column=column)
+            if isinstance(sample, Sample):
+                yield sample
+            else:
+                skipped[sample] += 1
+    if names and not recognised:
+        raise unrecognised(place, list(names))
+    if split is not None and split not in splits and len(splits) < _SPLITS:
+        raise CorpusError(unknown(f"split of {place!r}", split, sorted(splits)))
+
+
+def is_known(names: Collection[str]) -> bool:
+    """Whether a table with these columns has one of code."""
+    present = set(names)
+    return (
+        bool(present & {*SOURCES, HEX})
+        or present >= set(HUMAN_EVAL[:2])
+        or any(present >= set(one.columns) for one in native.DATA_SETS)
+    )
+
+
+def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
+    """The error for a table without a column of code, with the option that may name it."""
+    source = next((name for name in LIKELY_SOURCES if name in names), "COLUMN")
+    label = next((name for name in (*LIKELY_LABELS, *LABELS) if name in names), "")
+    option = f"--columns source={source}" + (f",label={label}" if label else "")
+    shown = ", ".join(map(str, names[:20])) + (", …" if len(names) > 20 else "")
+    return CorpusError(
+        f"table {place!r} has no column of code: looked for {', '.join((*SOURCES, HEX))}, prompt with "
+        f"canonical_solution, and the columns of known data sets (codeaudit list corpora --verbose); it has "
+        f"{shown}; name them: {option}"
+    )
+
+
+def renaming(text: str | None) -> dict[str, str]:
+    """The columns that `--columns source=func,label=target` names, by our names.
+
+    Raises:
+        UsageError: it is no list of NAME=COLUMN with names of `OWN`.
+    """
+    found: dict[str, str] = {}
+    for part in filter(None, (text or "").split(",")):
+        ours, equals, theirs = (one.strip() for one in part.partition("="))
+        if not equals or not theirs:
+            raise UsageError(f"--columns {part!r} must be NAME=COLUMN, as in source=func,label=target")
+        if ours not in OWN:
+            raise UsageError(unknown("name in --columns", ours, OWN))
+        found[ours] = theirs
+    return found
 
 
 def is_table(path: Path) -> bool:
@@ -131,22 +214,21 @@ def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterato
         # "utf-8-sig": spreadsheets write a byte order mark, which would be part of the first column's name.
         head = next((row for row in csv.reader(text) if row), [])
         text.seek(0)
-        yield from enumerate(csv.DictReader(text, _names(head, path)), start=1)
+        yield from enumerate(csv.DictReader(text, _names(head, path, columns)), start=1)
 
 
-def _names(head: Sequence[str], path: Path) -> Sequence[str] | None:
+def _names(head: Sequence[str], path: Path, columns: Collection[str]) -> Sequence[str] | None:
     """The names of the columns of a file without a header; `None` if the first row is a header.
 
     Raises:
         CorpusError: the first row is neither a header with a column for code, nor a row of machine code.
     """
-    if not head or {*SOURCES, HEX} & set(head) or set(head) >= set(HUMAN_EVAL[:2]):
+    # A column that the user named is in no list of ours.
+    if not head or is_known(head) or set(head) & (set(columns) - COLUMNS):
         return None
     if not _CODE.fullmatch(head[0].strip()):
-        raise CorpusError(
-            f"table {str(path)!r} has no column {', '.join(SOURCES)} or {HEX}, "
-            f"and without a header its first column must be machine code in hexadecimal digits"
-        )
+        told = "without a header its first column must be machine code in hexadecimal digits"
+        raise CorpusError(f"{unrecognised(path.name, head)}; {told}")
     return [HEX, *(str(number) for number in range(2, len(head) + 1))]
 
 
@@ -158,6 +240,8 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
         with ParquetFile(path) as file:
             # Other columns may hold nested values or embeddings that take longer to read than the code.
             present = [name for name in file.schema_arrow.names if name in columns]
+            if not is_known(present) and not set(present) & (set(columns) - COLUMNS):
+                raise unrecognised(path.name, file.schema_arrow.names)
             batches = file.iter_batches(batch_size=1024, columns=present)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
     except (ArrowException, UnicodeDecodeError) as error:
@@ -197,8 +281,8 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         path=file or path,
         line=number if line is None else line,
         group=_group(row),
-        tests=_text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None,
-        calls=_calls(row),
+        tests=_tests(row),
+        calls=row.get(native.CALLS, ()),  # type: ignore[arg-type]
     )
 
 
@@ -240,15 +324,11 @@ def _source(row: Row) -> str | None:
     return prompt + solution if prompt and solution else None
 
 
-def _calls(row: Row) -> tuple[tuple[str, str], ...]:
-    """The calls in the columns of a row, with their results."""
-    asserts = row.get(MBPP_TESTS)
-    if isinstance(asserts, list):
-        return tuple(asserted_calls([one for one in asserts if isinstance(one, str)]))
-    code, given, result = (row.get(column) for column in CRUX_EVAL)
-    if isinstance(code, str) and isinstance(given, str) and isinstance(result, str):
-        return ((f"f({given})", result),)
-    return ()
+def _tests(row: Row) -> str | None:
+    """The tests of a row: those of its data set, or those of a table in the columns of HumanEval."""
+    if native.TESTS in row:
+        return _text(row[native.TESTS])
+    return _text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:

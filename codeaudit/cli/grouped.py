@@ -32,7 +32,7 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section for each subject that has an option here."""
-        last = next(reversed(SUBJECTS))
+        last = list(SUBJECTS)[-1]
         heading = {name: subject for subject, names in SUBJECTS.items() for name in names}
         sections: dict[str, list[tuple[str, str]]] = {subject: [] for subject in SUBJECTS}
         for param in self.get_params(ctx):

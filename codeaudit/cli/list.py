@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from codeaudit.audit.corpora.native import DATA_SETS
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
@@ -56,6 +57,8 @@ def listing(what: str | None, verbose: bool, form: str) -> int:
             _write_transforms(indent=indent, verbose=verbose)
         else:
             _write(_table(kind, verbose=verbose), indent=indent, verbose=verbose or what is None)
+        if kind == "corpora" and verbose:
+            _write_data_sets(indent)
     return 0
 
 
@@ -64,6 +67,16 @@ def _write(rows: Iterable[tuple[str, str]], *, indent: str, verbose: bool) -> No
     width = max((len(name) for name, _ in rows), default=0)
     for name, summary in rows:
         click.echo(f"{indent}{name:{width}}  {summary}".rstrip() if verbose else f"{indent}{name}")
+
+
+def _write_data_sets(indent: str) -> None:
+    """The data sets that are read in their own columns."""
+    click.echo(f"\n{indent}data sets that are read in their own columns, from files or as hfds:NAME@SPLIT")
+    for one in DATA_SETS:
+        click.echo(f"{indent}  {one.name}: {one.place}")
+        click.echo(f"{indent}    columns: {', '.join(one.columns)}")
+        click.echo(f"{indent}    licence: {one.licence}")
+        click.echo(f"{indent}    known errors: {one.known_errors or 'none that we know'}")
 
 
 def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:

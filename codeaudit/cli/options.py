@@ -15,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from codeaudit.audit.corpora.specs import forms
+from codeaudit.audit.corpora.tables import OWN
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, read_manifest
@@ -237,6 +238,14 @@ def _report_format(command: F) -> F:
     return option("--format", type=choices, default="rich", help="Format on stdout.")(command)
 
 
+COLUMNS: Final = option(
+    "--columns",
+    metavar="NAME=COLUMN[,…]",
+    help=f"Columns of a table that has names of its own, as in source=func,label=target. NAME is one of "
+    f"{', '.join(OWN)}.",
+)
+
+
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--model",
@@ -280,6 +289,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "llvm-mca[:PROCESSOR], or none.  "
         "[default: the corpus's own; for throughput else llvm-mca, if installed]",
     ),
+    COLUMNS,
     transform_option(
         "Transforms or families of them; `all` for every one that keeps the meaning and what "
         "callers see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "

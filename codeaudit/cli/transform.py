@@ -18,8 +18,9 @@ from typing import Any, Final, TypeAlias
 import click
 
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.labels import of_corpus
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.projects.confirm import Confirmation, confirm
@@ -55,6 +56,7 @@ from codeaudit.audit.store import (
     read_about,
 )
 from codeaudit.cli.options import (
+    COLUMNS,
     DEPENDENCE,
     EXECUTE,
     MIXED,
@@ -209,7 +211,8 @@ def write_suite(
             read_about(path)
         except RunError as error:
             raise UsageError(f"--suite {str(path)!r} exists and is no suite; give another name") from error
-    parts = tuple(corpus(source) for source in sources)
+    resources = CorpusResources(note=progress.note, columns=renaming(options.columns))
+    parts = tuple(corpus(source, None, resources) for source in sources)
     task = TASKS.get(options.task or _usual_task(parts[0]))
     whole = parts[0] if len(parts) == 1 else CombinedCorpus(" ".join(part.spec for part in parts), parts)
     truth = of_corpus(task, cache=default_folder() / "labels", note=progress.note)
@@ -417,6 +420,7 @@ def confirmed_copy(
     help="What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.  "
     "[default: that of the language: throughput for assembly, else function-name]",
 )
+@COLUMNS
 @option(
     "--controls/--no-controls",
     default=True,

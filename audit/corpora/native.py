@@ -1,0 +1,383 @@
+"""Reads rows of well-known data sets in their own columns, as they lie on the Hugging Face hub.
+
+A row of a data set becomes a row with the columns that `tables` knows, with tests (a Python text, which the
+task `generation` executes) and with calls (which `output-prediction` asks about).
+
+Sources: EvalPlus (Liu et al., NeurIPS 2023), MBPP (Austin et al., 2021), CRUXEval (Gu et al., 2024),
+LiveCodeBench (Jain et al., 2024), CodeSearchNet (Husain et al., 2019), HumanEval-X (Zheng et al., KDD 2023).
+"""
+
+import ast
+import builtins
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from codeaudit.audit.corpora.calls import asserted_calls
+from codeaudit.transforms.java.language import JAVA
+from codeaudit.transforms.python.language import PYTHON
+from codeaudit.transforms.registration import load_target
+
+Row: TypeAlias = Mapping[str, object]
+
+CALLS: Final = "\0calls"
+TESTS: Final = "\0tests"
+"""Keys that no column has: what a data set gives besides the columns of a table."""
+MOST_INPUTS: Final = 100
+"""Inputs of EvalPlus that a sample's tests use; some problems have thousands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSet:
+    """A data set that is recognised by its columns."""
+
+    name: str
+    place: str
+    """Its name on the hub."""
+    columns: tuple[str, ...]
+    """Columns that show that a row is one of its rows."""
+    licence: str
+    known_errors: str
+    """What is known about wrong labels and tests; empty if nothing is known."""
+    read: Callable[[Row], Row | str]
+    """A row with the columns of a table, or the reason why the row is no sample."""
+    others: tuple[str, ...] = ()
+    """Further columns that are read."""
+
+
+def native(row: Row) -> Row | str:
+    """The row of a known data set with the columns of a table, or the reason why it is no sample; every other
+    row is unchanged."""
+    found = next((one for one in DATA_SETS if row.keys() >= set(one.columns)), None)
+    return row if found is None else found.read(row)
+
+
+# ── MBPP ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _mbpp(row: Row) -> Row | str:
+    asserts = _texts(row.get("test_list"))
+    calls = tuple(asserted_calls(asserts))
+    setup = [*_texts(row.get("test_imports")), _text(row.get("test_setup_code"))]
+    tests = "\n".join([*filter(None, setup), *asserts])
+    return {**row, TESTS: tests if asserts else None, CALLS: calls}
+
+
+# ── EvalPlus ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _evalplus(row: Row) -> Row | str:
+    name, solution = _text(row.get("entry_point")), _text(row.get("canonical_solution"))
+    if not name.isidentifier() or not solution:
+        return "row without source"
+    # The solution of HumanEval+ goes on where the prompt ends. That of MBPP+ is the whole function.
+    whole = re.search(rf"^def {re.escape(name)}\b", solution, re.MULTILINE) is not None
+    source = solution.strip("\n") + "\n" if whole else _text(row.get("prompt")) + solution
+    base, plus = (_inputs(row.get(column)) for column in ("base_input", "plus_input"))
+    if base is None or plus is None:
+        return "inputs that cannot be read"
+    inputs = [*base, *plus[: max(0, MOST_INPUTS - len(base))]]
+    calls = tuple((f"{name}({', '.join(map(repr, each))})", "") for each in base)
+    atol = row.get("atol")
+    tests = _REFERENCE_TESTS.format(
+        source=source, name=name, inputs=inputs, atol=atol if isinstance(atol, int | float) else 0
+    )
+    return {**row, "source": source, "language": PYTHON.name, TESTS: tests, CALLS: calls}
+
+
+_REFERENCE_TESTS: Final = """\
+import copy
+import math
+
+_space = {{}}
+exec({source!r}, _space)
+_reference = _space[{name!r}]
+_inputs = {inputs!r}
+
+
+def _same(one, other):
+    if isinstance(one, float) or isinstance(other, float):
+        try:
+            return one == other or math.isclose(one, other, rel_tol=1e-7, abs_tol=max({atol!r}, 1e-6))
+        except TypeError:
+            return False
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other
+
+
+def check(candidate):
+    for given in _inputs:
+        try:
+            wanted = _reference(*copy.deepcopy(given))
+        except Exception:
+            continue
+        assert _same(candidate(*copy.deepcopy(given)), wanted)
+"""
+"""The candidate must give what the reference gives, as in EvalPlus; inputs that the reference refuses are
+passed over."""
+
+
+def _inputs(value: object) -> list[list[object]] | None:
+    """Lists of arguments; also as JSON text, as some copies hold them."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(value, list) or not all(isinstance(each, list) for each in value):
+        return None
+    return value
+
+
+def _mbppplus(row: Row) -> Row | str:
+    """MBPP+ as on the hub: its tests are a text that needs numpy, with lists of inputs and results."""
+    calls = tuple(asserted_calls(_texts(row.get("test_list"))))
+    name = calls[0][0].partition("(")[0] if calls else ""
+    known = _lists(_text(row.get("test")))
+    if not name.isidentifier() or known is None:
+        return _mbpp(row)
+    inputs, results = known
+    pairs = list(zip(inputs, results, strict=False))[:MOST_INPUTS]
+    tests = _RESULT_TESTS.format(pairs=pairs)
+    return {**row, "entry_point": name, TESTS: tests, CALLS: calls}
+
+
+_RESULT_TESTS: Final = """\
+import math
+
+_pairs = {pairs!r}
+
+
+def _same(one, other):
+    if isinstance(one, float) or isinstance(other, float):
+        try:
+            return one == other or math.isclose(one, other, rel_tol=1e-7, abs_tol=1e-6)
+        except TypeError:
+            return False
+    if isinstance(one, (list, tuple)) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return one == other
+
+
+def check(candidate):
+    for given, wanted in _pairs:
+        assert _same(candidate(*given), wanted)
+"""
+
+
+def _lists(test: str) -> tuple[list[object], list[object]] | None:
+    """The literal lists `inputs` and `results` in a text."""
+    try:
+        body = ast.parse(test).body
+        found = {
+            node.targets[0].id: ast.literal_eval(node.value)
+            for node in body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id in ("inputs", "results")
+        }
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+    inputs, results = found.get("inputs"), found.get("results")
+    if not isinstance(inputs, list) or not isinstance(results, list) or not inputs:
+        return None
+    return inputs, results
+
+
+# ── calls with their results ─────────────────────────────────────────────────────────────────────────────
+
+
+def _cruxeval(row: Row) -> Row | str:
+    given, result = _text(row.get("input")), _text(row.get("output"))
+    return {**row, CALLS: ((f"f({given})", result),) if result else ()}
+
+
+def _livecodebench(row: Row) -> Row | str:
+    """A row of the execution set: `input` is a whole call, often with the names of its arguments."""
+    code, name = _text(row.get("code")), _text(row.get("function_name"))
+    call = _positional(_text(row.get("input")), code, name)
+    if call is None:
+        return "the call in its table is no call of a function in the text"
+    calls = ((call, _text(row.get("output"))),)
+    return {**row, "source": _with_imports(code), "entry_point": name, CALLS: calls}
+
+
+def _positional(call: str, code: str, name: str) -> str | None:
+    """The call with its arguments by position; `None` if the text does not show their order."""
+    try:
+        body = ast.parse(call, mode="eval").body
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if not isinstance(body, ast.Call) or name not in functions:
+        return None
+    parameters = [one.arg for one in (*functions[name].args.posonlyargs, *functions[name].args.args)]
+    given = {one.arg: one.value for one in body.keywords}
+    places = parameters[len(body.args) : len(body.args) + len(given)]
+    if given.keys() != set(places):
+        return None
+    return f"{name}({', '.join(map(ast.unparse, [*body.args, *(given[place] for place in places)]))})"
+
+
+_IMPORTED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("Any", "Callable", "Dict", "Iterable", "Iterator", "List", "Optional"), "typing"),
+    **dict.fromkeys(("Sequence", "Set", "Tuple", "Union", "Deque", "DefaultDict"), "typing"),
+    **dict.fromkeys(("Counter", "OrderedDict", "defaultdict", "deque"), "collections"),
+    **dict.fromkeys(("accumulate", "chain", "combinations", "permutations", "product"), "itertools"),
+    **dict.fromkeys(("groupby", "pairwise", "zip_longest", "count", "starmap"), "itertools"),
+    **dict.fromkeys(("cache", "lru_cache", "reduce", "cmp_to_key"), "functools"),
+    **dict.fromkeys(("bisect", "bisect_left", "bisect_right", "insort"), "bisect"),
+    **dict.fromkeys(("heapify", "heappop", "heappush", "heappushpop", "heapreplace"), "heapq"),
+    **dict.fromkeys(("ceil", "comb", "factorial", "floor", "gcd", "inf", "isqrt", "log2", "sqrt"), "math"),
+}
+"""Names that LiveCodeBench imports before it executes a text, by their modules."""
+
+
+def _with_imports(code: str) -> str:
+    """The text with the imports that LiveCodeBench executes it with, as far as it reads their names."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return code
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | set(dir(builtins))
+    bound |= {node.asname or node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    needed = sorted({node.id for node in names} & _IMPORTED.keys() - bound)
+    lines = [f"from {_IMPORTED[name]} import {name}\n" for name in needed]
+    return "".join(lines) + ("\n\n" if lines else "") + code
+
+
+# ── functions and problems in several languages ──────────────────────────────────────────────────────────
+
+
+def _code_search_net(row: Row) -> Row | str:
+    language = _text(row.get("language")).lower()
+    if language and language not in (PYTHON.name, JAVA.name):
+        return f"language that is not read: {language}"
+    texts = ("whole_func_string", "func_code_string", "code", "original_string")
+    source = next(filter(None, (row.get(column) for column in texts)), None)
+    # The label is the name alone: `Class.method` stands for a method.
+    name = _text(row.get("func_name")).rpartition(".")[2]
+    split = row.get("split_name") or row.get("partition")
+    group = row.get("repository_name") or row.get("repo")
+    told = {"source": source, "language": language or PYTHON.name, "func_name": name}
+    return {**row, **told, "group": group, **({"split": split} if split else {})}
+
+
+def _humaneval_x(row: Row) -> Row | str:
+    kind = _text(row.get("task_id")).partition("/")[0].lower()
+    prompt, declaration = _text(row.get("prompt")), _text(row.get("declaration"))
+    solution, test = _text(row.get("canonical_solution")), _text(row.get("test"))
+    if kind == PYTHON.name:
+        return {**row, "source": prompt + solution, "language": PYTHON.name, TESTS: test or None}
+    if kind != JAVA.name:
+        return f"language that is not read: {kind}"
+    # The declaration is the prompt without its comment, up to the opened body of the method.
+    methods = list(load_target(JAVA.reader)(declaration + solution, "", Counter()))
+    named = re.findall(r"(\w+)\s*\(", declaration)
+    chosen = next((one for one in methods if named and one.label == named[-1]), None)
+    if chosen is None:
+        return "no method"
+    return {**row, "source": chosen.source, "language": JAVA.name, "name": named[-1], TESTS: None}
+
+
+def _texts(value: object) -> Sequence[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+_FLAWED: Final = "the reference of 18 problems is wrong (EvalPlus, section 4)"
+DATA_SETS: Final[Sequence[DataSet]] = (
+    DataSet(
+        name="HumanEval+ and MBPP+ (EvalPlus files)",
+        place="EvalPlus's HumanEvalPlus.jsonl and MbppPlus.jsonl",
+        columns=("canonical_solution", "entry_point", "base_input", "plus_input"),
+        others=("prompt", "atol"),
+        licence="Apache-2.0",
+        known_errors="",
+        read=_evalplus,
+    ),
+    DataSet(
+        name="HumanEval-X",
+        place="zai-org/humaneval-x",
+        columns=("task_id", "declaration", "canonical_solution", "test"),
+        others=("prompt",),
+        licence="Apache-2.0",
+        known_errors="translated from HumanEval: " + _FLAWED,
+        read=_humaneval_x,
+    ),
+    DataSet(
+        name="HumanEval, HumanEval+",
+        place="openai/openai_humaneval, evalplus/humanevalplus",
+        columns=("prompt", "canonical_solution", "entry_point", "test"),
+        licence="MIT (HumanEval+: Apache-2.0)",
+        known_errors="HumanEval: " + _FLAWED + "; HumanEval+ corrects them",
+        read=lambda row: {**row, TESTS: row.get("test")},
+    ),
+    DataSet(
+        name="MBPP+",
+        place="evalplus/mbppplus",
+        columns=("code", "test_list", "test"),
+        others=("test_imports",),
+        licence="Apache-2.0",
+        known_errors="",
+        read=_mbppplus,
+    ),
+    DataSet(
+        name="MBPP",
+        place="google-research-datasets/mbpp",
+        columns=("code", "test_list"),
+        others=("test_imports", "test_setup_code"),
+        licence="CC-BY-4.0",
+        known_errors="974 problems, of which its authors checked 427 by hand (the configuration `sanitized`)",
+        read=_mbpp,
+    ),
+    DataSet(
+        name="LiveCodeBench, execution",
+        place="livecodebench/execution-v2",
+        columns=("code", "input", "output", "function_name"),
+        licence="see its card",
+        known_errors="",
+        read=_livecodebench,
+    ),
+    DataSet(
+        name="CRUXEval",
+        place="cruxeval-org/cruxeval",
+        columns=("code", "input", "output"),
+        licence="MIT",
+        known_errors="",
+        read=_cruxeval,
+    ),
+    DataSet(
+        name="CodeSearchNet",
+        place="code-search-net/code_search_net",
+        columns=("func_name", "whole_func_string"),
+        others=("func_code_string", "language", "repository_name", "split_name"),
+        licence="that of each repository",
+        known_errors="",
+        read=_code_search_net,
+    ),
+    DataSet(
+        name="CodeSearchNet (its own files)",
+        place="the files of its first release",
+        columns=("func_name", "code", "partition"),
+        others=("original_string", "language", "repo"),
+        licence="that of each repository",
+        known_errors="",
+        read=_code_search_net,
+    ),
+)
+"""In this order: the first one whose columns a row has counts."""
+COLUMNS: Final[Collection[str]] = frozenset(
+    column for one in DATA_SETS for column in (*one.columns, *one.others)
+)

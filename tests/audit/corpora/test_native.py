@@ -1,0 +1,333 @@
+"""Rows of well-known data sets in their own columns, as files and as copies of the hub's folders."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.corpora import native
+from codeaudit.audit.corpora.calls import Calls, find
+from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.tables import renaming
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.generation import solutions
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.oracle.calls import Passed
+from codeaudit.transforms.oracle.tested import trial
+from codeaudit.transforms.records import Sample
+
+Row = Mapping[str, object]
+
+ADD = "def add(first, second):\n    both = first + second\n    return both\n"
+MBPP: Row = {
+    "task_id": 2,
+    "text": "Write a function to add.",
+    "code": "def add(first, second):\r\n    both = first + second\r\n    return both",
+    "test_list": ["assert add(1, 2) == 3", "assert add(-1, 1) == 0"],
+    "test_setup_code": "",
+    "challenge_test_list": [],
+}
+MBPP_SANITIZED: Row = {
+    "source_file": "a.json",
+    "task_id": 2,
+    "prompt": "Write a function to add.",
+    "code": ADD,
+    "test_imports": ["import math"],
+    "test_list": ["assert math.isclose(add(1, 2), 3)", "assert add(-1, 1) == 0"],
+}
+MBPP_PLUS: Row = {
+    "task_id": 2,
+    "code": ADD,
+    "prompt": "Write a function to add.",
+    "source_file": "a.json",
+    "test_imports": [],
+    "test_list": ["assert add(1, 2) == 3"],
+    "test": "import numpy as np\n\ndef assertion(out, exp, atol):\n    assert out == exp\n\n"
+    "inputs = [[1, 2], [5, 6], [[1], [2]]]\nresults = [3, 11, [1, 2]]\n"
+    "for i, (inp, exp) in enumerate(zip(inputs, results)):\n    assertion(add(*inp), exp, 0)\n",
+}
+PLUS: Row = {
+    "task_id": "HumanEval/53",
+    "prompt": 'def add(first, second):\n    """Add two numbers."""\n',
+    "entry_point": "add",
+    "canonical_solution": "    both = first + second\n    return both\n",
+    "contract": "",
+    "base_input": [[1, 2], [2.5, 3]],
+    "plus_input": [[5, 6], ["a", 3], ["b", "c"]],
+    "atol": 0,
+}
+MBPP_PLUS_FILE: Row = {
+    **PLUS,
+    "task_id": "Mbpp/2",
+    "prompt": '"""\nWrite a function to add.\nassert add(1, 2) == 3\n"""\n',
+    "canonical_solution": f"\n{ADD}",
+}
+CRUX: Row = {"id": "sample_0", "code": "def f(x):\n    y = x + 1\n    return y", "input": "4", "output": "5"}
+LIVE: Row = {
+    "question_id": 1,
+    "id": "sample_1",
+    "function_name": "longest",
+    "code": "def longest(words: List[str], least: int) -> int:\n"
+    "    kept = [word for word in words if len(word) >= least]\n    return max(map(len, kept), default=0)\n",
+    "input": "longest(least = 2, words = ['a', 'bcd'])",
+    "output": "3",
+}
+SEARCH_NET: Row = {
+    "repository_name": "who/what",
+    "func_path_in_repository": "a/b.py",
+    "func_name": "Adder.add",
+    "whole_func_string": ADD,
+    "language": "python",
+    "func_code_string": ADD,
+    "func_documentation_string": "Adds.",
+    "split_name": "test",
+}
+SEARCH_NET_FILE: Row = {
+    "repo": "who/what",
+    "path": "a/B.java",
+    "func_name": "Adder.add",
+    "original_string": "int add(int a, int b) { int both = a + b; return both; }",
+    "language": "java",
+    "code": "int add(int a, int b) { int both = a + b; return both; }",
+    "partition": "valid",
+}
+X_PYTHON: Row = {
+    "task_id": "Python/53",
+    "prompt": 'def add(first, second):\n    """Add."""\n',
+    "declaration": "def add(first, second):\n",
+    "canonical_solution": "    both = first + second\n    return both\n",
+    "test": "def check(add):\n    assert add(1, 2) == 3\n\ncheck(add)\n",
+    "example_test": "",
+}
+X_JAVA: Row = {
+    "task_id": "Java/53",
+    "prompt": "import java.util.*;\n\nclass Solution {\n    /**\n    Add.\n     */\n    public int add(int x, int y) {\n",
+    "declaration": "import java.util.*;\n\nclass Solution {\n    public int add(int x, int y) {\n",
+    "canonical_solution": "        int both = x + y;\n        return both;\n    }\n}",
+    "test": "public class Main { }",
+    "example_test": "",
+}
+X_GO: Row = {**X_JAVA, "task_id": "Go/53"}
+
+
+def read(rows: Sequence[Row], folder: Path, **columns: str) -> tuple[list[Sample], Counter[str]]:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    skipped: Counter[str] = Counter()
+    return list(corpus(str(path), None, CorpusResources(columns=columns)).read(skipped)), skipped
+
+
+def only(row: Row, folder: Path) -> Sample:
+    (sample,), skipped = read([row], folder)
+    assert not skipped
+    return sample
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (MBPP, "MBPP"),
+        (MBPP_SANITIZED, "MBPP"),
+        (MBPP_PLUS, "MBPP+"),
+        (PLUS, "HumanEval+ and MBPP+ (EvalPlus files)"),
+        (MBPP_PLUS_FILE, "HumanEval+ and MBPP+ (EvalPlus files)"),
+        (CRUX, "CRUXEval"),
+        (LIVE, "LiveCodeBench, execution"),
+        (SEARCH_NET, "CodeSearchNet"),
+        (SEARCH_NET_FILE, "CodeSearchNet (its own files)"),
+        (X_PYTHON, "HumanEval-X"),
+        (X_JAVA, "HumanEval-X"),
+    ],
+)
+def test_a_data_set_is_recognised_by_its_columns(row: Row, name: str) -> None:
+    assert next(one.name for one in native.DATA_SETS if row.keys() >= set(one.columns)) == name
+
+
+@pytest.mark.parametrize(
+    ("row", "broken"),
+    [
+        (MBPP, "first - second"),
+        (MBPP_SANITIZED, "first - second"),
+        (MBPP_PLUS, "first * second"),
+        (PLUS, "first - second"),
+        (MBPP_PLUS_FILE, "first * second"),
+        (X_PYTHON, "first - second"),
+    ],
+)
+def test_the_tests_pass_the_reference_and_fail_another_function(
+    row: Row, broken: str, tmp_path: Path
+) -> None:
+    ready = TASKS.get("generation").prepare(only(row, tmp_path))
+    assert isinstance(ready, Sample), ready
+    wrong = ready.source.replace("first + second", broken)
+    assert wrong != ready.source
+    right, other = solutions().outcomes(
+        [trial(text, ready.source, str(ready.label)) for text in (ready.source, wrong)]
+    )
+    assert isinstance(right, Passed)
+    assert not isinstance(other, Passed)
+
+
+@pytest.mark.parametrize(
+    ("row", "calls"),
+    [
+        (MBPP, ["add(1, 2)", "add(-1, 1)"]),
+        (MBPP_PLUS, ["add(1, 2)"]),
+        (PLUS, ["add(1, 2)", "add(2.5, 3)"]),
+        (MBPP_PLUS_FILE, ["add(1, 2)", "add(2.5, 3)"]),
+        (CRUX, ["f(4)"]),
+        (LIVE, ["longest(['a', 'bcd'], 2)"]),
+    ],
+)
+def test_the_calls_are_those_of_the_data_set(row: Row, calls: list[str], tmp_path: Path) -> None:
+    found = find(only(row, tmp_path), longest=200)
+    assert isinstance(found, Calls), found
+    assert found.given
+    assert list(found.calls) == calls
+
+
+def test_a_solution_that_is_a_whole_function_is_the_source_alone(tmp_path: Path) -> None:
+    assert only(MBPP_PLUS_FILE, tmp_path).source == ADD
+    assert only(PLUS, tmp_path).source == f"{PLUS['prompt']}{PLUS['canonical_solution']}"
+
+
+def test_live_code_bench_gets_the_imports_that_it_is_executed_with(tmp_path: Path) -> None:
+    assert only(LIVE, tmp_path).source.startswith("from typing import List\n\n\ndef longest(")
+
+
+def test_functions_of_code_search_net_have_their_names_groups_and_splits(tmp_path: Path) -> None:
+    python, java = read([SEARCH_NET, SEARCH_NET_FILE], tmp_path)[0]
+    assert (python.language, python.label, python.group) == ("python", "add", "who/what")
+    assert (java.language, java.label, java.group) == ("java", "add", "who/what")
+    path = tmp_path / "rows.jsonl"
+    assert [one.language for one in corpus(f"{path}:valid").read(Counter())] == ["java"]
+
+
+def test_java_of_humaneval_x_is_its_method_and_other_languages_are_counted(tmp_path: Path) -> None:
+    found, skipped = read([X_JAVA, X_GO], tmp_path)
+    (java,) = found
+    assert (java.language, java.label) == ("java", "add")
+    assert java.source.startswith("public int add(int x, int y) {")
+    assert skipped == {"language that is not read: go": 1}
+    assert isinstance(TASKS.get("function-name").prepare(java), Sample)
+
+
+# ── columns that are not known ───────────────────────────────────────────────────────────────────────────
+
+DEVIGN: Row = {"id": 0, "func": ADD, "target": True, "project": "p"}
+
+
+def test_unknown_columns_are_answered_with_the_option_that_names_them(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError) as raised:
+        read([DEVIGN], tmp_path)
+    told = str(raised.value)
+    assert "looked for source, code, asm, hex, prompt with canonical_solution" in told
+    assert "it has id, func, target, project" in told
+    assert told.endswith("--columns source=func,label=target")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_named_columns_are_read_in_every_format(ending: str, tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / f"rows.{ending}"
+    frame = pd.DataFrame([DEVIGN])
+    match ending:
+        case "jsonl":
+            frame.to_json(path, orient="records", lines=True)
+        case "csv":
+            frame.to_csv(path, index=False)
+        case _:
+            frame.to_parquet(path)
+    with pytest.raises(CorpusError, match=r"--columns source=func,label=target"):
+        list(corpus(str(path)).read(Counter()))
+    resources = CorpusResources(columns=renaming("source=func, label=target"))
+    (sample,) = corpus(str(path), None, resources).read(Counter())
+    assert sample.source == ADD
+    assert sample.label in (1, True, "True")
+    with pytest.raises(CorpusError, match=r"'func'|it has id, func,"):
+        list(corpus(str(path), None, CorpusResources(columns={"source": "fun"})).read(Counter()))
+
+
+@pytest.mark.parametrize("text", ["source", "source=", "=func", "sourc=func"])
+def test_a_wrong_list_of_columns_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError, match="--columns"):
+        renaming(text)
+
+
+def test_a_corpus_that_is_no_table_has_no_columns() -> None:
+    with pytest.raises(CorpusError, match="is no table"):
+        corpus("stdlib", None, CorpusResources(columns={"source": "func"}))
+
+
+def test_run_and_transform_take_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_text(json.dumps(DEVIGN) + "\n")
+    words = ["--columns", "source=func", "--transform", "rename"]
+    assert main(["run", "--corpus", "rows.jsonl", "--model", "fake/hash", "--out", "run", *words]) == 0
+    assert main(["transform", "rows.jsonl", "--suite", "suite.jsonl", *words]) == 0
+    assert json.loads(Path("run/manifest.json").read_text())["options"]["columns"] == "source=func"
+    capsys.readouterr()
+
+
+# ── the hub ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A data set with two configurations and splits, laid out as on the hub."""
+    pytest.importorskip("datasets")
+    import pandas as pd
+
+    place = tmp_path / "copy"
+    for config, rows in {"full": [MBPP, CRUX_LIKE], "sanitized": [MBPP_SANITIZED]}.items():
+        (place / config).mkdir(parents=True)
+        pd.DataFrame([dict(row) for row in rows]).to_parquet(place / config / "test-00000-of-00001.parquet")
+    (place / "README.md").write_text(
+        "---\nconfigs:\n- config_name: full\n  data_files:\n  - split: test\n    path: full/test-*\n"
+        "- config_name: sanitized\n  data_files:\n  - split: test\n    path: sanitized/test-*\n---\n"
+    )
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    return str(place)
+
+
+CRUX_LIKE: Row = {**MBPP, "task_id": 3, "code": ADD.replace("add", "sum_of"), "test_list": []}
+
+
+def test_a_copy_of_the_hub_is_read_by_configuration_and_split(copy: str) -> None:
+    full = list(corpus(f"hfds:{copy}:full@test").read(Counter()))
+    assert [bool(one.calls) for one in full] == [True, False]
+    (sanitized,) = corpus(f"hfds:{copy}:sanitized@test").read(Counter())
+    assert sanitized.tests is not None
+    assert sanitized.tests.startswith("import math\n")
+
+
+@pytest.mark.parametrize(
+    ("rest", "told"),
+    [(":full@valid", "valid"), (":nothing@test", "nothing"), ("/nowhere:full@test", "no such folder")],
+)
+def test_what_a_data_set_lacks_is_one_line(copy: str, rest: str, told: str) -> None:
+    with pytest.raises(CorpusError, match=told):
+        list(corpus(f"hfds:{copy}{rest}").read(Counter()))
+
+
+@pytest.mark.parametrize("spec", ["hfds:", "hfds:mbpp", "hfds:@test", "hfds:mbpp@"])
+def test_a_data_set_needs_a_name_and_a_split(spec: str) -> None:
+    with pytest.raises(UsageError, match="must be hfds:NAME@SPLIT"):
+        corpus(spec)
+
+
+def test_the_list_shows_columns_licence_and_known_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "corpora", "--verbose"]) == 0
+    text = capsys.readouterr().out
+    for one in native.DATA_SETS:
+        assert one.name in text
+        assert one.licence in text
+        assert ", ".join(one.columns) in text
+        assert one.known_errors in text
