@@ -14,23 +14,30 @@ import hmac
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from codeaudit.audit.store import (
     BOUND,
     EXPLANATIONS,
     MANIFEST,
+    MOVABLE,
     SHARD,
     SUITE,
+    VERDICT_COLUMNS,
     VERDICTS,
+    WORDS,
     Manifest,
     RunFolder,
     is_extra,
     read_rows,
 )
 from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
 
 FILES: Final = "files"
 """Field of the manifest: SHA-256 by the name of the file."""
@@ -44,6 +51,10 @@ FIXED: Final = ("kind", "input")
 """Columns in which a variant and the verdicts on it are equal."""
 OUTSIDE: Final = frozenset({DIGEST, SIGNATURE, EXPLAINED})
 """Fields that the digest leaves out."""
+BATCH: Final = 1 << 14
+"""Rows whose keys are computed together."""
+FACTOR: Final = 0x9E3779B97F4A7C15
+"""Odd, so that no key of a column is lost when the next one is added."""
 SHORTEST: Final = 16
 """Least number of bytes of a key. A shorter one can be found by trying."""
 
@@ -122,6 +133,9 @@ def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowC
     Raises:
         RunError: rows are missing, given twice or of another run, or there is no verdict at all.
     """
+    # Row by row only if something is wrong, for the message: it takes long and much memory.
+    if (counted := _counted(folder, models)) is not None:
+        return counted
     suite, verdicts = folder / SUITE, folder / VERDICTS
     asked: dict[tuple[object, ...], tuple[object, ...]] = {}
     seen: set[tuple[object, ...]] = set()
@@ -155,6 +169,123 @@ def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowC
     if missing:
         raise RunError(f"{str(verdicts)!r} lacks {missing} of {len(models) * len(asked)} verdicts on {SUITE}")
     return found
+
+
+def _counted(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]] | None:
+    """What `check_rows` returns, if the tables are right; `None` if not, or if that cannot be told.
+
+    Memory holds a key of 64 bits for each row.
+    """
+    import numpy as np
+    from pyarrow import ArrowException
+
+    found: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
+    rows: dict[str, list[np.ndarray[Any, Any]]] = {model: [] for model in models}
+    asked: list[_Keys] = []
+    try:
+        for batch in _key_batches(folder / SUITE, "status"):
+            made = batch.filter(_equal(batch["status"], "perturbed"))
+            asked.append(_keys(made))
+        for batch in _key_batches(folder / VERDICTS, "outcome", "model"):
+            names = batch["model"].to_numpy(zero_copy_only=False)
+            keys = _keys(batch).whole
+            for model in set(names.tolist()):
+                rows[model].append(keys[names == model])
+            for told, number in _groups(batch):
+                found[told.pop("model")][RowCounts(**told)] += number
+    except (ArrowException, OSError, LookupError, TypeError, ValueError):
+        return None
+    if not asked:
+        return None
+    variants = np.concatenate([each.variant for each in asked])
+    whole = np.sort(np.concatenate([each.whole for each in asked]))
+    right = len(variants) and len(np.unique(variants)) == len(variants)
+    same = all(each and np.array_equal(np.sort(np.concatenate(each)), whole) for each in rows.values())
+    return found if right and same else None
+
+
+class _Keys(NamedTuple):
+    """Hashes of rows: of the columns of `VARIANT`, and of those with the ones of `FIXED` and the draw."""
+
+    variant: "np.ndarray[Any, Any]"
+    whole: "np.ndarray[Any, Any]"
+
+
+def _key_batches(path: Path, *columns: str) -> "Iterator[pa.RecordBatch]":
+    """Rows of a table with the columns that are compared.
+
+    Raises:
+        ArrowException, OSError: the table cannot be read.
+        LookupError: it lacks a column.
+    """
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        wanted = [*VARIANT, *FIXED, "draw", *columns]
+        if sorted(set(wanted) & set(file.schema_arrow.names)) != sorted(wanted):
+            raise LookupError
+        yield from file.iter_batches(batch_size=BATCH, columns=wanted)
+
+
+def _equal(column: "pa.Array", value: str) -> "pa.Array":
+    from pyarrow import compute
+
+    return compute.fill_null(compute.equal(column, value), False)
+
+
+def _keys(batch: "pa.RecordBatch") -> _Keys:
+    """The keys of rows.
+
+    Raises:
+        ValueError: a value is empty, or of another type than the column's.
+    """
+    import numpy as np
+
+    total = np.zeros(batch.num_rows, dtype=np.uint64)
+    for name in VARIANT:
+        total = total * FACTOR + _hashes(batch[name], name)
+    variant = total.copy()
+    for name in FIXED:
+        total = total * FACTOR + _hashes(batch[name], name)
+    extra = _equal(batch["draw"], MOVABLE)
+    if batch["draw"].null_count + extra.true_count != batch.num_rows:
+        raise ValueError("an unknown draw")
+    return _Keys(variant, total * FACTOR + extra.to_numpy(zero_copy_only=False).astype(np.uint64))
+
+
+def _hashes(column: "pa.Array", name: str) -> "np.ndarray[Any, Any]":
+    """A hash for each value; equal for equal ones."""
+    import numpy as np
+    from pyarrow import types
+
+    fits = types.is_int64 if VERDICT_COLUMNS[name] == "int64" else types.is_string
+    if column.null_count or not fits(column.type):
+        raise ValueError(f"no {name}")
+    if types.is_int64(column.type):
+        found: np.ndarray[Any, Any] = column.to_numpy().astype(np.uint64)
+        return found
+    encoded = column.dictionary_encode()
+    # The hashes of Python, because they are keyed: nobody can choose texts of one hash.
+    values = np.array(list(map(hash, encoded.dictionary.to_pylist())), dtype=np.int64)
+    chosen: np.ndarray[Any, Any] = values.astype(np.uint64)[encoded.indices.to_numpy()]
+    return chosen
+
+
+def _groups(batch: "pa.RecordBatch") -> Iterator[tuple[dict[str, Any], int]]:
+    """How often each model, kind, transform, outcome and draw occurs.
+
+    Raises:
+        ValueError: one has a value that it cannot have.
+    """
+    import pyarrow as pa
+
+    names = ["model", "kind", "transform", "outcome", "draw"]
+    for row in pa.Table.from_batches([batch]).group_by(names).aggregate([([], "count_all")]).to_pylist():
+        number, extra = row.pop("count_all"), is_extra(row)
+        del row["draw"]
+        if row["kind"] not in WORDS["kind"] or row["outcome"] not in WORDS["outcome"]:
+            raise ValueError("an unknown word")
+        yield {**row, "extra": extra}, number
 
 
 def _told(key: Iterable[object]) -> str:
