@@ -7,6 +7,7 @@ features, asks the model, reads its logits and checks its answers, without a cac
 calls in the same batches, with the padding of its inputs.
 """
 
+import gc
 import tempfile
 import time
 from collections.abc import Sequence
@@ -44,7 +45,9 @@ def shares(folder: Path) -> str:
         network = _computed(model, wanted)
         shown = " | ".join(f"{one:.2f} s | {network / one:.0%}" for one in driver)
         lines.append(f"| {name} | {network:.2f} s | {shown} |")
+        # Else the next model would find the texts read.
         del model
+        gc.collect()
     return "\n".join(lines)
 
 
