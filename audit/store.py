@@ -446,10 +446,12 @@ def read_rows(
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
     only = {name: value for name, value in {"seed": seed, "kind": kind}.items() if value is not None}
-    numbered = _lines(path) if path.suffix == LINES else _batches(path, only, columns)
     name = table or (path.name if path.name in FILLED else SUITE)
+    numbered = _lines(path) if path.suffix == LINES else _batches(path, name, only, columns)
     for number, row in numbered:
-        _check_row(path, name, number, row, columns)
+        # Rows that were checked together have no number.
+        if number:
+            _check_row(path, name, number, row, columns)
         if all(row[column] == value for column, value in only.items()):
             yield row
 
@@ -488,6 +490,37 @@ def _check_row(path: Path, name: str, number: int, row: TableRow, columns: Seque
         raise RunError(f"table {str(path)!r} is damaged: row {number} has {wrong}")
 
 
+def _is_right(name: str, batch: "pa.RecordBatch", columns: Sequence[str] | None) -> bool:
+    """Whether all rows of a batch are as `_check_row` wants them; for some right rows, too, it is false."""
+    from pyarrow import compute, types
+
+    kinds = {"string": types.is_string, "int64": types.is_int64, "float64": types.is_float64}
+    read = {column: batch[column] for column in batch.schema.names}
+    for column, kind in _COLUMNS[name].items():
+        if column not in read:
+            if column in FILLED[name] and (columns is None or column in columns):
+                return False
+            continue
+        values = read[column]
+        if not kinds[kind](values.type) or (values.null_count and column in FILLED[name]):
+            return False
+        if kind == "float64" and compute.all(compute.is_finite(values)).as_py() is False:
+            return False
+        if column not in WORDS:
+            continue
+        for word in compute.unique(values).to_pylist():
+            if word is None:
+                continue
+            needed = [read[one] for one in NEEDED.get((column, word), ()) if one in read]
+            if word not in WORDS[column] or (name, column) == (ATTACKS, "outcome"):
+                return False
+            if any(one.null_count for one in needed):
+                these = compute.fill_null(compute.equal(values, word), False)
+                if any(one.filter(these).null_count for one in needed):
+                    return False
+    return True
+
+
 def _wrong_explanation(row: TableRow) -> str | None:
     """What is wrong with the JSON values of an explanation."""
     moves = row.get("moves")
@@ -502,9 +535,11 @@ def _wrong_explanation(row: TableRow) -> str | None:
 
 
 def _batches(
-    path: Path, only: Mapping[str, object], columns: Sequence[str] | None
+    path: Path, name: str, only: Mapping[str, object], columns: Sequence[str] | None
 ) -> Iterator[tuple[int, TableRow]]:
     """The numbered rows of a Parquet file; only some of those with other values in the columns of `only`.
+
+    Rows that are known to be right have the number 0. `name` is that of the table.
 
     Raises:
         RunError: as `read_rows`.
@@ -519,6 +554,7 @@ def _batches(
             if len(set(names)) < len(names):
                 raise RunError(f"table {str(path)!r} is damaged: it has two columns of one name")
             for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+                checked = _is_right(name, batch, columns)
                 # Filtered by Arrow, so that no Python object is made for the rows of other trials.
                 chosen = None
                 for column, value in only.items():
@@ -530,9 +566,11 @@ def _batches(
                 if chosen is not None:
                     numbers = compute.indices_nonzero(chosen).to_pylist()
                     yield from (
-                        (first + n, row)
+                        (0 if checked else first + n, row)
                         for n, row in zip(numbers, batch.filter(chosen).to_pylist(), strict=True)
                     )
+                elif checked:
+                    yield from ((0, row) for row in batch.to_pylist())
                 else:
                     yield from enumerate(batch.to_pylist(), start=first)
                 first += batch.num_rows

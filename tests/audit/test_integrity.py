@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pyarrow.parquet import ParquetFile
 
-from codeaudit.audit import integrity
+from codeaudit.audit import integrity, store
 from codeaudit.audit.integrity import RowCounts, check_rows
 from codeaudit.audit.store import SUITE, SUITE_COLUMNS, VERDICT_COLUMNS, VERDICTS, TableWriter
 from codeaudit.transforms.errors import RunError
@@ -135,3 +136,22 @@ def test_a_fault_is_found_and_named(fault: str, tmp_path: Path, monkeypatch: pyt
     with pytest.raises(RunError) as caught:
         check_rows(folder, MODELS)
     assert str(caught.value) == slowly(folder, monkeypatch)
+
+
+@pytest.mark.parametrize("fault", ["intact", *FAULTS])
+def test_rows_that_are_right_together_are_right_alone(fault: str, tmp_path: Path) -> None:
+    """A batch of rows is checked by columns; what that lets through, the check of each row lets through."""
+    asked = suite()
+    judged = verdicts(asked)
+    FAULTS.get(fault, lambda asked, judged: None)(asked, judged)
+    folder = written(tmp_path, asked, judged)
+    for name in (SUITE, VERDICTS):
+        for batch in ParquetFile(folder / name).iter_batches():
+            rows = list(enumerate(batch.to_pylist(), start=1))
+            try:
+                for number, row in rows:
+                    store._check_row(folder / name, name, number, row, None)
+                right = True
+            except RunError:
+                right = False
+            assert store._is_right(name, batch, None) is right
