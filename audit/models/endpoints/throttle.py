@@ -20,8 +20,10 @@ ENOUGH: Final = 0.97
 """The search chooses the smallest limit with this share of the best rate: a longer queue only waits."""
 HOLD: Final = 30.0
 """Seconds after a refusal during which the refused limit is not tried again."""
-SEARCH_AGAIN: Final = 60.0
-"""Seconds after a search until the next one, because an endpoint may get faster."""
+SEARCH_AGAIN: Final = 5.0
+"""Seconds after the first search until the next one. A machine that was busy elsewhere may have misled it."""
+LATEST: Final = 60.0
+"""The same between later searches, each of which waits twice as long: an endpoint may get faster."""
 
 
 class Throttle:
@@ -49,6 +51,10 @@ class Throttle:
         """The rates of this search, by limit."""
         self._flats = 0
         self._settled = 0.0
+        self._next_search = SEARCH_AGAIN
+        self._first = True
+        """Whether this is the first search. Later ones measure longer, and end with the first doubling that
+        is not worth it."""
         self._change(most or START, time.monotonic())
 
     @property
@@ -94,7 +100,8 @@ class Throttle:
         now = time.monotonic()
         self._successes += 1
         self._exposure += now - began
-        if self._successes >= max(self._limit, ROUND if self._searching else 1) or self._fails(now):
+        fewest = (ROUND if self._first else 2 * ROUND) if self._searching else 1
+        if self._successes >= max(self._limit, fewest) or self._fails(now):
             self._next(now)
 
     def refused(self, began: float, pause: float) -> None:
@@ -126,8 +133,9 @@ class Throttle:
             self._refused = None if late else self._refused
         elif self._searching:
             limit = self._searched(now)
-        elif now - self._settled > SEARCH_AGAIN:
-            self._searching, self._rates, self._flats = True, {}, 0
+        elif now - self._settled > self._next_search:
+            self._next_search = min(2 * self._next_search, LATEST)
+            self._searching, self._first, self._rates, self._flats = True, False, {}, 0
         self._change(min(limit, self._most), now)
 
     def _fails(self, now: float) -> bool:
@@ -150,11 +158,13 @@ class Throttle:
         rate, best = self._rate(now), max(self._rates.values(), default=0.0)
         self._rates[self._limit] = rate
         self._flats = 0 if rate > FASTER * best else self._flats + 1
-        if rate > SLOWER * best and self._flats < FLATS and self._limit < self._most:
+        flats = FLATS if self._first else 1
+        if rate > SLOWER * best and self._flats < flats and self._limit < self._most:
             return self._limit * 2
         self._searching, self._settled = False, now
         best = max(self._rates.values())
-        return min(limit for limit, found in self._rates.items() if found >= ENOUGH * best)
+        enough = ENOUGH if self._first else 1 / FASTER
+        return min(limit for limit, found in self._rates.items() if found >= enough * best)
 
     def _change(self, limit: int, now: float) -> None:
         self._limit = limit
