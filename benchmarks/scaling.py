@@ -31,6 +31,8 @@ from typing import TypeVar
 ROOT = Path(__file__).parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+WORK = ("ray::_done", "ray::_Holder.answer")
+"""Titles of the processes of Ray that make suites, or answer."""
 T = TypeVar("T")
 
 
@@ -202,6 +204,13 @@ def told(name: str, spent: Spent) -> None:
 
 def of_shards(options: argparse.Namespace, folder: Path) -> None:
     """Efficiency of shards and their merge."""
+    found = [shards_once(options, one) for one in sizes(options, folder)]
+    for name in ("shards", "shards and merge"):
+        print(f"{name}: {told_efficiency([(one['whole'], one[name]) for one in found])}")
+
+
+def shards_once(options: argparse.Namespace, folder: Path) -> Mapping[str, float]:
+    """Seconds of processors, of one process and of shards."""
     whole = watched(run_command(options, "whole", "--workers", "1"), folder)
     told("one process", whole)
     print(f"  memory: {growth(whole.samples)}")
@@ -214,25 +223,43 @@ def of_shards(options: argparse.Namespace, folder: Path) -> None:
     merged = watched([sys.executable, "-m", "codeaudit", "merge", *names, "--out", "run"], folder)
     told("merge", merged)
     print(f"  memory: {growth(merged.samples)}")
-    both = sum(one.cpu for one in parts)
-    print(
-        f"efficiency: {whole.cpu / both:.1%} before the merge, {whole.cpu / (both + merged.cpu):.1%} with it"
-    )
     print(f"different: {', '.join(differing(folder / 'whole', folder / 'run')) or 'nothing'}")
+    both = sum(one.cpu for one in parts)
+    return {"whole": whole.cpu, "shards": both, "shards and merge": both + merged.cpu}
 
 
 def of_ray(options: argparse.Namespace, folder: Path) -> None:
     """Efficiency of Ray on this machine."""
-    cores = ("--workers", str(options.parts))
-    local = watched(run_command(options, "whole", *cores), folder)
-    told("local", local)
-    remote = watched(run_command(options, "run", *cores, "--engine", "ray"), folder)
-    told("ray", remote)
-    print(
-        f"efficiency: {local.cpu / remote.cpu:.1%} of processor time, "
-        f"{local.seconds / remote.seconds:.1%} on the clock"
+    pairs = []
+    for place in sizes(options, folder):
+        cores = ("--workers", str(options.parts))
+        local = watched(run_command(options, "whole", *cores), place)
+        told("local", local)
+        remote = watched(run_command(options, "run", *cores, "--engine", "ray"), place)
+        told("ray", remote)
+        print(f"different: {', '.join(differing(place / 'whole', place / 'run')) or 'nothing'}")
+        pairs.append((local.cpu, remote.cpu))
+    print(f"ray: {told_efficiency(pairs)}")
+
+
+def sizes(options: argparse.Namespace, folder: Path) -> Iterator[Path]:
+    """A folder with a tenth of the functions, then one with all."""
+    for count in (options.functions // 10, options.functions):
+        place = folder / str(count)
+        place.mkdir(exist_ok=True)
+        write_corpus(place / "corpus.jsonl", count)
+        print(f"{count:,} functions", flush=True)
+        yield place
+
+
+def told_efficiency(pairs: Sequence[tuple[float, float]]) -> str:
+    """The efficiency at full size, and that of the nine tenths beyond the small size: starting costs nothing
+    there, as in a run of any length.
+    """
+    (one, other), (whole, parts) = pairs
+    return (
+        f"efficiency {whole / parts:.1%}; without what starting costs {(whole - one) / (parts - other):.1%}"
     )
-    print(f"different: {', '.join(differing(folder / 'whole', folder / 'run')) or 'nothing'}")
 
 
 def of_kills(options: argparse.Namespace, folder: Path) -> None:
@@ -244,9 +271,12 @@ def of_kills(options: argparse.Namespace, folder: Path) -> None:
 
     def kill(known: set[int], seconds: float) -> None:
         nonlocal last
-        workers = [(one, title) for one in sorted(known) if (title := _title(one)).startswith("ray::")]
-        busy = [(one, title) for one, title in workers if "IDLE" not in title]
-        if len(killed) < options.kills and busy and seconds - last > options.every:
+        # Not Ray's own processes: without them the whole machine is lost.
+        titles = [(one, _title(one)) for one in sorted(known)]
+        # Half of the kills for each kind of work, because suites are done before models are asked.
+        busy = [(one, title) for one, title in titles if title.startswith(WORK)]
+        busy = [(one, title) for one, title in busy if killed.count(title) < options.kills // 2]
+        if busy and seconds - last > options.every:
             victim, title = random.choice(busy)
             os.kill(victim, signal.SIGKILL)
             killed.append(title)
@@ -508,7 +538,7 @@ def main() -> None:
     folder = options.scratch or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        if options.costs is None:
+        if options.costs is None and options.kind in ("kills", "simulate"):
             write_corpus(folder / "corpus.jsonl", options.functions)
         kinds[options.kind](options, folder)
     finally:
