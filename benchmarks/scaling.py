@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -325,6 +326,8 @@ class Costs:
     """To send the queries of one sample to another process, and its answers back."""
     kept: float
     """Bytes in memory for each sample of the corpus, while samples are drawn."""
+    foreign: float
+    """The same for a sample of another shard."""
     cached: float
     """Bytes of the cache for one sample and model."""
 
@@ -336,10 +339,19 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
     return found, time.process_time() - start
 
 
+def held(work: Callable[[], object]) -> int:
+    """The bytes that a result keeps in memory."""
+    tracemalloc.start()
+    found = work()
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del found
+    return size
+
+
 def measured(options: argparse.Namespace, folder: Path) -> Costs:
     """The costs of each step, over a corpus of the repeated functions."""
     import pickle
-    import tracemalloc
 
     import codeaudit
     from codeaudit.audit.cache import AnswerCache, ModelMemory
@@ -360,10 +372,8 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
 
     task = TASKS.get("function-name")
     source = corpus(str(folder / "corpus.jsonl"), None, CorpusResources(cache=None, note=None))
-    tracemalloc.start()
-    drawn = select(source, task.prepare, limit=None, seeds=[0])
-    kept = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
+    kept = held(lambda: select(source, task.prepare, limit=None, seeds=[0]))
+    foreign = held(lambda: select(source, task.prepare, limit=None, seeds=[0], own=lambda _: False))
     drawn, read = timed(lambda: select(source, task.prepare, limit=None, seeds=[0]))
     samples = drawn[0].samples
     names = ("identity", *options.transform.split(","))
@@ -434,6 +444,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
         summary=summary / count,
         pickled=pickled / count,
         kept=kept / count,
+        foreign=foreign / count,
         cached=(folder / "costs.sqlite").stat().st_size / count,
     )
 
@@ -507,7 +518,7 @@ def simulate(options: argparse.Namespace, folder: Path) -> None:
                     *(f"{samples:,.0f}", str(machines), name, f"{sum(found.values()) - beside:,.2f}"),
                     max(found, key=lambda step: found[step]),
                     *(f"{found[step]:,.2f}" if step in found else "" for step in steps),
-                    f"{costs.kept * samples / 1e9:,.1f} GB",
+                    f"{samples * (costs.kept / processes + costs.foreign * (processes > 1)) / 1e9:,.1f} GB",
                     f"{costs.cached * samples * options.models / processes / 1e9:,.1f} GB",
                 ]
                 print(f"| {' | '.join(cells)} |")

@@ -49,6 +49,7 @@ def test_shards_and_ray_have_other_limits(script: Script) -> None:
         summary=2e-4,
         pickled=2e-5,
         kept=1,
+        foreign=1,
         cached=1,
     )
     small, large = (scaling.Cluster(machines=machines, cores=16) for machines in (1, 256))
