@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from rich.text import Text
 
 from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.checks import DAMAGED
+from codeaudit.audit.integrity import VARIANT
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import explanation_row, keep_explanations, prediction_of, read_suite
@@ -79,31 +81,46 @@ def violations(
         UsageError: the run has no such model, or several samples whose ids begin so.
     """
     names = _models(run, models)
-    verdicts = [row for row in read_rows(run.path / VERDICTS) if row["model"] in names]
+    place = run.path / VERDICTS
     if sample is not None:
-        sample = _whole(sample, {row["sample"] for row in verdicts})
-    wanted = {
-        (row["model"], row["seed"], row["sample"], row["transform"], row["variant"]): row
-        for row in verdicts
-        if row["kind"] in ("preserving", "paper")
-        and row["outcome"] == "violated"
-        and (sample is None or row["sample"] == sample)
-        and (not transforms or row["transform"] in transforms)
+        every = read_rows(place, columns=("model", "sample"))
+        sample = _whole(sample, {row["sample"] for row in every if row["model"] in names})
+
+    def keys(model: str) -> Iterator[tuple[Any, ...]]:
+        for row in read_rows(place, columns=("model", "kind", "outcome", *VARIANT)):
+            if (
+                row["model"] == model
+                and row["kind"] in ("preserving", "paper")
+                and row["outcome"] == "violated"
+                and (sample is None or row["sample"] == sample)
+                and (not transforms or row["transform"] in transforms)
+            ):
+                # By variant first: with a limit each sample and transform has its turn before second
+                # variants do.
+                yield row["variant"], row["seed"], row["sample"], row["transform"]
+
+    # Only what is chosen is kept, because the rows of a large run do not fit into memory.
+    most = limit if sample is None else 0
+    chosen = {name: nsmallest(most, keys(name)) if most else sorted(keys(name)) for name in names}
+    wanted = {(name, *key[1:], key[0]) for name, found in chosen.items() for key in found}
+    rows = {
+        key: row
+        for row in read_rows(place)
+        if (key := tuple(row[name] for name in ("model", *VARIANT))) in wanted
     }
     perturbed = _variants(run, {key[1:] for key in wanted})
-    found = []
-    for model in names:
-        # By variant first: with a limit each sample and transform has its turn before second variants do.
-        keys = sorted((key for key in wanted if key[0] == model), key=lambda key: (key[4], key[1:]))
-        for key in keys[: limit or None] if sample is None else keys:
-            if key[1:] not in perturbed:
+    made = []
+    for name, found in chosen.items():
+        for variant, *others in found:
+            key = (*others, variant)
+            if key not in perturbed:
                 raise RunError(
                     f"{SUITE} and {VERDICTS} in {str(run.path)!r} are of different runs; run the audit again"
                 )
-            made = _violated(run.path / VERDICTS, wanted[key], perturbed[key[1:]])
-            if made is not None:
-                found.append(RecordedViolation(model=model, seed=key[1], violated=made))
-    return found
+            violated = _violated(place, rows[name, *key], perturbed[key])
+            if violated is not None:
+                made.append(RecordedViolation(model=name, seed=key[0], violated=violated))
+    return made
 
 
 def explain_violations(
@@ -201,8 +218,9 @@ def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], P
     for seed in sorted({key[0] for key in wanted}):
         for case in read_suite(run.path / SUITE, seed=seed):
             for outcome in case.outcomes:
-                if isinstance(outcome, Perturbed):
-                    found[seed, case.sample.id, outcome.transform, outcome.variant] = outcome
+                key = (seed, case.sample.id, outcome.transform, outcome.variant)
+                if isinstance(outcome, Perturbed) and key in wanted:
+                    found[key] = outcome
     return found
 
 
