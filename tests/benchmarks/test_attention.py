@@ -27,7 +27,9 @@ def test_dense_attention_is_vanilla_without_padding(benchmark: ModuleType) -> No
     assert not torch.allclose(given["dense"], given["spe"], atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_grows_with_the_input(benchmark: ModuleType) -> None:
-    small, large = (benchmark.peak("dense", tokens) for tokens in (64, 1024))
+    """In processes of their own: this one may already hold all the memory that is asked for."""
+    small, large = (benchmark.megabytes("dense", tokens) for tokens in (64, 2048))
     assert 0 <= small < large < 500
