@@ -25,7 +25,10 @@ HOMES = {
     "transformers": ("audit/models/hf/", "audit/papers/permutation_equivariance/"),
     "huggingface_hub": ("audit/models/hf/",),
     "openai": ("audit/models/openai/",),
-    "pyarrow": ("audit/store.py", "audit/corpora/tables.py", "audit/models/predictions.py"),
+    "pyarrow": (
+        *("audit/store.py", "audit/integrity.py", "audit/corpora/tables.py", "audit/models/predictions.py"),
+        "codeaudit/merging.py",
+    ),
     "sqlite3": ("audit/cache.py",),
     "tree_sitter": ("transforms/java/parsing.py",),
     "tree_sitter_java": ("transforms/java/parsing.py",),

@@ -407,7 +407,7 @@ def test_the_hook_as_it_is_declared(tmp_path: Path) -> None:
         [sys.executable, *words], cwd=tmp_path / "project", env=environment(), capture_output=True, text=True
     )
     assert done.returncode == 1, done.stderr
-    assert "gate FAILED: 1 of 1 checks" in done.stdout
+    assert "gate FAILED: 2 of 2 checks" in done.stdout, "rename and rename-parameters"
 
 
 def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:
