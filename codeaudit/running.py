@@ -110,9 +110,11 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, columns, sites, dependence, execute, suite, wrap, base_url, device, precision, batch_size,
-    max_requests, max_tokens, max_cost, workers, cache,
-    engine, address, shard, sign_key
+    labels, columns, sites, dependence, execute, suite, wrap, base_url
+        As the options of `codeaudit run --help`.
+    device, precision, batch_size, workers, engine, address, shard
+        As the options of `codeaudit run --help`.
+    max_requests, max_tokens, max_cost, cache, sign_key
         As the options of `codeaudit run --help`.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.

@@ -189,19 +189,20 @@ def _write_members(
 def _write_transform(name: str, entry: TransformEntry, language: Language | None, indent: str) -> None:
     click.echo(f"{indent}{name}{_standing(name, language)}")
     twin = f"; its control: {entry.twin}" if entry.twin else ""
-    example = _example(name, entry, language) if language is not None else ()
-    for line in (entry.summary, _promise(entry) + twin, *example):
+    shown = example(name, entry, language) if language is not None else ()
+    for line in (entry.summary, promise(entry) + twin, *shown):
         click.echo(f"{indent}    {line}".rstrip())
 
 
-def _promise(entry: TransformEntry) -> str:
+def promise(entry: TransformEntry) -> str:
+    """What a transform does to the meaning, in words."""
     if entry.kind == "preserving":
         seen = ", changes what callers see" if entry.interface else ""
         return "keeps the meaning" + seen + (f", if {entry.assumes}" if entry.assumes else "")
     return "changes the meaning" if entry.kind == "control" else "changes nothing"
 
 
-def _example(name: str, entry: TransformEntry, language: Language) -> Iterator[str]:
+def example(name: str, entry: TransformEntry, language: Language) -> Iterator[str]:
     """The change of a transform's example, as a diff without its heading."""
     if not entry.example:
         return

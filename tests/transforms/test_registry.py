@@ -8,7 +8,6 @@ import itertools
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,11 +135,6 @@ def test_families_are_expanded() -> None:
     assert expand(PYTHON.standard) == PYTHON.standard
     with pytest.raises(UsageError, match="did you mean 'order'"):
         expand(["ordre"])
-
-
-def test_every_transform_stands_in_the_documentation() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "transforms.md").read_text(encoding="utf-8")
-    assert [name for name in ENTRIES if f"`{name}`" not in text] == []
 
 
 def _outcome(name: str) -> Outcome:

@@ -1,0 +1,156 @@
+"""Writes what the program knows about itself into the pages: its transforms, its commands.
+
+A page has a line `<!-- generated: WHAT -->`, and the build puts Markdown in its place. So nothing that the
+code says already stands in a second place.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import click
+
+from codeaudit.audit.corpora.native import DATA_SETS
+from codeaudit.cli.grouped import SUBJECTS
+from codeaudit.cli.list import example, promise
+from codeaudit.cli.main import COMMANDS, cli
+from codeaudit.transforms.language import LANGUAGES, TransformEntry
+
+MARK: Final = re.compile(r"^<!-- generated: ([\w -]+) -->$", re.MULTILINE)
+
+
+def filled(text: str) -> str:
+    """A page with what is generated in the place of its marks.
+
+    Raises:
+        KeyError: a mark names nothing that can be generated.
+    """
+    return MARK.sub(lambda mark: "\n".join(_written(*mark[1].split())), text)
+
+
+def setup(app: Any) -> Mapping[str, bool]:
+    """Connect to Sphinx."""
+    app.connect("source-read", _fill)
+    return {"parallel_read_safe": True}
+
+
+def _fill(app: Any, page: str, text: list[str]) -> None:
+    text[0] = filled(text[0])
+
+
+def _written(what: str, *names: str) -> Iterator[str]:
+    writers: Mapping[str, Callable[..., Iterator[str]]] = {
+        "families": _families,
+        "transforms": _transforms,
+        "commands": _commands,
+        "data-sets": _data_sets,
+    }
+    return writers[what](*names)
+
+
+# ── transforms ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _families(name: str) -> Iterator[str]:
+    """The names of a language's transforms, a row for each family."""
+    yield "| family | keeps the meaning | controls |\n|---|---|---|"
+    for family in LANGUAGES.get(name).families:
+        of_kind = {
+            kind: ", ".join(
+                f"`{own}`{'†' if entry.interface else ''}{'‡' if entry.assumes else ''}"
+                for own, entry in family.transforms.items()
+                if entry.kind == kind
+            )
+            for kind in ("preserving", "control")
+        }
+        title = f"[{family.name}](reference/{name}.md#{family.name}): {family.summary.rstrip('.')}"
+        yield f"| {title} | {of_kind['preserving']} | {of_kind['control']} |"
+
+
+def _transforms(name: str) -> Iterator[str]:
+    """The transforms of a language, by family."""
+    language = LANGUAGES.get(name)
+    for family in language.families:
+        yield f"## {family.name}\n\n{family.summary}\n"
+        for own, entry in family.transforms.items():
+            yield f"### {own}\n"
+            yield f"{_sentence(entry.summary)} {_sentence(promise(entry))}{_further(own, entry, name)}\n"
+            if shown := list(example(own, entry, language)):
+                yield "\n".join(["```diff", *shown, "```\n"])
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _further(name: str, entry: TransformEntry, language: str) -> str:
+    record = LANGUAGES.get(language)
+    told = [
+        f"Its control is `{entry.twin}`." if entry.twin else "",
+        "It is part of a default run." if name in (*record.standard, *record.controls) else "",
+        "`--dependence` chooses what it promises." if entry.related else "",
+    ]
+    return "".join(f" {one}" for one in told if one)
+
+
+# ── commands ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _commands() -> Iterator[str]:
+    """Every command with its arguments and options."""
+    above = click.Context(cli, info_name="codeaudit")
+    for name in COMMANDS:
+        command = cli.get_command(above, name)
+        assert command is not None
+        with click.Context(command, info_name=name, parent=above) as context:
+            yield f"## codeaudit {name}\n"
+            yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n"
+            yield from _paragraphs(command.help or "")
+            yield from _options(command, context)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """A help text; a paragraph that the terminal must not wrap is shown as it is."""
+    for paragraph in inspect.cleandoc(text).split("\n\n"):
+        first, _, rest = paragraph.partition("\n")
+        if first == "\b":
+            title, _, lines = rest.partition("\n")
+            yield f"{title}\n\n```text\n{lines}\n```\n"
+        else:
+            yield _literal(" ".join(paragraph.split())) + "\n"
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    rows: dict[str, list[tuple[str, str]]] = {}
+    subjects = {name: subject for subject, names in SUBJECTS.items() for name in names}
+    for one in command.get_params(context):
+        if (record := one.get_help_record(context)) is not None:
+            rows.setdefault(subjects.get(one.name or "", "General"), []).append(record)
+    for subject in (*SUBJECTS, *(other for other in rows if other not in SUBJECTS)):
+        if subject in rows:
+            yield f"**{subject}**\n\n| option | meaning |\n|---|---|"
+            yield from (f"| `{_cell(option)}` | {_literal(_cell(told))} |" for option, told in rows[subject])
+            yield ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _literal(text: str) -> str:
+    """Text outside of backticks in which no character is markup."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(one if one.startswith("`") else re.sub(r"([*_<>\[\]])", r"\\\1", one) for one in parts)
+
+
+# ── data sets ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _data_sets() -> Iterator[str]:
+    """The data sets that are read in their own columns."""
+    yield "| data set | where | columns | licence | known errors |\n|---|---|---|---|---|"
+    for one in DATA_SETS:
+        known = one.known_errors or "none that we know"
+        told = (one.name, one.place, ", ".join(one.columns), one.licence, known)
+        yield f"| {' | '.join(_literal(_cell(cell)) for cell in told)} |"

@@ -1,0 +1,106 @@
+"""The documentation site: what is generated, what the pages name, and the build."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from codeaudit.cli.main import COMMANDS, cli
+from codeaudit.transforms.registry import ENTRIES
+from tests.support.commands import ROOT, environment
+from tests.support.pages import PAGES
+
+SITE = ROOT / "docs" / "site"
+
+
+@pytest.fixture(scope="module")
+def generated() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_generated", SITE / "generated.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, set[str]]:
+    """The options of each command."""
+    above = click.Context(cli)
+    found: dict[str, set[str]] = {}
+    for name in COMMANDS:
+        command = cli.get_command(above, name)
+        assert command is not None
+        options = [option for one in command.params for option in (*one.opts, *one.secondary_opts)]
+        found[name] = {"--help", "-h", *(option for option in options if option.startswith("-"))}
+    return found
+
+
+def test_the_overview_names_every_transform(generated: ModuleType) -> None:
+    text = generated.filled((ROOT / "docs" / "transforms.md").read_text("utf-8"))
+    assert [name for name in ENTRIES if f"`{name}`" not in text] == []
+    assert "<!-- generated" not in text
+
+
+def test_a_mark_that_names_nothing_is_an_error(generated: ModuleType) -> None:
+    with pytest.raises(KeyError, match="nonsense"):
+        generated.filled("<!-- generated: nonsense -->")
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("language", ["algebra", "x86", "java", "python"])
+def test_the_catalogue_shows_an_example_of_each_transform(generated: ModuleType, language: str) -> None:
+    text = generated.filled((ROOT / "docs" / "reference" / f"{language}.md").read_text("utf-8"))
+    entries = re.split(r"^### ", text, flags=re.MULTILINE)[1:]
+    assert len(entries) == sum(
+        len(family.transforms) for family in generated.LANGUAGES.get(language).families
+    )
+    for entry in entries:
+        name, _, rest = entry.partition("\n")
+        assert re.search(r"^[+-]", rest.partition("```diff")[2], re.MULTILINE), name
+
+
+def test_the_reference_shows_every_option(generated: ModuleType, commands: dict[str, set[str]]) -> None:
+    text = generated.filled((ROOT / "docs" / "reference" / "commands.md").read_text("utf-8"))
+    sections = dict(re.findall(r"^## codeaudit (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    assert sections.keys() == commands.keys()
+    for name, options in commands.items():
+        shown = set(re.findall(r"--[\w-]+", sections[name]))
+        assert {option for option in options if option.startswith("--")} <= shown, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_option_that_a_page_names_exists(page: Path, commands: dict[str, set[str]]) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    known = set().union(*commands.values())
+    in_text = re.findall(
+        r"(?<=`)--[a-z][\w-]*(?![\w…-])", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    )
+    assert [option for option in in_text if option not in known | OF_OTHERS] == []
+    for line in re.sub(r" \\\n\s*", " ", text).splitlines():
+        for name, words in re.findall(r"codeaudit (\w+)((?: [^`|;&#>]*)?)", line):
+            if name in commands:
+                options = {option.partition("=")[0] for option in re.findall(r"(?<= )--[a-z][\w-]*", words)}
+                assert options <= commands[name] | OF_OTHERS, line
+
+
+OF_OTHERS = frozenset({"--more", "--tsv"})
+"""Options of benchmarks and plug-ins that a page names."""
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    for needed in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(needed)
+    words = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-c", str(SITE)]
+    done = subprocess.run(
+        [*words, str(ROOT), str(tmp_path)], env=environment(), capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "docs" / "reference" / "api.html").read_text("utf-8")
+    assert 'id="codeaudit.run"' in page
