@@ -69,6 +69,7 @@ from codeaudit.preparing import (
     watched_cases,
 )
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CannotAudit, LimitError, ModelError, RunError, UsageError
@@ -156,6 +157,8 @@ def audit_models(
         if options.shard is not None:
             progress.note(f"shard {part}: only its share of the samples is audited")
         _note_relations(models, inputs.transforms, progress)
+        if len(models) > 1 and len(inputs.seeds) > 1:
+            check_installed()  # the summary compares them
         job = PreparedRun(
             options=options,
             specs=specs,

@@ -20,7 +20,6 @@ from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.x86 import X86
-from codeaudit.transforms.x86.reading import read
 
 ORDER: Final = "order"
 """The kind of the moves that reorder instructions. The cost of a block depends on their order."""
@@ -47,6 +46,9 @@ class Throughput(Task):
         """The block as it is. A label that is no positive number is dropped."""
         if sample.language != X86.name:
             return "not x86"
+        # Here, because the prompts of all tasks are read for every endpoint, and few of them ask about blocks.
+        from codeaudit.transforms.x86.reading import read
+
         try:
             read(sample.source)
         except SourceError:

@@ -5,12 +5,13 @@ It imports no framework: versions are read from the metadata of the installed di
 
 import json
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final
 
 import click
@@ -141,7 +142,9 @@ def what_to_install(error: ImportError) -> str:
     module = (error.name or "").partition(".")[0]
     for name, part in PARTS.items():
         if part.module == module and isinstance(error, ModuleNotFoundError):
-            return f"this needs {name}, which is not installed ({part.adds}); {_installs(name, part)}"
+            # One part seldom comes alone: without torch, its tokenizers are missing, too.
+            every = "" if part.extra else ", or all that is missing: pip install codeaudit"
+            return f"this needs {name}, which is not installed ({part.adds}); {_installs(name, part)}{every}"
     if isinstance(error, ModuleNotFoundError) and module:
         return f"the module {module!r} is not installed; codeaudit doctor says what is"
     told = " ".join(str(error).split())
@@ -149,8 +152,20 @@ def what_to_install(error: ImportError) -> str:
 
 
 def _installs(name: str, part: Part) -> str:
-    # The quotes keep a shell from reading the brackets.
-    return f'try: pip install "codeaudit[{part.extra}]"' if part.extra else f"try: pip install {name}"
+    # The quotes keep a shell from reading brackets and the signs of ranges.
+    if part.extra:
+        return f'try: pip install "codeaudit[{part.extra}]"'
+    found = _requirement(name)
+    return f'try: pip install "{found}"' if found != name else f"try: pip install {name}"
+
+
+def _requirement(name: str) -> str:
+    """A distribution with the versions that the installed codeaudit takes; the bare name in a checkout."""
+    with suppress(PackageNotFoundError):
+        for one in requires("codeaudit") or ():
+            if re.match(r"[\w.-]*", one).group() == name:
+                return one
+    return name
 
 
 def _version(distribution: str) -> str:

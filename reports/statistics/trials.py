@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from itertools import combinations, pairwise, permutations
 from math import factorial, lcm, prod, sqrt
 from statistics import fmean, stdev
@@ -17,6 +18,8 @@ Three groups of five values have 756,756 assignments.
 """
 
 NAME: Final = "Kruskal-Wallis"
+LIBRARY: Final = "scikit_posthocs"
+"""The module with Conover's test. It is a part of the full installation only."""
 
 Values = Sequence[Sequence[float]]
 
@@ -101,6 +104,16 @@ def kruskal_wallis(groups: Values) -> Test:
     )
 
 
+def check_installed() -> None:
+    """Check that the library of `conover` is there, before an audit pays for answers that need it.
+
+    Raises:
+        ModuleNotFoundError: it is not.
+    """
+    if find_spec(LIBRARY) is None:
+        raise ModuleNotFoundError(f"No module named {LIBRARY!r}", name=LIBRARY)
+
+
 def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
     """Every pair of groups by Conover's t on the joint ranks, Holm-adjusted over all pairs.
 
@@ -112,8 +125,6 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
     Conover and Iman (1979), On multiple-comparisons procedures, LA-7677-MS. Cliff (1993), Dominance
     statistics, for delta.
     """
-    from scikit_posthocs import posthoc_conover
-
     names, ranks = list(groups), _rank(list(groups.values()))
     n, k = ranks.n, len(names)
     raw: list[tuple[str, str, float, str]] = []
@@ -123,6 +134,8 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
             p = kruskal_wallis([groups[first], groups[second]]).p
             raw.append((first, second, 1.0 if p is None else p, "exact permutation"))
     else:
+        from scikit_posthocs import posthoc_conover
+
         # Unadjusted here: Holm's adjustment below is over all pairs, also those of the branch above.
         table = posthoc_conover([list(groups[name]) for name in names]).to_numpy()
         for i, j in combinations(range(k), 2):

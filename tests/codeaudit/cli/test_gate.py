@@ -429,7 +429,7 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:
     code = 0
     for step in action["runs"]["steps"]:
         assert step["shell"] == "bash"
-        if step.get("if") == "inputs.install == 'true'" and inputs["install"] != "true":
+        if step.get("if") == "inputs.install != 'false'" and inputs["install"] == "false":
             continue
         assert "${{" not in step["run"], "an input would become part of the script"
         told = {
