@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -162,7 +162,7 @@ MISSING = {
 
 
 @pytest.fixture(scope="module")
-def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh environment, made by the documented command."""
     folder = tmp_path_factory.mktemp("light") / "env"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -172,7 +172,7 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if "NewConnectionError" in done.stderr or "Temporary failure in name resolution" in done.stderr:
         pytest.skip("no package index can be reached")
     assert done.returncode == 0, done.stderr[-3000:]
-    yield folder
+    return folder
 
 
 def in_light(light: Path, words: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:

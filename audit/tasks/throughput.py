@@ -46,7 +46,7 @@ class Throughput(Task):
         """The block as it is. A label that is no positive number is dropped."""
         if sample.language != X86.name:
             return "not x86"
-        # Here, because the prompts of all tasks are read for every endpoint, and few of them ask about blocks.
+        # Here, because every endpoint reads the prompts of all tasks, and few are asked about blocks.
         from codeaudit.transforms.x86.reading import read
 
         try:
