@@ -163,7 +163,7 @@ def _requirement(name: str) -> str:
     """A distribution with the versions that the installed codeaudit takes; the bare name in a checkout."""
     with suppress(PackageNotFoundError):
         for one in requires("codeaudit") or ():
-            if re.match(r"[\w.-]*", one).group() == name:
+            if re.split(r"[^\w.-]", one, maxsplit=1)[0] == name:
                 return one
     return name
 
