@@ -22,7 +22,7 @@ from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, defau
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
-from codeaudit.audit.interface import Model, RecordedAnswers, Task
+from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers, Task
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
@@ -37,7 +37,9 @@ from codeaudit.audit.run import (
     SilentProgress,
     ask_again,
     audit,
+    first_answers,
     queries,
+    query_of,
     repeats,
 )
 from codeaudit.audit.search.attacks import attack
@@ -445,6 +447,7 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
         ModelError: a model cannot answer.
         RunError: a table cannot be written.
     """
+    _try_endpoints(job, remember)
     about = {"schema": TABLE_SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with (
         job.folder.replacing(SUITE) as place,
@@ -466,6 +469,24 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
         return summary
     with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
         return with_attacks(summary, _attacked(job, remember, table))
+
+
+def _try_endpoints(job: PreparedRun, remember: Remember) -> None:
+    """Ask each endpoint one query of the run: a wrong address, key or model is told before the suite is made.
+
+    The answer goes into the memory, so that it is not paid for twice.
+
+    Raises:
+        ModelError: the endpoint is absent, or refuses the key or the model.
+    """
+    endpoints = [model for model in job.models if isinstance(model, AnswersInAnyOrder)]
+    sample = job.inputs.example() if endpoints else None
+    if sample is None:
+        return
+    for model in endpoints:
+        first_answers(
+            [query_of(sample, sample.source, job.task.name)], _setup(job, model, remember, NoMonitor())
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

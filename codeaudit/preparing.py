@@ -306,6 +306,11 @@ class DrawnInputs:
         """The number of samples in a trial whose variants are made."""
         return len(self._plain(seed))
 
+    def example(self) -> Sample | None:
+        """A sample of the first trial; `None` if this shard has none of the plain draw."""
+        own = (one for _, one in self._plain(self.seeds[0]) if self.shard.has(one.id))
+        return next(own, None)
+
     def chooser(self, readable: Readable) -> MovableChooser | None:
         """What chooses the samples of a trial beyond the plain draw; `None` if there shall be none."""
         if not self.movable:
@@ -404,6 +409,11 @@ class FrozenInputs:
     def size(self, seed: int) -> None:
         """Unknown before the suite is read."""
         return
+
+    def example(self) -> Sample | None:
+        """As `DrawnInputs.example`."""
+        own = (case for _, case in self.placed(self.seeds[0], self.cases(self.seeds[0])))
+        return next((case.sample for case in own), None)
 
     def chooser(self, readable: Readable) -> MovableChooser:
         """What counts the movable samples; it draws none, because a suite fixes the samples."""
