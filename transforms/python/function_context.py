@@ -29,6 +29,9 @@ _DEFINITION: Final = re.compile(r"^(?:async )?def ", re.MULTILINE)
 _OTHER: Final = re.compile(r"^(?!(?:async )?def |[@#)\]}\s]|$)", re.MULTILINE)
 _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
+_GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
+"""The names of a `global` statement, and what else stands on its line."""
+_STARRED: Final = re.compile(r"import\s*\*")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
 _KNOWN: Final = _PLAIN_BUILTINS | MODULE_NAMES
@@ -57,18 +60,34 @@ def obstacle_in_file(source: str, file: str) -> str | None:
     return REBOUND if mentions(source, rebound_names(file)) else None
 
 
-@lru_cache(maxsize=64)
 def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
-    return frozenset(_starred(text) | _in_tables(text))
+    found = _REBOUND_IN.get(text)
+    # The interpreter's tables cost half of a syntax tree.
+    return _noted(text, frozenset(_starred(text) | _in_tables(text))) if found is None else found
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
     """As `rebound_names`, for a text that is already parsed."""
-    if "global" in text and any(
-        not _KNOWN.isdisjoint(node.names) for node in ast.walk(tree) if isinstance(node, ast.Global)
-    ):
-        return rebound_names(text)
+    found = _REBOUND_IN.get(text)
+    return _noted(text, _rebound_in(text, tree)) if found is None else found
+
+
+_REBOUND_IN: Final[dict[str, frozenset[str]]] = {}
+"""The last answers. A transform that has the tree of a file and one that has not share them."""
+_KEPT: Final = 64
+
+
+def _noted(text: str, found: frozenset[str]) -> frozenset[str]:
+    while len(_REBOUND_IN) >= _KEPT:
+        _REBOUND_IN.pop(next(iter(_REBOUND_IN)), None)
+    _REBOUND_IN[text] = found
+    return found
+
+
+def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
+    if _declares_known(text):
+        return frozenset(_starred(text) | _in_tables(text))
     bound, imported, defined = set[str](), set[str](), set[str]()
     inner = set[int]()
     for node in own_nodes(tree.body):
@@ -83,10 +102,18 @@ def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
     return frozenset(_starred(text) | bound & _PLAIN_BUILTINS | variables & MODULE_NAMES)
 
 
+def _declares_known(text: str) -> bool:
+    """Whether some function may declare the name of a builtin or module global."""
+    # Looking for the plain word first saves most searches.
+    declared = _GLOBAL.findall(text) if "global" in text else ()
+    return not _KNOWN.isdisjoint(_WORD.findall(" ".join(declared)))
+
+
 def _starred(text: str) -> Set[str]:
     """The names that a star import may bind; what it binds is not in the text."""
     names: set[str] = set()
-    for module in _STAR.findall(text) if "import" in text and "*" in text else ():
+    # A search that begins with a long plain word is the fastest.
+    for module in _STAR.findall(text) if _STARRED.search(text) else ():
         # Assume the worst of modules that are not standard.
         names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _PLAIN_BUILTINS
     return names
@@ -95,7 +122,7 @@ def _starred(text: str) -> Set[str]:
 def _in_tables(text: str) -> Set[str]:
     """What the symbol tables of the interpreter say of a text."""
     names: set[str] = set()
-    for table in _tables(text):
+    for table in _tables(text, everywhere=_declares_known(text)):
         top = table.get_type() in ("module", "MODULE")
         for name in _KNOWN.intersection(table.get_identifiers()):
             symbol = table.lookup(name)
@@ -147,7 +174,8 @@ def _cut(source: str) -> FunctionContext:
     return FunctionContext(before, inner, after, obstacle_in_file(inner, source))
 
 
-def _tables(text: str) -> Iterator[symtable.SymbolTable]:
+def _tables(text: str, *, everywhere: bool) -> Iterator[symtable.SymbolTable]:
+    """The table of the module, and on demand those of all scopes in it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -157,5 +185,5 @@ def _tables(text: str) -> Iterator[symtable.SymbolTable]:
     while pending:
         table = pending.pop()
         yield table
-        if "global" in text:  # else no function binds a name of the module
+        if everywhere:
             pending += table.get_children()

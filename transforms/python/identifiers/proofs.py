@@ -73,6 +73,13 @@ def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:
     return True
 
 
+def has_cells(code: CodeType) -> bool:
+    """Whether a code object, or one in it, has variables of closures."""
+    return bool(code.co_cellvars or code.co_freevars) or any(
+        isinstance(one, CodeType) and has_cells(one) for one in code.co_consts
+    )
+
+
 def _same_variables(
     before: tuple[str, ...], after: tuple[str, ...], variables: Mapping[str, Collection[str]]
 ) -> bool:
