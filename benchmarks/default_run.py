@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.auditing import audit_models
 from codeaudit.options import DEFAULT_MOVABLE, RunOptions, default_workers
 
@@ -70,6 +71,7 @@ class Ignoring:
 
 def stages(workers: int | None, folder: Path) -> StageClock:
     """Carry out the default run in an empty folder."""
+    collect_rarely()
     clock = StageClock()
     options = RunOptions(
         movable=DEFAULT_MOVABLE,

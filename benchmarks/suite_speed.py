@@ -23,6 +23,7 @@ from dataclasses import replace
 
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.records import Perturbed, Sample
 
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument("--variants", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
+    collect_rarely()
     plan = SuitePlan(transforms=tuple(chosen.transform.split(",")), variants=chosen.variants, seed=0)
     for spec in chosen.corpora:
         found = list(corpus(spec, None, CorpusResources(cache=None, note=print)).read(Counter()))

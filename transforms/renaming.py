@@ -5,16 +5,16 @@ name (a parameter stays a parameter, a 64-bit register stays a 64-bit register) 
 occurrences mean the same variable after the renaming exactly if they did before).
 
 `Rename` draws the new names and rewrites; a language gives it `RenamableNames`, the names of one text. Every
-result is parsed again and proved equal to the original up to these names; a result without a proof is
-refused. `RenameVariables` is the part that languages with variables share: names are made by a strategy of
-`naming`.
+result is parsed again and proved equal to the original up to these names, or shares the proof of another
+one (`NewWords`); a result without a proof is refused. `RenameVariables` is the part that languages with
+variables share: names are made by a strategy of `naming`.
 
 `Merging` is the control: two variables become one, which breaks the referent relation. A language gives it
 `Merges`, the possible merges of one text.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 from typing import Final, Protocol
@@ -177,6 +177,41 @@ class RenamableVariables(Protocol):
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence that a text is this function with exactly these new names; `None` if it is not."""
+
+
+class NewWords:
+    """The proofs that the texts of one function with new words for its variables can share.
+
+    A compiler sees in a name only which other names it equals. A new word is no word of the function, and no
+    word of the language. It equals nothing else in the text. So if one text is shown to give new words to
+    these variables, then so do all texts with other new words at the same places, also for fewer variables.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._last: tuple[str, Mapping[int, str]] = "", {}
+        self._shown: Set[int] = frozenset()
+
+    def made(self, text: str, names: Mapping[int, str]) -> str:
+        """The same text; remembers that it was made by a change of these names, and of nothing else."""
+        self._last = text, dict(names)
+        return text
+
+    def show(self, names: Mapping[int, str], words: Collection[str]) -> None:
+        """Note that the text with these names has a proof; `words` are all words of the function."""
+        if len(names) > len(self._shown) and self._are_new(names, words):
+            self._shown = frozenset(names)
+
+    def shows(self, text: str, names: Mapping[int, str], words: Collection[str]) -> bool:
+        """Whether the text that was made last has a proof, because another text has one."""
+        return names.keys() <= self._shown and self._last == (text, names) and self._are_new(names, words)
+
+    def _are_new(self, names: Mapping[int, str], words: Collection[str]) -> bool:
+        fresh = set(names.values())
+        return len(fresh) == len(names) and all(
+            name not in words and name.isascii() and name.isidentifier() and not self._lexicon.reserved(name)
+            for name in fresh
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

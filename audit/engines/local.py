@@ -11,6 +11,7 @@ from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from typing import Protocol, TypeVar
 
+from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.interface import Model
 
 T = TypeVar("T")
@@ -75,6 +76,7 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
 def _serve() -> None:
     """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_rarely()
     # Notes about plug-ins: the parent has written them already.
     logging.getLogger("codeaudit").setLevel(logging.ERROR)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -15,6 +15,7 @@ from typing import Final
 
 import click
 
+from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.registration import load_target, nearest
 
@@ -116,6 +117,8 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line. Returns its exit code; every error becomes one line on stderr."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # else the process belongs to a caller
+        collect_rarely()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal with another encoding cannot print `×` or `–`. An escape is better than a traceback.

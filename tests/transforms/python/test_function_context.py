@@ -17,6 +17,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python import function_context as context
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.function_context import (
@@ -122,19 +123,31 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
         ("from math import *\n", {"pow"}),
         ("x = 1; from numpy import*\n", {"sum", "len", "sorted"}),
         ("try:\n    from .c import *\nexcept ImportError: pass\n", {"sum", "len", "sorted"}),
+        ("def f():\n    global a, \\\n        id\n    id = 3\n", {"id"}),
+        ("def f():\n    if x: global a, id; id = 3\n", {"id"}),
+        ("def f():\n    global\tid\n    def g():\n        global len\n        import len\n    id = 1\n", {"id", "len"}),
+        ("def f():\n    global \\\n\\\n id\n    id = 3\n", {"id"}),
+        ("def f():\r    global a\r    id = 3\r", set()),
+        ("# global id\nx = id\n", set()),
     ],
 )  # fmt: skip
-def test_names_with_another_meaning_are_found(text: str, names: set[str]) -> None:
+def test_names_with_another_meaning_are_found(
+    text: str, names: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context, "_REBOUND_IN", {})
     found = rebound_names(text)
     assert names <= found
     assert names or not found
+    monkeypatch.setattr(context, "_REBOUND_IN", {})  # else it would give back the answer of the tables
     assert rebound_in(text, parse(text)) == found
 
 
-def test_the_tree_says_the_same_as_the_tables_of_the_interpreter() -> None:
+def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "_REBOUND_IN", {})
     modules = (ast, dataclasses, inspect, opcode, random, tarfile, types, typing)
     found = {one.__name__: rebound_names(inspect.getsource(one)) for one in modules}
     assert sum(map(bool, found.values())) > 2
+    monkeypatch.setattr(context, "_REBOUND_IN", {})
     for one in modules:
         text = inspect.getsource(one)
         assert rebound_in(text, parse(text)) == found[one.__name__], one.__name__

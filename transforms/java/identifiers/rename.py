@@ -44,7 +44,7 @@ from codeaudit.transforms.java.parsing import CALLABLES, Node, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.records import Evidence
-from codeaudit.transforms.renaming import RenameVariables
+from codeaudit.transforms.renaming import NewWords, RenameVariables
 
 _FREQUENT: Final = """
     access account action actual address alias annotation answer args argument arguments array artifact
@@ -261,6 +261,7 @@ class JavaVariables:
         self.source = source
         self.scopes = resolve(source)
         self._movable: dict[bool, Mapping[int, JavaBinding] | Refused] = {}
+        self._new_words = NewWords(self.lexicon)
 
     @property
     def bindings(self) -> Sequence[JavaBinding]:
@@ -303,12 +304,18 @@ class JavaVariables:
             for (start, end), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
             if number in names
         ]
-        return splice(self.scopes.reading.source, edits).decode()
+        return self._new_words.made(splice(self.scopes.reading.source, edits).decode(), names)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
-        """`analysis` if a text is this method with exactly these new names, by its own tree and scopes."""
+        """`analysis` if a text is this method with exactly these new names, by its own tree and scopes.
+
+        Texts with new words share one proof (`NewWords`).
+        """
         try:
+            if self._new_words.shows(text, names, self.words):
+                return "analysis"
             if self.proves_briefly(text, names):
+                self._new_words.show(names, self.words)
                 return "analysis"
             # Not through the cache: most results are asked for once.
             return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None

@@ -4,7 +4,8 @@ A renaming keeps the meaning in the sense of Renamer (Ankner et al., section 3):
 name (a parameter stays a parameter, a private name private) and the referent relation (two occurrences are
 the same variable after it exactly if they were before). Only the bytes of the names change. The result is
 parsed anew and compared with the original, by its compiled code or else by its tree and its own scopes
-(`PythonVariables.proof`). A result that cannot be shown to be alpha-equivalent is refused.
+(`PythonVariables.proof`). Results that differ in new words only share one proof. A result that cannot be
+shown to be alpha-equivalent is refused.
 
 Never renamed:
 
@@ -40,7 +41,7 @@ from codeaudit.transforms.python.analysis.scopes import (
     resolve,
     resolve_anew,
 )
-from codeaudit.transforms.python.identifiers.names import PYTHON, reserved, usable
+from codeaudit.transforms.python.identifiers.names import PYTHON, usable
 from codeaudit.transforms.python.identifiers.obstacles import (
     MOVABLE_VIEWS,
     REFLECTION,
@@ -51,7 +52,7 @@ from codeaudit.transforms.python.identifiers.obstacles import (
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, has_cells, is_renaming, same_code
 from codeaudit.transforms.python.parsing import compiled
 from codeaudit.transforms.records import Evidence
-from codeaudit.transforms.renaming import RenameVariables
+from codeaudit.transforms.renaming import NewWords, RenameVariables
 
 NOT_A_MOVE: Final = "not a move of this function"
 NO_PARAMETER: Final = "no parameter to rename"
@@ -72,10 +73,7 @@ class PythonVariables:
         self.source = source
         self.scopes = resolve(source)
         self._movable: dict[bool, Mapping[int, PythonBinding] | Refused] = {}
-        self._compiled: set[int] = set()
-        """Variables that one compiled text gave new words."""
-        self._rewritten: tuple[str, Mapping[int, str]] = "", {}
-        """The last text that `rewritten` made, and its names."""
+        self._new_words = NewWords(self.lexicon)
 
     @property
     def bindings(self) -> Sequence[PythonBinding]:
@@ -118,9 +116,7 @@ class PythonVariables:
             for number, name in names.items()
             for use in self.scopes.bindings[number].occurrences
         ]
-        text = splice(self.scopes.source, edits).decode()
-        self._rewritten = text, dict(names)
-        return text
+        return self._new_words.made(splice(self.scopes.source, edits).decode(), names)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence that a text is this function with exactly these new names; `None` if it cannot be
@@ -130,11 +126,9 @@ class PythonVariables:
         - `analysis`: its tree and its variables are equal (`is_renaming`). This is tried if the code does not
           compile by itself, and if the order of the cells of closures changes with the names.
 
-        One compiled text stands for all that give new words to the same variables, or to some of them. The
-        compiler sees in a name only which other names it equals. A new word equals nothing else in the text,
-        so all such texts have one code.
+        Texts with new words share one compiled proof (`NewWords`).
         """
-        if names.keys() <= self._compiled and self._rewritten == (text, names) and self._new_words(names):
+        if self._new_words.shows(text, names, self.words):
             return "compiled"
         # A function that uses `nonlocal` of the text around it does not compile alone.
         if self.code is not None:
@@ -142,27 +136,15 @@ class PythonVariables:
             if code is None:
                 return None
             if same_code(self.code, code, self._image(names)):
-                # The compiler sorts the cells of closures by name, so each such text needs its own proof.
-                if len(names) > len(self._compiled) and self._new_words(names) and not has_cells(self.code):
-                    self._compiled = set(names)
+                # The compiler sorts the cells of closures by name, so each such text needs its own proof. It
+                # takes `ﬁ` and `fi` for one name.
+                if not has_cells(self.code) and self.source.isascii():
+                    self._new_words.show(names, self.words)
                 return "compiled"
         try:
             return "analysis" if is_renaming(self.scopes, resolve_anew(text), names) else None
         except SourceError:
             return None
-
-    def _new_words(self, names: Mapping[int, str]) -> bool:
-        """Whether the names differ from one another and from every word of the text, and mean nothing to the
-        compiler.
-        """
-        fresh = set(names.values())
-        return (
-            len(fresh) == len(names)
-            and self.words.isdisjoint(fresh)
-            # The compiler takes `ﬁ` and `fi` for one name.
-            and self.source.isascii()
-            and all(name.isascii() and name.isidentifier() and not reserved(name) for name in fresh)
-        )
 
     def _image(self, names: Mapping[int, str]) -> NameMapping:
         image: dict[str, set[str]] = {}
