@@ -381,3 +381,16 @@ DATA_SETS: Final[Sequence[DataSet]] = (
 COLUMNS: Final[Collection[str]] = frozenset(
     column for one in DATA_SETS for column in (*one.columns, *one.others)
 )
+
+_PROBLEMS: Final = (
+    "it has problems of LiveCodeBench without solutions, and codeaudit rewrites code: take "
+    "hfds:livecodebench/execution-v2@test, whose rows have it, or add columns with solutions of your own: "
+    "prompt, canonical_solution, entry_point and test, as in HumanEval"
+)
+WITHOUT_CODE: Final[Mapping[Collection[str], str]] = {
+    ("question_content", "public_test_cases"): _PROBLEMS,  # livecodebench/code_generation_lite
+    ("question_content", "test_id", "test"): _PROBLEMS,  # livecodebench/test_generation
+    ("question_id", "code_list"): "it has answers of models to problems of LiveCodeBench, several in a row: "
+    "write one row for each, with a column `code`",
+}
+"""What to do with tables of known data sets that have no column of code, by columns that show them."""

@@ -147,7 +147,10 @@ def is_known(names: Collection[str]) -> bool:
 
 
 def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
-    """The error for a table without a column of code, with the option that may name it."""
+    """The error for a table without a column of code, with the option that may name it or another remedy."""
+    for columns, remedy in native.WITHOUT_CODE.items():
+        if set(columns) <= set(names):
+            return CorpusError(f"table {place!r} has no column of code; {remedy}")
     source = next((name for name in LIKELY_SOURCES if name in names), "COLUMN")
     label = next((name for name in (*LIKELY_LABELS, *LABELS) if name in names), "")
     option = f"--columns source={source}" + (f",label={label}" if label else "")

@@ -5,7 +5,7 @@ A new family of networks adds its folder and one row of `FAMILIES`.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -44,6 +44,8 @@ class TrainingRequest:
     workers: int
     """Processes that read."""
     note: Callable[[str], None]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Names of the tables' columns, by ours, as in `CorpusResources`."""
 
     def corpora(self, column: "LabelColumn | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
         """The corpora for training, validation and test; `column` is where tables have their labels.
@@ -54,7 +56,7 @@ class TrainingRequest:
         from codeaudit.audit.corpora.records import CorpusResources
         from codeaudit.audit.corpora.specs import corpus  # the readers of tables are heavy
 
-        resources = CorpusResources(cache=self.cache, note=self.note)
+        resources = CorpusResources(cache=self.cache, note=self.note, columns=self.columns)
         valid, test = (
             None if spec is None else corpus(spec, column, resources) for spec in (self.valid, self.test)
         )

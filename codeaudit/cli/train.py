@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.papers import registry
 from codeaudit.audit.registry import TASKS
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
-from codeaudit.cli.options import complete_corpora, complete_tasks
+from codeaudit.cli.options import COLUMNS, complete_corpora, complete_tasks
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import UsageError
@@ -180,6 +181,7 @@ POSITIVE: Final = click.IntRange(min=1)
     help="Renamer's: COLUMN[/DIVISOR] of the corpus; for throughput also llvm-mca[:PROCESSOR].  "
     "[default: the corpus's own, else llvm-mca]",
 )
+@COLUMNS
 @click.option("--size", type=click.Choice(["tiny", "mini", "small"]), help="Renamer's: that BERT's sizes.")
 @click.option(
     "--readout", type=click.Choice(["sum", "mean", "cls"]), help="Renamer's: how terms become a number."
@@ -235,6 +237,7 @@ def train(
     workers: int,
     threads: int | None,
     cache: Path | None,
+    columns: str | None,
     **given: Any,
 ) -> None:
     """Train MODEL on a corpus. Ctrl-C saves; the same command resumes.
@@ -243,6 +246,7 @@ def train(
     Examples:
       codeaudit train spe --corpus src/ --out my-spe
       codeaudit train vanilla --corpus table.jsonl.gz:train --valid table.jsonl.gz:valid --out my-vanilla
+      codeaudit train spe --corpus table.parquet --columns source=code,name=func_name --out my-spe
       codeaudit train renamer --task throughput --corpus blocks.csv --labels llvm-mca --out my-renamer
       codeaudit train code --task code-modelling --corpus src/ --out my-code
     """
@@ -263,6 +267,7 @@ def train(
             )
             shown = SPELLINGS.get(name, name).replace("_", "-")
             raise UsageError(f"--{shown} is no option of {model if known else f'task {task!r}'}")
+    named = renaming(columns)
     # Here, so that `codeaudit train --help` and wrong options need no torch.
     import torch
 
@@ -280,6 +285,7 @@ def train(
         cache=cache or default_folder(),
         workers=workers,
         note=note,
+        columns=named,
     )
     first, *others = trained(registry.learner(family, request), model, request, out)
     click.echo(f"{out}: {first}")

@@ -230,6 +230,41 @@ def test_unknown_columns_are_answered_with_the_option_that_names_them(tmp_path: 
     assert told.endswith("--columns source=func,label=target")
 
 
+LIVE_PROBLEM: Row = {
+    **dict.fromkeys(
+        ("question_title", "question_content", "platform", "question_id", "starter_code"), "text"
+    ),
+    **dict.fromkeys(("public_test_cases", "private_test_cases", "metadata"), "[]"),
+}
+LIVE_TEST: Row = {"question_content": "text", "test_id": 0, "function_name": "add", "test": "[]"}
+LIVE_ANSWERS: Row = {"question_id": "1", "code_list": [ADD]}
+
+
+@pytest.mark.parametrize(
+    ("row", "remedy"),
+    [
+        (LIVE_PROBLEM, "hfds:livecodebench/execution-v2@test"),
+        (LIVE_TEST, "hfds:livecodebench/execution-v2@test"),
+        (LIVE_ANSWERS, "write one row for each, with a column `code`"),
+    ],
+)
+def test_a_known_table_without_code_gets_a_remedy(row: Row, remedy: str, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError) as raised:
+        read([row], tmp_path)
+    assert remedy in str(raised.value)
+    assert "--columns" not in str(raised.value), "no column holds code"
+
+
+def test_solutions_beside_such_problems_are_read(tmp_path: Path) -> None:
+    assert only({**LIVE_PROBLEM, "code": ADD}, tmp_path).source == ADD
+    whole = {
+        **LIVE_PROBLEM,
+        "prompt": "def add(first, second):\n",
+        "canonical_solution": "    return first\n",
+    }
+    assert only(whole, tmp_path).source.endswith("return first\n")
+
+
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_named_columns_are_read_in_every_format(ending: str, tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")

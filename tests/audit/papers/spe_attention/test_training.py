@@ -483,6 +483,22 @@ def test_options_that_do_not_fit_are_usage_errors(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_the_columns_of_a_table_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "rows.jsonl"
+    rows = [{"func": text, "path": f"{number % 97}.py"} for number, text in enumerate(stdlib.sample(220))]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    words = ["train", "spe", "--corpus", str(table), "--out", str(tmp_path / "out"), "--workers", "1"]
+    small = (
+        "--bag-epochs 0 --steps 2 --batch 4 --width 16 --layers 1 --heads 4 --vocabulary 400 --rarest-label 3"
+    )
+    assert main([*words, *small.split()]) == 3
+    assert "name them: --columns source=func" in capsys.readouterr().err.splitlines()[-1]
+    assert main([*words, *small.split(), "--columns", "sauce=func"]) == 2
+    assert main([*words, *small.split(), "--columns", "source=func,file=path"]) == 0
+    assert (tmp_path / "out/model.safetensors").exists()
+
+
 def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
     words = ["train", "spe", "--out", "made", "--steps", "100000", *SETTINGS]
     with start(*words, cwd=tmp_path) as process:
