@@ -287,8 +287,12 @@ class TaskLearner(Learner[Decoder, Batch]):
         """See `Learner`."""
         return (self.found.train(self.recipe.seed, step) for step in range(self.total))
 
-    def loss(self, network: Decoder, batch: Batch, step: int) -> tuple[torch.Tensor, int]:
-        """The mean cross entropy of the wanted tokens; of CoDE also the L1 term of all features."""
+    def loss(
+        self, network: Decoder, batch: Batch, step: int, whole: Batch | None = None
+    ) -> tuple[torch.Tensor, int]:
+        """The mean cross entropy of the wanted tokens; of CoDE also the L1 term of all features. It is that
+        of whole batches only.
+        """
         inputs, targets = batch
         hidden, places = network.hidden(inputs)
         wanted = targets != NOTHING

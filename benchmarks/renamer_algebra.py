@@ -128,7 +128,7 @@ def recipe(network: str, size: str, seed: int, settings: Settings) -> TermRecipe
         "batch": settings.batch,
         "rate": settings.rate,
         "validation": settings.test,
-        "autocast": True,
+        "half": True,
     }
     return TermRecipe(network=network, task=TASK, seed=seed, **chosen)  # type: ignore[arg-type]
 

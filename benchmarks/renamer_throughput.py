@@ -127,7 +127,7 @@ def recipe_of(asked: argparse.Namespace, *, network: str, size: str, seed: int) 
         steps=asked.steps[size],
         rate=RATES[size],
         seed=seed,
-        autocast=True,
+        half=True,
     )
 
 

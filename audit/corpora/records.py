@@ -1,6 +1,7 @@
 """What a corpus is, what one is made with, how a raw sample is made, and how groups are split."""
 
 import hashlib
+import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,6 +38,28 @@ class Corpus(Protocol):
             SourceError: the one file that was named cannot be used.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadCorpus:
+    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes."""
+
+    whole: Corpus
+    count: int
+
+    @property
+    def spec(self) -> str:
+        """As of `Corpus`."""
+        return self.whole.spec
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As of `Corpus`."""
+
+        def rank(numbered: tuple[int, Sample]) -> bytes:
+            return hashlib.sha256(numbered[1].id.encode()).digest()
+
+        chosen = heapq.nsmallest(self.count, enumerate(self.whole.read(skipped)), key=rank)
+        yield from (sample for _, sample in sorted(chosen, key=lambda numbered: numbered[0]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,8 @@ class TrainingRequest:
     note: Callable[[str], None]
     columns: Mapping[str, str] = field(default_factory=dict)
     """Names of the tables' columns, by ours, as in `CorpusResources`."""
+    limit: int | None = None
+    """Samples of each corpus to read."""
 
     def corpora(self, column: "LabelColumn | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
         """The corpora for training, validation and test; `column` is where tables have their labels.
@@ -53,14 +55,17 @@ class TrainingRequest:
         Raises:
             CorpusError: there is no such corpus or column.
         """
-        from codeaudit.audit.corpora.records import CorpusResources
+        from codeaudit.audit.corpora.records import CorpusResources, SpreadCorpus
         from codeaudit.audit.corpora.specs import corpus  # the readers of tables are heavy
 
         resources = CorpusResources(cache=self.cache, note=self.note, columns=self.columns)
-        valid, test = (
-            None if spec is None else corpus(spec, column, resources) for spec in (self.valid, self.test)
-        )
-        return corpus(self.train, column, resources), valid, test
+
+        def opened(spec: str) -> "Corpus":
+            whole = corpus(spec, column, resources)
+            return whole if self.limit is None else SpreadCorpus(whole, self.limit)
+
+        valid, test = (None if spec is None else opened(spec) for spec in (self.valid, self.test))
+        return opened(self.train), valid, test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import asdict, dataclass, field, fields
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -21,6 +21,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as packed
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from codeaudit.audit.checks import DAMAGED, is_number, is_whole, load_json
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -112,6 +113,10 @@ class TrainingProgress:
     """Steps done, of all stages."""
     samples: int = 0
     """Examples seen, repetitions included."""
+    tokens: int = 0
+    """Tokens of these, padding excluded."""
+    operations: float = 0.0
+    """Floating-point operations of the steps: of products of matrices, without fused attention."""
     loss_sum: float = 0.0
     """Over the steps of the current epoch."""
     best: float
@@ -196,9 +201,10 @@ def _progress(values: Mapping[str, Any]) -> TrainingProgress:
         ValueError, KeyError, TypeError: a value is missing or of another type.
     """
     found = TrainingProgress(**{one.name: values[one.name] for one in fields(TrainingProgress)})
-    whole = (found.step, found.samples, found.best_epoch + 1)
+    whole = (found.step, found.samples, found.tokens, found.best_epoch + 1)
     # `best` is infinite at the start of a training that wants small values.
-    numbers = isinstance(found.best, int | float) and is_number(found.loss_sum) and is_number(found.seconds)
+    sums = (found.loss_sum, found.operations, found.seconds)
+    numbers = isinstance(found.best, int | float) and all(map(is_number, sums))
     epochs = isinstance(found.epochs, list) and all(map(_is_epoch, found.epochs))
     sane = all(is_whole(one) and one >= 0 for one in whole) and numbers and epochs
     if not sane or found.best_epoch >= len(found.epochs):
@@ -277,6 +283,21 @@ class Trained(Generic[N]):
     progress: TrainingProgress
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """How the steps of a training are computed. They stay the same steps, up to rounding and dropout."""
+
+    accumulate: int = 1
+    """Parts of a batch that are computed one after the other, so that one part has to fit into memory."""
+
+    def as_json(self) -> dict[str, object]:
+        """What changes the last bits of the weights, where it is not the default."""
+        return {"accumulate": self.accumulate} if self.accumulate > 1 else {}
+
+
+PLAIN: Final = Execution()
+
+
 class Learner(ABC, Generic[N, B]):
     """One training of one family of networks. `N` is its network, `B` a batch."""
 
@@ -314,8 +335,37 @@ class Learner(ABC, Generic[N, B]):
         """The batches of an epoch, always the same."""
 
     @abstractmethod
-    def loss(self, network: N, batch: B, step: int) -> tuple[Tensor, int]:
-        """The loss of a batch and the number of its examples."""
+    def loss(self, network: N, batch: B, step: int, whole: B | None = None) -> tuple[Tensor, int]:
+        """The loss of a batch and the number of its examples.
+
+        With `whole`, the batch is a part of that one, and the loss is its share of the loss of `whole`: the
+        shares of all parts add up to it.
+        """
+
+    def examples(self, batch: B) -> int:
+        """How many examples a batch has."""
+        return len(batch)  # type: ignore[arg-type]
+
+    def part(self, batch: B, some: slice) -> B:
+        """Some examples of a batch."""
+        return batch[some]  # type: ignore[index, no-any-return]
+
+    def tokens(self, batch: B) -> int:
+        """How many tokens a batch has, padding excluded; 0 where the family does not count them."""
+        return 0
+
+    def parts(self, batch: B, count: int) -> list[B]:
+        """A batch in so many parts of similar size, or fewer where it has fewer examples."""
+        if count == 1:
+            return [batch]
+        size = self.examples(batch)
+        bounds = [size * number // count for number in range(count + 1)]
+        return [self.part(batch, slice(first, end)) for first, end in pairwise(bounds) if end > first]
+
+    @property
+    def half(self) -> bool:
+        """Whether matrices are multiplied in bfloat16."""
+        return bool(getattr(self.settings, "half", False))
 
     @abstractmethod
     def validate(self, network: N) -> Validation:
@@ -331,7 +381,12 @@ class Learner(ABC, Generic[N, B]):
 
 
 def train(
-    learner: Learner[N, Any], *, folder: Path, monitor: Monitor, stop: Callable[[], bool]
+    learner: Learner[N, Any],
+    *,
+    folder: Path,
+    monitor: Monitor,
+    stop: Callable[[], bool],
+    execution: Execution = PLAIN,
 ) -> Trained[N]:
     """Train a network, or go on with a training whose state lies in the folder.
 
@@ -345,14 +400,18 @@ def train(
     # Dropout draws from torch's global stream. It is forked, so that the caller's own draws do not change.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(learner.settings.seed)
-        trainer = _Trainer(learner, folder / STATE_FILE)
+        trainer = _Trainer(learner, folder / STATE_FILE, execution)
         trainer.run(monitor, stop)
         return trainer.result()
 
 
 class _Trainer(Generic[N]):
-    def __init__(self, learner: Learner[N, Any], path: Path) -> None:
-        self._learner, self._path = learner, path
+    def __init__(self, learner: Learner[N, Any], path: Path, execution: Execution) -> None:
+        self._learner, self._path, self._execution = learner, path, execution
+        # States of older versions, and of plain trainings, do not name the execution.
+        own = execution.as_json()
+        self._identity = {**learner.identity, "execution": own} if own else learner.identity
+        self._per_token = 0.0
         # Always made anew, also to resume: the optimiser needs the parameters that its saved state belongs
         # to.
         self._network = learner.make().to(learner.device)
@@ -360,7 +419,7 @@ class _Trainer(Generic[N]):
         self._progress = TrainingProgress(best=math.inf if learner.lower_is_better else -1.0)
         self._best: dict[str, Tensor] = {}
         self._network.train()
-        found = load_state(path, identity=learner.identity, optimiser=self._optimiser)
+        found = load_state(path, identity=self._identity, optimiser=self._optimiser)
         if found is not None:
             self._progress, tensors = found
             self._best = under("best/", tensors)
@@ -421,21 +480,41 @@ class _Trainer(Generic[N]):
         # Set in every step instead of by a scheduler, which would be one more state to save.
         for group in self._optimiser.param_groups:
             group["lr"] = rate * group.get("factor", 1.0)
-        loss, count = learner.loss(self._network, batch, progress.step)
+        parts = learner.parts(batch, self._execution.accumulate)
+        tokens = learner.tokens(batch)
+        if not self._per_token or progress.step % learner.per_epoch == 0:
+            self._per_token = self._operations(parts[0])
+        value, count = 0.0, 0
         self._optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        for part in parts:
+            whole = batch if len(parts) > 1 else None
+            loss, some = learner.loss(self._network, part, progress.step, whole)
+            loss.backward()  # type: ignore[no-untyped-call]
+            value += loss.item()
+            count += some
         nn.utils.clip_grad_norm_(self._network.parameters(), learner.settings.clip)
         self._optimiser.step()
         # A NaN in the weights would go on silently, and the best weights would be those of an earlier epoch.
-        value = loss.item()
         if not math.isfinite(value):
             raise ModelError(
                 f"training diverged at step {progress.step}: loss {value}; take a smaller --rate"
             )
         progress.step += 1
         progress.samples += count
+        progress.tokens += tokens
+        progress.operations += tokens * self._per_token
         progress.loss_sum += value
         return value
+
+    def _operations(self, batch: Any) -> float:
+        """Floating-point operations for a token of a batch, counted in a forward pass; 0 without tokens."""
+        learner = self._learner
+        tokens = learner.tokens(batch)
+        if not tokens:
+            return 0.0
+        with torch.random.fork_rng(devices=[]), torch.no_grad(), FlopCounterMode(display=False) as counter:
+            learner.loss(self._network, batch, self._progress.step)
+        return BACKWARD * float(counter.get_total_flops()) / tokens
 
     def _finish_epoch(self) -> None:
         """Validate the weights, and keep them if they are the best so far."""
@@ -458,11 +537,15 @@ class _Trainer(Generic[N]):
         tensors |= {f"best/{name}": value for name, value in self._best.items()}
         save_state(
             self._path,
-            identity=self._learner.identity,
+            identity=self._identity,
             progress=self._progress,
             tensors=tensors,
             optimiser=self._optimiser,
         )
+
+
+BACKWARD: Final = 3.0
+"""A step costs about three forward passes: the gradients by inputs and by weights take one each."""
 
 
 def adamw(

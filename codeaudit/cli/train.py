@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from os import cpu_count
 from pathlib import Path
 from types import FrameType
@@ -28,7 +29,8 @@ from codeaudit.transforms.folders import reserved
 if TYPE_CHECKING:
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
     from codeaudit.audit.papers.registry import TrainingRequest
-    from codeaudit.audit.training.trainer import TrainingProgress
+    from codeaudit.audit.training.logs import Moment
+    from codeaudit.audit.training.trainer import Execution, Monitor, TrainingProgress
 
 
 LINE_EVERY: Final = 20.0
@@ -67,9 +69,17 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
 class TrainingMonitor:
     """Loss, validation score, rate and time left: a bar on a terminal, lines elsewhere."""
 
-    def __init__(self, label: str, learner: "CheckpointLearner[Any, Any]") -> None:
+    def __init__(
+        self, label: str, learner: "CheckpointLearner[Any, Any]", others: "Sequence[Monitor]" = ()
+    ) -> None:
+        """`others` are told as well."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        from codeaudit.audit.training.logs import Moment, TrainingSpeed  # these bring torch
+        from codeaudit.audit.training.speed import peak
+
+        self._others, self._moment, self._pace = others, Moment.of, TrainingSpeed.between
 
         console = Console(stderr=True)
         self._label, self._total, self._tell = label, learner.total, learner.told
@@ -83,8 +93,9 @@ class TrainingMonitor:
         self._shown = console.is_terminal
         self._task = self._bar.add_task(label, total=learner.total)
         self._told = 0.0
-        self._first: tuple[int, float] | None = None
+        self._first: tuple[int, Moment] | None = None
         self._loss = 0.0
+        self._peak = partial(peak, learner.device, half=learner.half)
 
     def __enter__(self) -> "TrainingMonitor":
         self._live = self._bar if self._shown else nullcontext()
@@ -101,7 +112,9 @@ class TrainingMonitor:
         self._loss = loss if self._first is None else 0.98 * self._loss + 0.02 * loss
         # Rate and time left count from the first step of this process: a resumed training has earlier steps
         # with their time.
-        self._first = self._first or (progress.step, progress.seconds)
+        self._first = self._first or (progress.step, self._moment(progress))
+        for one in self._others:
+            one.stepped(progress, loss)
         if self._shown:
             self._bar.update(self._task, completed=progress.step, description=self._line(progress))
         elif progress.seconds - self._told >= LINE_EVERY:
@@ -110,21 +123,36 @@ class TrainingMonitor:
 
     def epoch(self, progress: "TrainingProgress") -> None:
         """Tell the validation score."""
+        for one in self._others:
+            one.epoch(progress)
         last = progress.epochs[-1]
         note(f"{self._label}: epoch {last['epoch'] + 1:.0f}, loss {last['loss']:.2f}, {self._tell(last)}")
 
     def _line(self, progress: "TrainingProgress") -> str:
-        since, began = self._first or (0, 0.0)
-        steps, seconds = progress.step - since, progress.seconds - began
         ahead = ""
-        if steps and seconds:
+        if self._first is not None and progress.seconds > self._first[1].seconds:
+            steps, began = progress.step - self._first[0], self._first[1]
+            seconds = progress.seconds - began.seconds
             left = (self._total - progress.step) * seconds / steps
-            ahead = f", {steps / seconds:.1f} steps/s, {left:,.0f} s left"
+            ahead = f", {steps / seconds:.1f} steps/s, {self._speed(began, progress)}{left:,.0f} s left"
         return f"{self._label}: step {progress.step:,} of {self._total:,}, loss {self._loss:.2f}{ahead}"
+
+    def _speed(self, began: "Moment", progress: "TrainingProgress") -> str:
+        pace = self._pace(began, self._moment(progress))
+        if not pace.tokens:
+            return ""
+        share = f" ({pace.operations / self._peak():.0%} of peak)" if pace.operations else ""
+        return f"{pace.tokens:,.0f} tokens/s{share}, "
 
 
 def trained(
-    learner: "CheckpointLearner[Any, Any]", network: str, request: "TrainingRequest", out: Path
+    learner: "CheckpointLearner[Any, Any]",
+    network: str,
+    request: "TrainingRequest",
+    out: Path,
+    *,
+    execution: "Execution",
+    logs: Sequence[str] = (),
 ) -> Sequence[str]:
     """Train into a folder with progress on stderr, and write the checkpoint. Returns the results as lines.
 
@@ -134,13 +162,18 @@ def trained(
         KeyboardInterrupt: the user pressed Ctrl-C; the state is saved.
     """
     from codeaudit.audit.training import trainer  # brings torch
+    from codeaudit.audit.training.logs import logged
 
     out.mkdir(parents=True, exist_ok=True)
     note(f"{network}: {learner.size}, {learner.total:,} steps")
     with reserved(out):
         try:
-            with TrainingMonitor(network, learner) as monitor, asked_to_stop() as stop:
-                found = trainer.train(learner, folder=out, monitor=monitor, stop=stop)
+            with (
+                logged(logs, out, learner) as log,
+                TrainingMonitor(network, learner, [log] if logs else []) as monitor,
+                asked_to_stop() as stop,
+            ):
+                found = trainer.train(learner, folder=out, monitor=monitor, stop=stop, execution=execution)
         except trainer.Interrupted:
             raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
         except ValueError as error:
@@ -201,6 +234,13 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--epochs", type=POSITIVE, help="Epochs with them.")
 @click.option("--steps", type=POSITIVE, help="Steps with them, instead of --epochs.")
 @click.option("--batch", type=POSITIVE, help="Examples a step.")
+@click.option(
+    "--accumulate",
+    type=POSITIVE,
+    default=1,
+    metavar="N",
+    help="Compute a batch in N parts, one after the other: less memory, the same steps.",
+)
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate.")
 @click.option("--width", type=POSITIVE, help="Of the hidden states.")
 @click.option("--layers", type=POSITIVE, help="Blocks.")
@@ -223,6 +263,18 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--no-line-positions", "line_positions", flag_value=False, default=None, help="spe: w.o. pe.")
 @click.option("--sign", type=click.Choice(["1", "-1"]), help="symc: whether far (1) or near (-1) lines gain.")
 @click.option("--half/--full", default=None, help="Multiply in bfloat16 (default) or in float32.")
+@click.option(
+    "--limit",
+    type=POSITIVE,
+    metavar="N",
+    help="For a trial: read only N samples of each corpus, spread over it.  [default: all]",
+)
+@click.option(
+    "--log",
+    "logs",
+    metavar="KIND,…",
+    help="Write a row for each step: csv (DIR/training.csv), tensorboard, wandb (these need the package).",
+)
 @click.option("--seed", type=int, help="Decides the weights and the order of the data.")
 @click.option("--workers", type=POSITIVE, default=lambda: min(4, cpu_count() or 1), help="Reading processes.")
 @click.option("--threads", type=POSITIVE, help="Of the arithmetic.  [default: torch's]")
@@ -238,6 +290,9 @@ def train(
     threads: int | None,
     cache: Path | None,
     columns: str | None,
+    accumulate: int,
+    limit: int | None,
+    logs: str | None,
     **given: Any,
 ) -> None:
     """Train MODEL on a corpus. Ctrl-C saves; the same command resumes.
@@ -272,7 +327,10 @@ def train(
     import torch
 
     from codeaudit.audit.cache import default_folder
+    from codeaudit.audit.training.logs import log_kinds
+    from codeaudit.audit.training.trainer import Execution
 
+    kinds = () if logs is None else log_kinds(logs)
     if threads is not None:
         torch.set_num_threads(threads)
     request = registry.TrainingRequest(
@@ -286,8 +344,11 @@ def train(
         workers=workers,
         note=note,
         columns=named,
+        limit=limit,
     )
-    first, *others = trained(registry.learner(family, request), model, request, out)
+    execution = Execution(accumulate=accumulate)
+    learner = registry.learner(family, request)
+    first, *others = trained(learner, model, request, out, execution=execution, logs=kinds)
     click.echo(f"{out}: {first}")
     for line in others:
         click.echo(f"  {line}")

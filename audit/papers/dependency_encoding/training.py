@@ -25,7 +25,7 @@ from codeaudit.audit.papers.dependency_encoding.material import (
 )
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, TASKS, DecoderConfig
 from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build, sparsity
-from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
+from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, TokenPlaces
 from codeaudit.audit.papers.registry import TrainingRequest
 from codeaudit.audit.training.trainer import Integers, Trained, Validation, adamw, cosine, recipe_of
 from codeaudit.transforms.errors import UsageError
@@ -60,16 +60,33 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
         count = len(self.material.train)
         return [batch_of(self.recipe, count, step) for step in range(first, first + self.per_epoch)]
 
-    def loss(self, network: Decoder, batch: Integers, step: int) -> tuple[Tensor, int]:
+    def tokens(self, batch: Integers) -> int:
+        """As of `Learner`: those that are predicted."""
+        return int((self.material.train.batch(batch)[1] != NOTHING).sum())
+
+    def loss(
+        self, network: Decoder, batch: Integers, step: int, whole: Integers | None = None
+    ) -> tuple[Tensor, int]:
         """The mean cross entropy of tokens; of CoDE also the L1 term of its features (section 3.2)."""
         inputs, targets = (one.to(self.device) for one in self.material.train.batch(batch))
         with self.autocast(enabled=self.recipe.half):
             hidden, places = network.hidden(inputs)
             logits = network.logits(hidden)
         loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=NOTHING)
+        if whole is not None:
+            loss = loss * (self.tokens(batch) / self.tokens(whole))
         if places.codes and self.recipe.sparsity:
-            loss = loss + self.recipe.sparsity * sparsity(places, targets != NOTHING)
+            term = sparsity(places, targets != NOTHING)
+            if whole is not None:
+                term = term * (self._lines(batch, network) / self._lines(whole, network))
+            loss = loss + self.recipe.sparsity * term
         return loss, len(batch)
+
+    def _lines(self, batch: Integers, network: Decoder) -> int:
+        """The ends of lines over which the L1 term is a mean."""
+        inputs, targets = self.material.train.batch(batch)
+        places = TokenPlaces.of(inputs, inputs.shape[1], network.sizes)
+        return int((places.ends & (targets != NOTHING)).sum())
 
     def validate(self, network: Decoder) -> Validation:
         """As of `Learner`: bits per byte."""

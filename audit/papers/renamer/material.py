@@ -61,7 +61,7 @@ class TermRecipe(Recipe):
     """Instead of `epochs` where given."""
     rate: float = 1e-3
     """Peak learning rate: linear warm-up, then a cosine down to a fiftieth."""
-    autocast: bool = False
+    half: bool = False
     """Whether products of matrices are computed in bfloat16 while it learns: twice as fast where the
     processor has instructions for it. Weights and validation stay in float32."""
     warm_up: int = 200

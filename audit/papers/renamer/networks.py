@@ -88,6 +88,10 @@ class TermBatch:
         """On another device."""
         return replace(self, **{name: getattr(self, name).to(device) for name in self.__slots__})
 
+    def rows(self, chosen: Tensor) -> "TermBatch":
+        """Some of the inputs; `chosen` is (B,) true for these."""
+        return replace(self, **{name: getattr(self, name)[chosen] for name in self.__slots__})
+
 
 def collate(inputs: Sequence[TermInput]) -> TermBatch:
     """Inputs of any lengths, padded to the longest."""

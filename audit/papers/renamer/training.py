@@ -62,15 +62,26 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         rng = np.random.default_rng([self.recipe.seed, epoch])
         return bucketed(self.material.train.lengths, self.recipe.batch, rng)
 
-    def loss(self, network: Renamer, batch: Integers, step: int) -> tuple[Tensor, int]:
+    def tokens(self, batch: Integers) -> int:
+        """As of `Learner`: terms."""
+        return int(self.material.train.lengths[batch].sum())
+
+    def loss(
+        self, network: Renamer, batch: Integers, step: int, whole: Integers | None = None
+    ) -> tuple[Tensor, int]:
         """The task's mean loss; an augmented network sees another renaming of each text in every step."""
         augmented = NETWORKS[self.recipe.network].augmented
         # The stream is that of the step, so a resumed training sees the same renamings.
         renaming = stream(self.recipe.seed, "renaming", "step", step) if augmented else None
-        inputs, right = self.material.train.batch(batch, renaming)
-        with self.autocast(enabled=self.recipe.autocast):
+        # Drawn for the whole batch, so that an example is renamed alike in whatever part it is.
+        inputs, right = self.material.train.batch(batch if whole is None else whole, renaming)
+        if whole is not None:
+            own = torch.from_numpy(np.isin(whole, batch))
+            inputs, right = inputs.rows(own), right[own]
+        with self.autocast(enabled=self.recipe.half):
             outputs = network(inputs.to(self.device))
-        return self.task.target.losses(outputs.float(), right.to(self.device)).mean(), len(batch)
+        loss = self.task.target.losses(outputs.float(), right.to(self.device)).mean()
+        return loss if whole is None else loss * (len(batch) / len(whole)), len(batch)
 
     def validate(self, network: Renamer) -> Validation:
         """As of `Learner`: the mean error."""

@@ -107,7 +107,21 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         stored = len(self.material.train.orders)
         return [LineBatch(one, rng.integers(0, stored, len(one)) if stored else None) for one in mixed]
 
-    def loss(self, network: LineNetwork, batch: LineBatch, step: int) -> tuple[Tensor, int]:
+    def examples(self, batch: LineBatch) -> int:
+        """As of `Learner`."""
+        return len(batch.chosen)
+
+    def part(self, batch: LineBatch, some: slice) -> LineBatch:
+        """As of `Learner`."""
+        return LineBatch(batch.chosen[some], None if batch.orders is None else batch.orders[some])
+
+    def tokens(self, batch: LineBatch) -> int:
+        """As of `Learner`."""
+        return int(self.material.train.tokens[batch.chosen].sum())
+
+    def loss(
+        self, network: LineNetwork, batch: LineBatch, step: int, whole: LineBatch | None = None
+    ) -> tuple[Tensor, int]:
         """Cross entropies, summed over labels and averaged over examples."""
         # Decided by the step alone, so that a resumed training goes on in the right stage.
         network.trunk.bag = step < self.bag_steps
@@ -117,8 +131,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         with self.autocast(enabled=self.recipe.half):
             logits = network(inputs)
         count = len(batch.chosen)
+        size = self.examples(whole or batch)
         # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
-        return F.binary_cross_entropy_with_logits(logits.float(), targets, reduction="sum") / count, count
+        return F.binary_cross_entropy_with_logits(logits.float(), targets, reduction="sum") / size, count
 
     def validate(self, network: LineNetwork) -> Validation:
         """As of `Learner`, at the best threshold."""

@@ -95,6 +95,10 @@ def following(types: Tensor, values: Tensor, fresh: Tensor) -> NextNodes:
     return NextNodes(at, types[:, 1:][at], values[:, 1:, 0][at])
 
 
+def _known(right: NextNodes) -> Tensor:
+    return (right.values != UNKNOWN_ID) & (right.values != EMPTY_ID)
+
+
 class CompletionLearner(TreeLearner[Completer]):
     """Learns type and value of the next node."""
 
@@ -113,22 +117,36 @@ class CompletionLearner(TreeLearner[Completer]):
         begin(network, self.material.train)
         return network
 
-    def loss(self, network: Completer, batch: Integers, step: int) -> tuple[Tensor, int]:
+    def loss(
+        self, network: Completer, batch: Integers, step: int, whole: Integers | None = None
+    ) -> tuple[Tensor, int]:
         """The sum of the cross entropies of types and of known values."""
         recipe, train = self.recipe, self.material.train
         inputs = train.batch(batch, levels=recipe.levels, degree=recipe.degree)
         right = following(inputs.types, inputs.values, train.fresh(batch))
         # As in the paper's code, unknown and missing values have no loss; only their types are learned.
-        known = (right.values != UNKNOWN_ID) & (right.values != EMPTY_ID)
+        known = _known(right)
         with self.autocast(enabled=recipe.half):
             # Only where the next node counts: of pieces that overlap, the later one counts its second half.
             hidden = network.hidden(inputs)[:, :-1][right.at]
             types = network.type_logits(hidden)
             values = network.value_logits(hidden[known])
         loss = F.cross_entropy(types.float(), right.types)
+        shares = (1.0, 1.0) if whole is None else self._shares(right, whole)
+        if whole is not None:
+            loss = loss * shares[0]
         if bool(known.any()):
-            loss = loss + F.cross_entropy(values.float(), right.values[known])
+            of_values = F.cross_entropy(values.float(), right.values[known])
+            loss = loss + (of_values if whole is None else of_values * shares[1])
         return loss, len(batch)
+
+    def _shares(self, right: NextNodes, whole: Integers) -> tuple[float, float]:
+        """The share of a part's nodes, and of its known values, in those of the whole batch."""
+        train = self.material.train
+        inputs = train.batch(whole, levels=self.recipe.levels, degree=self.recipe.degree)
+        every = following(inputs.types, inputs.values, train.fresh(whole))
+        own, all_known = (int(_known(one).sum()) for one in (right, every))
+        return len(right.types) / len(every.types), own / max(1, all_known)
 
     def validate(self, network: Completer) -> Validation:
         """As of `Learner`: the share of nodes with right type and value."""

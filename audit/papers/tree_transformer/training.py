@@ -71,6 +71,10 @@ class TreeLearner(Learner[N, Integers]):
         """As of `Learner`; trees of similar size together."""
         return bucketed(self.lengths, self.recipe.batch, np.random.default_rng([self.recipe.seed, epoch]))
 
+    def tokens(self, batch: Integers) -> int:
+        """As of `Learner`: nodes."""
+        return int(self.lengths[batch].sum())
+
 
 class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Integers]):
     """Learns the words of names."""
@@ -94,7 +98,9 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         begin(network, self.material)
         return network
 
-    def loss(self, network: Namer, batch: Integers, step: int) -> tuple[Tensor, int]:
+    def loss(
+        self, network: Namer, batch: Integers, step: int, whole: Integers | None = None
+    ) -> tuple[Tensor, int]:
         """The mean cross entropy of the words that can be said."""
         recipe, train = self.recipe, self.material.train
         inputs = train.examples.batch(batch, levels=recipe.levels, degree=recipe.degree)
@@ -102,6 +108,9 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         with self.autocast(enabled=recipe.half):
             logits = network(inputs, given)
         loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+        if whole is not None:
+            _, wanted = told([train.names[number] for number in whole], self.spoken)
+            loss = loss * ((targets != IGNORED).sum() / (wanted != IGNORED).sum())
         return loss, len(batch)
 
     def validate(self, network: Namer) -> Validation:
