@@ -11,7 +11,7 @@ only if it has the metadata that the writers add.
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -374,14 +374,28 @@ def is_extra(row: TableRow) -> bool:
 class TableWriter(AbstractContextManager["TableWriter"]):
     """Appends rows to a Parquet file, a thousand at a time."""
 
-    def __init__(self, path: Path, columns: Mapping[str, str], about: Mapping[str, object]) -> None:
-        """Open the file; `about` becomes its metadata."""
+    def __init__(
+        self,
+        path: Path,
+        columns: Mapping[str, str],
+        about: Mapping[str, object],
+        *,
+        distinct: Collection[str] = (),
+    ) -> None:
+        """Open the file; `about` becomes its metadata. Columns of texts that hardly repeat are `distinct`."""
         import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
         fields = [(name, getattr(pa, kind)()) for name, kind in columns.items()]
         self._schema = pa.schema(fields, metadata={"codeaudit": json.dumps(about)})
-        self._writer = ParquetWriter(path, self._schema, compression="zstd")
+        self._writer = ParquetWriter(
+            path,
+            self._schema,
+            compression="zstd",
+            # A dictionary would hold each text with its length, which compresses worse than texts in a row.
+            use_dictionary=[name for name in columns if name not in distinct],
+            column_encoding=dict.fromkeys(distinct, "DELTA_LENGTH_BYTE_ARRAY") or None,
+        )
         self._rows: list[TableRow] = []
 
     def __exit__(self, *error: object) -> None:

@@ -16,7 +16,7 @@ be judged, or if too many pairs of the baseline are not in the run or are unjudg
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
@@ -30,6 +30,11 @@ from codeaudit.transforms.records import Kind
 
 Unjudged: TypeAlias = Mapping[tuple[str, Kind, str], Mapping[str, int]]
 """Number of pairs without a verdict, by (model, kind, transform), then by reason."""
+
+
+DIGITS: Final = 12
+"""Digits of a hash that are compared, and that baseline files hold. Two different texts look equal once in
+10^14 pairs."""
 
 
 class PairKey(NamedTuple):
@@ -355,7 +360,8 @@ def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None)
 
 
 def _key(run: Judged, pair: AskedVariant) -> PairKey:
-    return PairKey(original=run.originals.get(pair.sample, ""), **pair._asdict())
+    named = pair._replace(input=pair.input[:DIGITS])
+    return PairKey(original=run.originals.get(pair.sample, "")[:DIGITS], **named._asdict())
 
 
 def _coverage(

@@ -14,6 +14,7 @@ from codeaudit.audit.records import Predicted
 from codeaudit.audit.rows import read_audited, verdict_rows
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
+    ATTACKS,
     BASELINE,
     BASELINE_COLUMNS,
     MANIFEST,
@@ -81,6 +82,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name in ("good", "bad"):
             told = ["--model", f"py/forgery_models:{name}", "--out", name, "--sign-key", "gate.key"]
             assert main(["run", *words, *told]) == 0
+        few = ["--limit", "3", "--attack", "random", "--budget", "2", "--out", "attacked"]
+        assert main(["run", *words, "--model", "py/forgery_models:good", *few]) == 0
     return place
 
 
@@ -342,6 +345,39 @@ def test_an_edited_or_foreign_file_is_no_baseline(
         (line,) = printed.err.splitlines()
         assert repr(str(path)) in line
         assert "codeaudit report RUN --baseline FILE" in line
+
+
+def unlisted(run: Path) -> None:
+    manifest = json.loads((run / MANIFEST).read_text("utf-8"))
+    edit_json(run / MANIFEST, files={name: one for name, one in manifest["files"].items() if name != ATTACKS})
+    rebind(run)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: flip(run / ATTACKS),
+        lambda run: cut(run / ATTACKS),
+        lambda run: (run / ATTACKS).unlink(),
+        unlisted,
+    ],
+    ids=["flipped", "cut", "missing", "unlisted"],
+)
+def test_the_attacks_of_a_run_are_bound_like_its_other_files(
+    change: Callable[[Path], object], runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(runs / "attacked", "attacked")
+    assert main(["gate", "attacked", "--max-violation-rate", "100%"]) == 0
+    change(Path("attacked"))
+    for words in (["gate", "attacked", "--max-violation-rate", "100%"], ["report", "attacked"]):
+        capsys.readouterr()
+        assert main(words) == 3
+        assert repr(f"attacked/{ATTACKS}") in capsys.readouterr().err
+
+
+def test_attacks_that_an_earlier_run_left_are_no_part_of_a_run() -> None:
+    Path("good", ATTACKS).write_bytes(b"left")
+    assert main(["report", "good"]) == 0
 
 
 @pytest.mark.parametrize("name", ["summary.json", "other"])
