@@ -30,13 +30,17 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 
 default_role = "code"  # docstrings put names between single backticks
+napoleon_custom_sections = ["Result"]  # see `generated`
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the signature shows them without their modules
 autodoc_typehints_format = "short"
 # Types of a signature that have no entry of their own.
 nitpick_ignore_regex = [("py:.*", ".*")]
+smartquotes = False  # `--out` in a sentence keeps its signs
 
 html_theme = "furo"
 html_title = "codeaudit"
+pygments_style = "default"  # colours what a diff adds
+pygments_dark_style = "monokai"
 html_extra_path = ["start"]
 html_copy_source = False

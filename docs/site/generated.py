@@ -6,7 +6,9 @@ code says already stands in a second place.
 
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -16,8 +18,10 @@ from codeaudit.cli.grouped import SUBJECTS
 from codeaudit.cli.list import example, promise
 from codeaudit.cli.main import COMMANDS, cli
 from codeaudit.transforms.language import LANGUAGES, TransformEntry
+from codeaudit.transforms.python.analysis import effects
 
-MARK: Final = re.compile(r"^<!-- generated: ([\w -]+) -->$", re.MULTILINE)
+MARK: Final = re.compile(r"^<!-- generated: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
+MEASURED: Final = Path(__file__).parents[2] / "benchmarks" / "README.md"
 
 
 def filled(text: str) -> str:
@@ -26,12 +30,13 @@ def filled(text: str) -> str:
     Raises:
         KeyError: a mark names nothing that can be generated.
     """
-    return MARK.sub(lambda mark: "\n".join(_written(*mark[1].split())), text)
+    return MARK.sub(lambda mark: "\n".join(_WRITERS[mark[1]](*filter(None, [mark[2]]))), text)
 
 
 def setup(app: Any) -> Mapping[str, bool]:
     """Connect to Sphinx."""
     app.connect("source-read", _fill)
+    app.connect("autodoc-process-docstring", _keep_prose, priority=1)  # before napoleon reads it
     return {"parallel_read_safe": True}
 
 
@@ -39,14 +44,11 @@ def _fill(app: Any, page: str, text: list[str]) -> None:
     text[0] = filled(text[0])
 
 
-def _written(what: str, *names: str) -> Iterator[str]:
-    writers: Mapping[str, Callable[..., Iterator[str]]] = {
-        "families": _families,
-        "transforms": _transforms,
-        "commands": _commands,
-        "data-sets": _data_sets,
-    }
-    return writers[what](*names)
+def _keep_prose(app: Any, what: str, name: str, found: object, options: object, lines: list[str]) -> None:
+    """Rename the section on what a function returns, so that napoleon takes no sentence for a type."""
+    for number, line in enumerate(lines[:-1]):
+        if line == "Returns" and lines[number + 1].startswith("---"):
+            lines[number : number + 2] = ["Result", "------"]
 
 
 # ── transforms ───────────────────────────────────────────────────────────────────────────────────────────
@@ -116,7 +118,7 @@ def _paragraphs(text: str) -> Iterator[str]:
         first, _, rest = paragraph.partition("\n")
         if first == "\b":
             title, _, lines = rest.partition("\n")
-            yield f"{title}\n\n```text\n{lines}\n```\n"
+            yield f"{title}\n\n```text\n{textwrap.dedent(lines)}\n```\n"
         else:
             yield _literal(" ".join(paragraph.split())) + "\n"
 
@@ -125,7 +127,7 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     rows: dict[str, list[tuple[str, str]]] = {}
     subjects = {name: subject for subject, names in SUBJECTS.items() for name in names}
     for one in command.get_params(context):
-        if (record := one.get_help_record(context)) is not None:
+        if isinstance(one, click.Option) and (record := one.get_help_record(context)) is not None:
             rows.setdefault(subjects.get(one.name or "", "General"), []).append(record)
     for subject in (*SUBJECTS, *(other for other in rows if other not in SUBJECTS)):
         if subject in rows:
@@ -154,3 +156,43 @@ def _data_sets() -> Iterator[str]:
         known = one.known_errors or "none that we know"
         told = (one.name, one.place, ", ".join(one.columns), one.licence, known)
         yield f"| {' | '.join(_literal(_cell(cell)) for cell in told)} |"
+
+
+# ── measurements ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _measured(start: str) -> Iterator[str]:
+    """What the page of benchmarks says in the section, or in the part of one, that begins with these words.
+
+    Raises:
+        ValueError: not exactly one begins so.
+    """
+    text = MEASURED.read_text("utf-8")
+    begins = [match for match in re.finditer(r"^(?:## |\*\*)", text, re.MULTILINE)
+              if text.startswith(start, match.end())]  # fmt: skip
+    if len(begins) != 1:
+        raise ValueError(f"{len(begins)} sections of {MEASURED.name} begin with {start!r}")
+    (begin,) = begins
+    whole = begin[0] == "## "
+    after = re.compile(r"^## " if whole else r"^(?:## |\*\*[A-Z])", re.MULTILINE).search(text, begin.end())
+    found = text[begin.start() : after.start() if after else None].strip()
+    yield re.sub(r"\A## .*\n+", "", found)
+
+
+# ── assumptions ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _assumptions() -> Iterator[str]:
+    """The list at the top of the module that knows what Python expressions may do."""
+    told = inspect.getdoc(effects) or ""
+    yield told[told.index("1. ") :]
+
+
+_WRITERS: Final[Mapping[str, Callable[..., Iterator[str]]]] = {
+    "families": _families,
+    "transforms": _transforms,
+    "commands": _commands,
+    "data-sets": _data_sets,
+    "measured": _measured,
+    "assumptions": _assumptions,
+}

@@ -10,6 +10,15 @@ from types import ModuleType
 import click
 import pytest
 
+from codeaudit.audit.store import (
+    ATTACK_COLUMNS,
+    ATTACKS,
+    BASELINE_COLUMNS,
+    SUITE,
+    SUITE_COLUMNS,
+    VERDICT_COLUMNS,
+    VERDICTS,
+)
 from codeaudit.cli.main import COMMANDS, cli
 from codeaudit.transforms.registry import ENTRIES
 from tests.support.commands import ROOT, environment
@@ -87,6 +96,14 @@ def test_every_option_that_a_page_names_exists(page: Path, commands: dict[str, s
             if name in commands:
                 options = {option.partition("=")[0] for option in re.findall(r"(?<= )--[a-z][\w-]*", words)}
                 assert options <= commands[name] | OF_OTHERS, line
+
+
+def test_the_page_of_files_shows_their_columns() -> None:
+    text = (ROOT / "docs" / "reference" / "files.md").read_text("utf-8")
+    tables = {SUITE: SUITE_COLUMNS, VERDICTS: VERDICT_COLUMNS, ATTACKS: ATTACK_COLUMNS}
+    for title, columns in {**tables, "The baseline file": BASELINE_COLUMNS}.items():
+        section = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        assert dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", section, re.MULTILINE)) == dict(columns), title
 
 
 OF_OTHERS = frozenset({"--more", "--tsv"})

@@ -1,0 +1,465 @@
+"""Every block of code of README and documentation is carried out, on the stand-ins that `STAND_INS` declares."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from codeaudit.audit.store import read_rows
+from tests.support.commands import ROOT, environment
+from tests.support.endpoints import Asked, says, sends, serving
+from tests.support.pages import Block, blocks
+from tests.support.plugins import install
+
+EXEMPT: Final = {
+    "codeaudit run --corpus src/ --engine ray --workers 2": "Ray is 240 MB; its tests run where it is installed",
+    "pip install --no-compile --no-deps -r requirements-light.txt .": "a test of its own makes this environment",
+    "pip install .": "it needs a package index; the gate of the repository carries it out first",
+}
+"""Blocks and commands that are not carried out, with the reason; at most ten."""
+
+STAND_INS: Final = (
+    # Runs that the reader has made before.
+    (r"codeaudit-runs/…", "codeaudit-runs/one"),
+    (r"(?<![\w-])RUN\b", "codeaudit-runs/one"),
+    (r"\bbeaaece2\b", "{sample}"),
+    # Smaller: the same command on less.
+    (r"--task next-line --corpus src/", "--task next-line --corpus stdlib:json,textwrap"),
+    (r"(codeaudit (?:run|compare)(?= --)(?!.* --(?:limit|suite|config)\b))", r"\1 --limit 12"),
+    (r"--limit \d{2,}", "--limit 3"),
+    (r"--transform reorder (--attack|--trials)", r"--transform reorder --movable 2 \1"),
+    (
+        r"(codeaudit run.*) --shard 3/16 --out shard-3",
+        r"\1 --shard 1/2 --out shard-1 && \1 --shard 2/2 --out shard-2",
+    ),
+    (
+        r"codeaudit train (spe|tree[\w-]*) (.*)",
+        r"codeaudit train \1 \2 --epochs 1 --width 16 --layers 1 --rarest-label 1",
+    ),
+    (r"codeaudit train code (.*)", r"codeaudit train code \1 --epochs 1 --width 16"),
+    (r"--trials \d+", "--trials 2"),
+    (r"--seeds \d+", "--seeds 1"),
+    (r"--budget \d+", "--budget 2"),
+    (r"-M samples=10", "-M samples=2"),
+    (r"--max-requests \d+", "--max-requests 400"),
+    (r"package:requests", "package:iniconfig"),
+    (r"--steps \d+", "--steps 2"),
+    (r"algebra:(train|valid|test):\d+", r"algebra:\1:40"),
+    # Ready in the environment: the example plug-ins are installed, and an endpoint answers.
+    (r"^pip install (\./examples/plugins/|\"transformers).*", "true"),
+    (r"^transformers serve .*", "true"),
+    (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
+    (r"http://127.0.0.1:8080", "{plain}"),
+    (r"PATH_OR_NAME", "any-model"),
+    (r"hf/FOLDER", "hf/./my-causal-model -M max_new_tokens=4"),
+    (r"hf/\$\(.*?\)\)\"\)|hf/\$\(python .*?\)(?= --)", "hf/./my-model"),
+)
+"""What a command says, and what is carried out in its place."""
+
+SHELLS: Final = ("bash", "console", "sh")
+SHOWN: Final = ("text", "diff", "{toctree}", "{eval-rst}")
+"""Languages of blocks that show something and are no code of the reader's."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """The folder of a reader who has a project, a model and runs, and what the environment must say."""
+
+    folder: Path
+    environment: dict[str, str]
+    names: dict[str, str]
+
+    def run(self, command: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", command],
+            cwd=cwd,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+
+SOURCES: Final = {
+    "src/__init__.py": "",
+    "src/totals.py": '''\
+        def mean(values):
+            """The mean of values."""
+            total = 0
+            count = 0
+            for value in values:
+                total += value
+                count += 1
+            return total / count if count else 0
+
+
+        def spread(values, scale=2):
+            low = min(values)
+            high = max(values)
+            width = high - low
+            return width * scale
+        ''',
+    "src/words.py": """\
+        def joined(words, sign=", "):
+            parts = [word.strip() for word in words]
+            kept = [part for part in parts if part]
+            text = sign.join(kept)
+            return text
+
+
+        def repeated(word, times=2):
+            parts = [word] * times
+            return "-".join(parts)
+
+
+        def described(word, sign):
+            letters = sorted(word)
+            marks = sign * 2
+            size = len(letters)
+            large = size > 3
+            low = word.lower()
+            high = word.upper()
+            return marks, large, low, high
+
+
+        def longest(words):
+            best = ""
+            for word in words:
+                if len(word) > len(best):
+                    best = word
+            return best
+        """,
+    "tests/test_src.py": """\
+        from src.totals import mean, spread
+        from src.words import described, joined, longest, repeated
+
+
+        def test_totals():
+            assert mean([1, 3]) == 2
+            assert spread([1, 4]) == 6
+
+
+        def test_words():
+            assert joined([" a", "b "]) == "a, b"
+            assert longest(["a", "bcd"]) == "bcd"
+            assert repeated("ab") == "ab-ab"
+            assert described("Ab", "-") == ("--", False, "ab", "AB")
+        """,
+    "my_module.py": """\
+        import re
+
+
+        def predict(queries):
+            return [answer(query) for query in queries]
+
+
+        def answer(query):
+            if "loop" in query.task.lower():
+                return "yes" if "for" in query.source else "no"
+            return "_".join(sorted(set(re.findall(r"[a-z]{3,}", query.source)))[:2])
+        """,
+    "model.py": """\
+        import json, re, sys
+
+        for line in sys.stdin:
+            query = json.loads(line)
+            words = re.findall(r"[a-z]{3,}", query["source"])
+            answer = {"throughput": 2.5, "output-prediction": "1", "error-detection": 0}.get(query["task"])
+            if answer is None:
+                answer = "return " + words[0] if query["task"] in ("next-line", "generation") else "_".join(words[:2])
+            print(json.dumps({"id": query["id"], "answer": answer}), flush=True)
+        """,
+    "settings.ini": "[server]\nhost = localhost\nport = 80\n\n[client]\nname = me\nwait = 3\n",
+    "openblas.csv": 'asm\n"addq %rax, %rbx\nmovq %rbx, %rcx"\n"subq %rdx, %rsi\nimulq %rsi, %rdi"\n',
+}
+
+
+SBATCH: Final = """#!/bin/bash
+# Stands for Slurm on one machine: the jobs of an array one after the other, then the job that waits for them.
+if [ "$1" = --parsable ]; then
+    for SLURM_ARRAY_TASK_ID in 1 2 3 4; do export SLURM_ARRAY_TASK_ID; bash -e "$2" >&2 || exit 1; done
+    echo 7
+else
+    bash -e -c "$3"
+fi
+"""
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+    folder = tmp_path_factory.mktemp("reader")
+    for name, text in SOURCES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), "utf-8")
+    (folder / "my_model.py").write_text((folder / "my_module.py").read_text())
+    (folder / "predict.sh").write_text(f"#!/bin/sh\nexec {sys.executable} model.py\n")
+    (folder / "predict.sh").chmod(0o755)
+    (tool,) = (block.text for block in ALL if "my_model(row" in block.text)
+    (job,) = (block.text for block in ALL if "#SBATCH" in block.text)
+    (folder / "audit.sh").write_text(job)
+    (folder / "my_tool.py").write_text(
+        f"def my_model(code):\n    return code.split('(')[0].split()[-1]\n\n\n{tool}"
+    )
+    _write_tables(folder)
+    _write_models(folder)
+    site = tmp_path_factory.mktemp("site")
+    for project in sorted((ROOT / "examples" / "plugins").iterdir()):
+        about = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
+        modules = {
+            name: (project / f"{name}.py").read_text("utf-8")
+            for name in about["tool"]["setuptools"]["py-modules"]
+        }
+        install(site, about["project"]["name"], about["project"]["entry-points"], modules)
+    programs = tmp_path_factory.mktemp("bin")
+    for name, words in {"codeaudit": f"{sys.executable} -m codeaudit", "python": sys.executable,
+                        "pytest": f"{sys.executable} -m pytest", "less": "cat"}.items():  # fmt: skip
+        (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (programs / name).chmod(0o755)
+    (programs / "sbatch").write_text(SBATCH)
+    (programs / "sbatch").chmod(0o755)
+    with serving(_answer) as endpoint:
+        around = environment(
+            {
+                "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)]),
+                "CODEAUDIT_CACHE": str(tmp_path_factory.mktemp("cache")),
+                "SLURM_ARRAY_TASK_ID": "1",
+                "OPENAI_API_KEY": "none",
+                "OPENAI_BASE_URL": endpoint.url,
+            }
+        )
+        place = Workplace(
+            folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
+        )
+        models = "--model spe-checkpoint --model vanilla-checkpoint"
+        few = "--limit 10 --movable 60 --transform reorder --variants 1"
+        made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
+        assert made.returncode == 0, made.stderr
+        for name in ("main", "monday", "tuesday"):
+            shutil.copytree(folder / "codeaudit-runs/one", folder / "codeaudit-runs" / name)
+        verdicts = read_rows(folder / "codeaudit-runs/one/verdicts.parquet")
+        changed = next(row for row in verdicts
+                       if row["outcome"] == "violated" and row["model"] == "vanilla-checkpoint")  # fmt: skip
+        place.names["sample"] = str(changed["sample"])
+        yield place
+
+
+def _write_tables(folder: Path) -> None:
+    """Small tables under the names and in the columns of the data sets."""
+    names = (
+        "mean_of",
+        "spread_of",
+        "joined_word",
+        "repeated_word",
+        "longest_word",
+        "kept_word",
+        "found_of",
+        "last_of",
+    )
+    rows = [
+        {"source": f"def {name}(values, start={number}):\n    total = start\n    {split} = {number}\n"
+                   f"    for value in values:\n        total += value * {split}\n    return total\n",
+         "split": split, "label": number % 2, "leak_group": f"{split}{number}"}
+        for split in ("train", "valid", "test") for number, name in enumerate(names)
+    ]  # fmt: skip
+    code = [
+        f"addq ${number}, %rax\nimulq %rax, %rbx\nmovq %rbx, {8 * number}(%rcx)" for number in range(1, 31)
+    ]
+    lines = [f'"{block}",{("train", "valid", "test")[number % 3]}' for number, block in enumerate(code)]
+    with gzip.open(folder / "bhive_blocks.csv.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(["asm,split", *lines]) + "\n")
+    for table in ("table.jsonl.gz", "python_functions.jsonl.gz"):
+        with gzip.open(folder / table, "wt", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    problem = {
+        "task_id": "HumanEval/0",
+        "prompt": 'def total(values, start=0):\n    """The sum of values."""\n',
+        "canonical_solution": "    result = start\n    for value in values:\n        result += value\n    return result\n",
+        "test": "def check(candidate):\n    assert candidate([1, 2]) == 3\n    assert candidate([1], 4) == 5\n",
+        "entry_point": "total",
+    }
+    with gzip.open(folder / "HumanEval.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(json.dumps(problem) + "\n")
+    (folder / "own.jsonl").write_text(json.dumps(problem) + "\n")
+
+
+def _write_models(folder: Path) -> None:
+    """A network of the hub's kind, and a checkpoint for blocks of instructions."""
+    from tests.audit.models.hf import networks
+
+    words = networks.tokenizer(networks.GPT)
+    networks.save(folder / "my-causal-model", networks.gpt2("GPT2LMHeadModel", words, window=4096), words)
+    words = networks.tokenizer(networks.BERT, networks.BERT_ENDS)
+    networks.save(folder / "my-model", networks.bert("BertModel", words, max_position_embeddings=2048), words)
+    shutil.copytree(ROOT / "audit" / "checkpoints" / "renamer-checkpoint", folder / "my-renamer")
+
+
+def _answer(asked: Asked) -> Any:
+    """An answer in the form that the question asks for."""
+    if not asked.path.endswith("completions"):  # the example plug-in's own protocol
+        return sends(200, json.dumps({"text": "[parse_words]", "tokens": [12, 3]}))
+    forms = {
+        "have a bug": "clean",
+        "for or while loop": "yes",
+        "What does the call return": "1",
+        "breaks off": "return 1",
+    }
+    return says(next((form for words, form in forms.items() if words in asked.text), "[parse_words] [pw]"))
+
+
+ALL: Final = tuple(blocks())
+
+
+def _small(command: str, names: dict[str, str]) -> str:
+    for pattern, text in STAND_INS:
+        command = re.sub(pattern, text.format(**names) if "{" in text else text, command)
+    return command
+
+
+def _commands(block: Block) -> Iterator[str]:
+    """The commands of a block of the shell, each on one line and without comments."""
+    for line in re.sub(r" \\\n\s*", " ", block.text).splitlines():
+        command = re.sub(r"\s#\s.*", "", line.removeprefix("$ ")).strip()
+        if command and not command.startswith("#"):
+            yield command
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [one for one in ALL if one.language in SHELLS], ids=str)
+def test_the_commands_of_a_block_succeed(block: Block, workplace: Workplace, tmp_path: Path) -> None:
+    folder = tmp_path / "reader"
+    shutil.copytree(workplace.folder, folder)
+    if block.text.startswith("#!"):
+        script = _small(block.text, workplace.names)  # one program, not a list of commands
+        done = workplace.run(script, folder)
+        assert done.returncode == 0, done.stderr
+        return
+    for command in _commands(block):
+        if command in EXEMPT:
+            continue
+        done = workplace.run(_small(command, workplace.names), folder)
+        # Whether small stand-ins pass a gate is not the page's subject: they must be judged.
+        allowed = {0, 1} if re.search(r"codeaudit (gate|verify)", command) else {0}
+        if done.returncode not in allowed:
+            pytest.fail(f"{command}\n{done.returncode}: {done.stderr[-1500:]}", pytrace=False)
+
+
+def test_every_block_is_of_a_known_kind() -> None:
+    known = {*SHELLS, *SHOWN, "python", "toml", "yaml"}
+    assert [str(block) for block in ALL if block.language not in known] == []
+
+
+def test_what_is_exempt_stands_on_a_page() -> None:
+    commands = {command for block in ALL if block.language in SHELLS for command in _commands(block)}
+    assert EXEMPT.keys() <= commands
+    assert len(EXEMPT) <= 10
+
+
+def test_nothing_that_a_user_copies_has_a_gap() -> None:
+    for block in ALL:
+        if block.language not in SHOWN:
+            assert not re.search(r"\b(OWNER|TODO|FIXME|XXX)\b", block.text), str(block)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [one for one in ALL if one.language == "python"], ids=str)
+def test_the_python_of_a_block_runs(
+    block: Block, workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "reader"
+    shutil.copytree(workplace.folder, folder)
+    # In a process of its own, with what the text around the block speaks of.
+    script = folder / "block.py"
+    script.write_text(f"{BEFORE}\n{block.text}\n{AFTER}", "utf-8")
+    (folder / "suite.jsonl").write_text('{"input": "1", "perturbed": "def f(): pass"}\n', "utf-8")
+    done = workplace.run(f"echo '{QUERY}' | python block.py suite.jsonl answers.jsonl", folder)
+    assert done.returncode == 0, done.stderr
+
+
+QUERY: Final = json.dumps(
+    {"id": "1", "task": "function-name", "language": "python", "source": "def f(): pass"}
+)
+BEFORE: Final = '''
+from pathlib import Path
+import codeaudit
+
+source = Path("src/totals.py").read_text().split("\\n\\n\\n")[1]
+my_model = len
+
+
+def predict(queries):
+    return ["total"] * len(queries)
+
+
+class data:
+    """A data set with `map`, as that of the library datasets."""
+
+    def map(change):
+        return change({"code": Path("src/words.py").read_text().split("\\n\\n\\n")[3]})
+'''
+AFTER: Final = """
+for name, found in list(globals().items()):
+    if name.startswith("test_"):
+        found(codeaudit.assert_invariant)
+"""
+
+
+@pytest.mark.parametrize("block", [one for one in ALL if one.language == "toml"], ids=str)
+def test_a_block_of_options_is_taken(block: Block, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    options = tomllib.loads(block.text)
+    if "run" not in options:  # a plug-in's, which tests of the examples install
+        assert "project" in options
+        return
+    if not request.config.option.full:
+        return
+    workplace = request.getfixturevalue("workplace")
+    folder = tmp_path / "reader"
+    shutil.copytree(workplace.folder, folder)
+    (folder / "codeaudit.toml").write_text(block.text, "utf-8")
+    for command, allowed in (("run --out made", {0}), ("gate made", {0, 1, 3})):
+        done = workplace.run(f"codeaudit {command} --config codeaudit.toml", folder)
+        assert done.returncode in allowed, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [one for one in ALL if one.language == "yaml"], ids=str)
+def test_the_steps_of_a_block_run(block: Block, workplace: Workplace, tmp_path: Path) -> None:
+    folder = tmp_path / "reader"
+    shutil.copytree(workplace.folder, folder)
+    (folder / "codeaudit.toml").write_text(
+        '[run]\nmodel = "py/my_model:predict"\ncorpus = "src"\n\n[gate]\nmax-violation-rate = "5%"\n'
+    )
+    commands = list(_steps(yaml.safe_load(block.text)))
+    assert commands
+    for command in commands:
+        done = workplace.run(_small(command, workplace.names), folder)
+        # The gate judges stand-ins: it passes, fails, or has too few samples.
+        allowed = {0, 1, 3} if "gate" in command or "hook" in command else {0}
+        assert done.returncode in allowed, f"{command}\n{done.stderr}"
+
+
+def _steps(found: object) -> Iterator[str]:
+    """The shell commands of codeaudit in a workflow, a pipeline or a list of hooks."""
+    if isinstance(found, dict):
+        for key, value in found.items():
+            if key in ("run", "entry", "script"):
+                lines = value if isinstance(value, list) else str(value).splitlines()
+                yield from (line for line in lines if "codeaudit" in line and "pip install" not in line)
+            else:
+                yield from _steps(value)
+    elif isinstance(found, list):
+        for one in found:
+            yield from _steps(one)
