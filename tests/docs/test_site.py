@@ -56,6 +56,18 @@ def test_the_overview_names_every_transform(generated: ModuleType) -> None:
     assert "<!-- generated" not in text
 
 
+def test_the_readme_is_short_and_counts_the_transforms(generated: ModuleType) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 200
+    counts = [
+        tuple(sum(entry.kind == kind for entry in generated.LANGUAGES.get(name).transforms.values())
+              for kind in ("preserving", "control"))
+        for name in ("python", "java", "x86", "algebra")
+    ]  # fmt: skip
+    told = re.findall(r"\((\d+)[a-z ]*(?:,| and) (\d+)(?: controls)?\)", text)
+    assert [(int(keeping), int(changing)) for keeping, changing in told] == counts
+
+
 def test_a_mark_that_names_nothing_is_an_error(generated: ModuleType) -> None:
     with pytest.raises(KeyError, match="nonsense"):
         generated.filled("<!-- generated: nonsense -->")
