@@ -22,7 +22,7 @@ PAPERS: Final = "codeaudit.audit.papers"
 COMMON: Final = frozenset(
     {
         *("epochs", "steps", "batch", "rate", "width", "layers", "heads"),
-        *("dropout", "window", "patience", "seed"),
+        *("dropout", "window", "patience", "seed", "device", "half"),
     }
 )
 """Settings that every family takes."""
@@ -85,11 +85,11 @@ class NetworkFamily:
 
 _LINE_OPTIONS: Final = frozenset(
     {
-        *("bag_epochs", "vocabulary", "rarest_label", "orders", "half"),
+        *("bag_epochs", "vocabulary", "rarest_label", "orders"),
         *("mask_mode", "all_heads", "line_positions", "sign", "dependence"),
     }
 )
-_TERM_OPTIONS: Final = frozenset({"size", "readout", "implied", "device", "labels"})
+_TERM_OPTIONS: Final = frozenset({"size", "readout", "implied", "labels"})
 
 FAMILIES: Final = (
     NetworkFamily(
@@ -102,7 +102,7 @@ FAMILIES: Final = (
         home=f"{PAPERS}.tree_transformer",
         model="TreeModel",
         networks=("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim"),
-        tasks={"function-name": frozenset({"vocabulary", "rarest_label", "half"})},
+        tasks={"function-name": frozenset({"vocabulary", "rarest_label"})},
     ),
     NetworkFamily(
         home=f"{PAPERS}.renamer",
@@ -115,7 +115,7 @@ FAMILIES: Final = (
         home=f"{PAPERS}.dependency_encoding",
         model="DecoderModel",
         networks=("code", "rope", "nope", "fire", "hope", "alibi"),
-        tasks={"code-modelling": frozenset({"device", "vocabulary", "half"})},
+        tasks={"code-modelling": frozenset({"vocabulary"})},
         best_known_for=("code",),
     ),
 )

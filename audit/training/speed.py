@@ -14,6 +14,13 @@ LARGE: Final = 8192
 """The same on other devices."""
 
 
+def faster_in_half(device: str) -> bool:
+    """Whether products of matrices are faster in bfloat16 than in float32. On a processor it is measured."""
+    if torch.device(device).type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    return peak(device, half=True) > peak(device, half=False)
+
+
 @lru_cache
 def peak(device: str, *, half: bool) -> float:
     """Floating-point operations per second that products of matrices reach here, in bfloat16 or float32.

@@ -10,7 +10,9 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -21,9 +23,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as packed
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
 from codeaudit.audit.checks import DAMAGED, is_number, is_whole, load_json
+from codeaudit.audit.training.processes import ALONE, Processes
 from codeaudit.transforms.errors import ModelError, UsageError
 
 S = TypeVar("S")
@@ -136,14 +140,16 @@ def save_state(
     progress: TrainingProgress,
     tensors: dict[str, Tensor],
     optimiser: torch.optim.Optimizer,
+    random: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Write the state, completely or not at all."""
+    """Write the state, completely or not at all; `random` are the states of more random streams."""
     found = {f"given/{name}": tensor.contiguous() for name, tensor in tensors.items()}
     state = optimiser.state_dict()["state"]
     for number, values in state.items():
         for name, value in values.items():
             found[f"optimiser/{number}/{name}"] = value.contiguous()
     found["random"] = torch.get_rng_state()  # the next step's dropout depends on it
+    found |= {f"random/{name}": value for name, value in (random or {}).items()}
     part = path.with_suffix(".part")
     # A weight that never had a gradient has no state, so the file says which ones have.
     about = {
@@ -156,11 +162,12 @@ def save_state(
 
 
 def load_state(
-    path: Path, *, identity: object, optimiser: torch.optim.Optimizer
+    path: Path, *, identity: object, optimiser: torch.optim.Optimizer, rank: int = 0, device: str = "cpu"
 ) -> tuple[TrainingProgress, dict[str, Tensor]] | None:
     """The saved progress and tensors; `None` where nothing was saved.
 
-    Also sets the optimiser and torch's global random stream to their saved states.
+    Also sets the optimiser and torch's global random streams, those of the process `rank`, to their saved
+    states.
 
     Raises:
         ModelError: the file is damaged, or belongs to a training with another recipe or other data.
@@ -183,10 +190,22 @@ def load_state(
         )
     try:
         _restore(optimiser, found, moments)
-        torch.set_rng_state(found["random"])
+        torch.set_rng_state(found[f"random/cpu {rank}" if rank else "random"])
+        if torch.device(device).type == "cuda":
+            torch.cuda.set_rng_state(found[f"random/cuda {rank}"], device)
     except (RuntimeError, *DAMAGED) as error:
         raise _unusable(path, error) from error
     return progress, under("given/", found)
+
+
+def saved_recipe(path: Path) -> Mapping[str, object]:
+    """The recipe of a saved state; empty where there is none that can be read."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            found = load_json(file.metadata()["recipe"])["recipe"]
+            return found if isinstance(found, dict) else {}
+    except (SafetensorError, OSError, *DAMAGED):
+        return {}
 
 
 def _unusable(path: Path, error: BaseException) -> ModelError:
@@ -289,10 +308,25 @@ class Execution:
 
     accumulate: int = 1
     """Parts of a batch that are computed one after the other, so that one part has to fit into memory."""
+    recompute: bool = False
+    """Keep only the input of each block, and compute the block again in the backward pass."""
+    compile: bool = False
+    """Compile the blocks, and again for inputs of other shapes."""
+    processes: Processes = ALONE
+
+    @property
+    def parts(self) -> int:
+        """Of a batch, over all processes."""
+        return self.accumulate * self.processes.count
 
     def as_json(self) -> dict[str, object]:
         """What changes the last bits of the weights, where it is not the default."""
-        return {"accumulate": self.accumulate} if self.accumulate > 1 else {}
+        settings = {
+            "accumulate": self.accumulate,
+            "compile": self.compile,
+            "processes": self.processes.count,
+        }
+        return {name: value for name, value in settings.items() if value not in (1, False)}
 
 
 PLAIN: Final = Execution()
@@ -398,7 +432,7 @@ def train(
         ValueError: the recipe's sizes do not fit together.
     """
     # Dropout draws from torch's global stream. It is forked, so that the caller's own draws do not change.
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=_generators(learner.device)):
         torch.manual_seed(learner.settings.seed)
         trainer = _Trainer(learner, folder / STATE_FILE, execution)
         trainer.run(monitor, stop)
@@ -412,6 +446,7 @@ class _Trainer(Generic[N]):
         own = execution.as_json()
         self._identity = {**learner.identity, "execution": own} if own else learner.identity
         self._per_token = 0.0
+        self._processes = execution.processes
         # Always made anew, also to resume: the optimiser needs the parameters that its saved state belongs
         # to.
         self._network = learner.make().to(learner.device)
@@ -419,7 +454,13 @@ class _Trainer(Generic[N]):
         self._progress = TrainingProgress(best=math.inf if learner.lower_is_better else -1.0)
         self._best: dict[str, Tensor] = {}
         self._network.train()
-        found = load_state(path, identity=self._identity, optimiser=self._optimiser)
+        rank = execution.processes.rank
+        if rank:
+            # Every process draws its own dropout; the networks began alike.
+            torch.manual_seed(hash((learner.settings.seed, rank)))
+        found = load_state(
+            path, identity=self._identity, optimiser=self._optimiser, rank=rank, device=learner.device
+        )
         if found is not None:
             self._progress, tensors = found
             self._best = under("best/", tensors)
@@ -436,6 +477,7 @@ class _Trainer(Generic[N]):
         began, before = time.monotonic(), self._progress.seconds
         saved = began
         progress, learner = self._progress, self._learner
+        undo = _prepare(self._network, self._execution)
         for batch in self._remaining():
             loss = self._step(batch)
             progress.seconds = before + time.monotonic() - began
@@ -444,12 +486,15 @@ class _Trainer(Generic[N]):
                 self._finish_epoch()
                 monitor.epoch(progress)
             # Behind the last step there is nothing to resume: the training ends as if nobody had asked.
-            if stop() and not self._over():
+            if self._processes.added(stop()) and not self._over():
                 self._save()
                 raise Interrupted
-            if time.monotonic() - saved >= SAVE_SECONDS:
+            # The first process decides, because all have to send their random streams.
+            late = self._processes.first and time.monotonic() - saved >= SAVE_SECONDS
+            if self._processes.added(late):
                 self._save()
                 saved = time.monotonic()
+        undo()
         progress.ended = True
         self._save()
 
@@ -480,18 +525,27 @@ class _Trainer(Generic[N]):
         # Set in every step instead of by a scheduler, which would be one more state to save.
         for group in self._optimiser.param_groups:
             group["lr"] = rate * group.get("factor", 1.0)
-        parts = learner.parts(batch, self._execution.accumulate)
-        tokens = learner.tokens(batch)
+        parts = learner.parts(batch, self._execution.parts)
+        whole = batch if len(parts) > 1 else None
+        first = self._processes.rank * self._execution.accumulate
+        tokens, count = learner.tokens(batch), learner.examples(batch)
         if not self._per_token or progress.step % learner.per_epoch == 0:
             self._per_token = self._operations(parts[0])
-        value, count = 0.0, 0
+        value = 0.0
         self._optimiser.zero_grad()
-        for part in parts:
-            whole = batch if len(parts) > 1 else None
-            loss, some = learner.loss(self._network, part, progress.step, whole)
-            loss.backward()  # type: ignore[no-untyped-call]
+        for part in parts[first : first + self._execution.accumulate]:
+            try:
+                loss, _ = learner.loss(self._network, part, progress.step, whole)
+                loss.backward()  # type: ignore[no-untyped-call]
+            except RuntimeError as error:
+                # By name: importing the compiler takes a second, which others need not wait for.
+                if not type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
+                    raise
+                told = " ".join(str(error).split())[:200]
+                raise ModelError(f"cannot compile the network: {told}; leave out --compile") from error
             value += loss.item()
-            count += some
+        value = self._processes.added(value)
+        self._processes.add_gradients(self._network)
         nn.utils.clip_grad_norm_(self._network.parameters(), learner.settings.clip)
         self._optimiser.step()
         # A NaN in the weights would go on silently, and the best weights would be those of an earlier epoch.
@@ -512,16 +566,25 @@ class _Trainer(Generic[N]):
         tokens = learner.tokens(batch)
         if not tokens:
             return 0.0
-        with torch.random.fork_rng(devices=[]), torch.no_grad(), FlopCounterMode(display=False) as counter:
+        with (
+            torch.random.fork_rng(devices=_generators(learner.device)),
+            torch.no_grad(),
+            torch.compiler.set_stance("force_eager") if self._execution.compile else nullcontext(),
+            FlopCounterMode(display=False) as counter,
+        ):
             learner.loss(self._network, batch, self._progress.step)
         return BACKWARD * float(counter.get_total_flops()) / tokens
 
     def _finish_epoch(self) -> None:
         """Validate the weights, and keep them if they are the best so far."""
         progress, learner = self._progress, self._learner
-        self._network.eval()
-        worth, told = learner.validate(self._network)
-        self._network.train()
+        found: tuple[float, dict[str, float]] | None = None
+        if self._processes.first:
+            self._network.eval()
+            judged = learner.validate(self._network)
+            found = judged.worth, dict(judged.told)
+            self._network.train()
+        worth, told = self._processes.from_first(found)
         epoch = (progress.step - 1) // learner.per_epoch
         loss = progress.loss_sum / (progress.step - epoch * learner.per_epoch)
         progress.loss_sum = 0.0
@@ -533,6 +596,18 @@ class _Trainer(Generic[N]):
             self._best = {name: value.cpu().clone() for name, value in self._network.state_dict().items()}
 
     def _save(self) -> None:
+        device = self._learner.device
+        streams = {"cpu": torch.get_rng_state()}
+        if torch.device(device).type == "cuda":
+            streams["cuda"] = torch.cuda.get_rng_state(device)
+        random = {
+            f"{name} {rank}": state
+            for name, own in streams.items()
+            for rank, state in enumerate(self._processes.gathered(own))
+            if rank or name != "cpu"
+        }
+        if not self._processes.first:
+            return
         tensors = {f"now/{name}": value for name, value in self._network.state_dict().items()}
         tensors |= {f"best/{name}": value for name, value in self._best.items()}
         save_state(
@@ -541,7 +616,46 @@ class _Trainer(Generic[N]):
             progress=self._progress,
             tensors=tensors,
             optimiser=self._optimiser,
+            random=random,
         )
+
+
+def blocks(network: nn.Module) -> list[nn.Module]:
+    """The layers of a network: the members of its outermost lists of modules."""
+    found: list[nn.Module] = []
+    for child in network.children():
+        found += list(child) if isinstance(child, nn.ModuleList) else blocks(child)
+    return found
+
+
+def _prepare(network: nn.Module, execution: Execution) -> Callable[[], None]:
+    """Make the blocks compute as the execution says; what is returned takes it back."""
+    changed = blocks(network) if execution.recompute or execution.compile else []
+    for block in changed:
+        computed: Callable[..., Any] = block.forward
+        if execution.compile:
+            computed = torch.compile(computed, dynamic=True)
+        if execution.recompute:
+            computed = partial(_recomputed, computed)
+        # On the instance, so that its class and other networks are as before.
+        block.forward = computed
+
+    def undo() -> None:
+        for block in changed:
+            del block.forward
+
+    return undo
+
+
+def _recomputed(computed: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    if not torch.is_grad_enabled():
+        return computed(*args, **named)
+    return checkpoint(computed, *args, use_reentrant=False, **named)
+
+
+def _generators(device: str) -> list[str]:
+    """The devices whose random streams a training draws from, beside the processor's."""
+    return [device] if torch.device(device).type == "cuda" else []
 
 
 BACKWARD: Final = 3.0

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from os import cpu_count
 from pathlib import Path
@@ -70,9 +71,14 @@ class TrainingMonitor:
     """Loss, validation score, rate and time left: a bar on a terminal, lines elsewhere."""
 
     def __init__(
-        self, label: str, learner: "CheckpointLearner[Any, Any]", others: "Sequence[Monitor]" = ()
+        self,
+        label: str,
+        learner: "CheckpointLearner[Any, Any]",
+        others: "Sequence[Monitor]" = (),
+        *,
+        silent: bool = False,
     ) -> None:
-        """`others` are told as well."""
+        """`others` are told as well; a silent one shows nothing."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -90,7 +96,8 @@ class TrainingMonitor:
             console=console,
             transient=True,
         )
-        self._shown = console.is_terminal
+        self._silent = silent
+        self._shown = console.is_terminal and not silent
         self._task = self._bar.add_task(label, total=learner.total)
         self._told = 0.0
         self._first: tuple[int, Moment] | None = None
@@ -117,7 +124,7 @@ class TrainingMonitor:
             one.stepped(progress, loss)
         if self._shown:
             self._bar.update(self._task, completed=progress.step, description=self._line(progress))
-        elif progress.seconds - self._told >= LINE_EVERY:
+        elif progress.seconds - self._told >= LINE_EVERY and not self._silent:
             self._told = progress.seconds
             note(self._line(progress))
 
@@ -125,6 +132,8 @@ class TrainingMonitor:
         """Tell the validation score."""
         for one in self._others:
             one.epoch(progress)
+        if self._silent:
+            return
         last = progress.epochs[-1]
         note(f"{self._label}: epoch {last['epoch'] + 1:.0f}, loss {last['loss']:.2f}, {self._tell(last)}")
 
@@ -165,12 +174,17 @@ def trained(
     from codeaudit.audit.training.logs import logged
 
     out.mkdir(parents=True, exist_ok=True)
-    note(f"{network}: {learner.size}, {learner.total:,} steps")
-    with reserved(out):
+    if not execution.processes.first:
+        logs = ()
+    else:
+        note(f"{network}: {learner.size}, {learner.total:,} steps")
+    with reserved(out) if execution.processes.first else nullcontext():
         try:
             with (
                 logged(logs, out, learner) as log,
-                TrainingMonitor(network, learner, [log] if logs else []) as monitor,
+                TrainingMonitor(
+                    network, learner, [log] if logs else [], silent=not execution.processes.first
+                ) as monitor,
                 asked_to_stop() as stop,
             ):
                 found = trainer.train(learner, folder=out, monitor=monitor, stop=stop, execution=execution)
@@ -178,6 +192,8 @@ def trained(
             raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
         except ValueError as error:
             raise UsageError(f"these sizes do not fit together: {error}") from error
+        if not execution.processes.first:
+            return ()
         corpora = {"train": request.train, "valid": request.valid, "test": request.test}
         told = learner.write(out, found, about={"corpora": corpora, "versions": versions()})
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
@@ -226,7 +242,7 @@ POSITIVE: Final = click.IntRange(min=1)
     default=None,
     help="throughput: leave out blocks with implied registers, as the paper does.",
 )
-@click.option("--device", metavar="NAME", help="Renamer's: the device of the training.  [default: cpu]")
+@click.option("--device", metavar="NAME", help="Of the training: cpu, cuda, cuda:1, auto.  [default: cpu]")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Checkpoint folder."
 )
@@ -262,7 +278,18 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--all-heads", is_flag=True, default=None, help="spe: a mask in every head (Table 3).")
 @click.option("--no-line-positions", "line_positions", flag_value=False, default=None, help="spe: w.o. pe.")
 @click.option("--sign", type=click.Choice(["1", "-1"]), help="symc: whether far (1) or near (-1) lines gain.")
-@click.option("--half/--full", default=None, help="Multiply in bfloat16 (default) or in float32.")
+@click.option(
+    "--half/--full",
+    default=None,
+    help="Multiply in bfloat16 or in float32.  [default: bfloat16; Renamer on a CPU: float32]",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["auto", "bfloat16", "float32"]),
+    help="The same. auto: bfloat16 where it is faster; on a CPU half a second of products decides.",
+)
+@click.option("--recompute", is_flag=True, help="Compute blocks again instead of keeping their insides.")
+@click.option("--compile", "compiled", is_flag=True, help="Compile the blocks; worth it for long trainings.")
 @click.option(
     "--limit",
     type=POSITIVE,
@@ -291,6 +318,9 @@ def train(
     cache: Path | None,
     columns: str | None,
     accumulate: int,
+    precision: str | None,
+    recompute: bool,
+    compiled: bool,
     limit: int | None,
     logs: str | None,
     **given: Any,
@@ -327,9 +357,13 @@ def train(
     import torch
 
     from codeaudit.audit.cache import default_folder
+    from codeaudit.audit.papers.checkpoint import usable_device
     from codeaudit.audit.training.logs import log_kinds
+    from codeaudit.audit.training.processes import joined, own_device
     from codeaudit.audit.training.trainer import Execution
 
+    device = usable_device(own_device(options.get("device", "cpu")))
+    options |= _precision(precision, options, device, out)
     kinds = () if logs is None else log_kinds(logs)
     if threads is not None:
         torch.set_num_threads(threads)
@@ -346,9 +380,34 @@ def train(
         columns=named,
         limit=limit,
     )
-    execution = Execution(accumulate=accumulate)
-    learner = registry.learner(family, request)
-    first, *others = trained(learner, model, request, out, execution=execution, logs=kinds)
-    click.echo(f"{out}: {first}")
-    for line in others:
-        click.echo(f"  {line}")
+    with joined(device) as processes:
+        if not processes.first:
+            request = replace(request, note=lambda text: None)
+        # The others are silent, and find in the cache what the first has read.
+        with processes.first_alone():
+            learner = registry.learner(family, request)
+        execution = Execution(
+            accumulate=accumulate, recompute=recompute, compile=compiled, processes=processes
+        )
+        results = trained(learner, model, request, out, execution=execution, logs=kinds)
+    for number, line in enumerate(results):
+        click.echo(f"  {line}" if number else f"{out}: {line}")
+
+
+def _precision(name: str | None, options: dict[str, Any], device: str, out: Path) -> dict[str, Any]:
+    """The settings `device` and `half` of the recipe.
+
+    Raises:
+        UsageError: two precisions are asked for.
+    """
+    from codeaudit.audit.training.speed import faster_in_half
+    from codeaudit.audit.training.trainer import STATE_FILE, saved_recipe
+
+    if name is not None and "half" in options:
+        raise UsageError(f"--precision {name} does not go with --half or --full; leave one out")
+    found: dict[str, Any] = {} if device == "cpu" else {"device": device}
+    # A resumed training goes on in its precision, also if the measurement would say otherwise today.
+    before = saved_recipe(out / STATE_FILE).get("half")
+    if name == "auto" or (name is None and "half" not in options and device != "cpu"):
+        return found | {"half": faster_in_half(device) if before is None else before}
+    return found if name is None else found | {"half": name == "bfloat16"}

@@ -215,8 +215,10 @@ class DecoderBlock(nn.Module):
         self.feed = SwiGLU(sizes)
         self.dropout = nn.Dropout(sizes.dropout)
 
-    def forward(self, x: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
-        """(B, T, D) to (B, T, D)."""
+    def forward(self, x: Tensor, places: TokenPlaces, memory: Memory | None = None) -> Tensor:
+        """(B, T, D) to (B, T, D); without a memory nothing was read before, and nothing is kept."""
+        # Made here: a block that is computed again in the backward pass must not find what it kept before.
+        memory = Memory() if memory is None else memory
         x = x + self.dropout(self.attention(self.before_attention(x), places, memory))
         fed: Tensor = x + self.dropout(self.feed(self.before_feed(x)))
         return fed
@@ -247,11 +249,11 @@ class Decoder(nn.Module):
 
     def hidden(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, TokenPlaces]:
         """(B, T) ids to the (B, T, D) states before the logits, and the places of the tokens."""
-        cache = Cache() if cache is None else cache
-        places = TokenPlaces.of(cache.read(ids), ids.shape[1], self.sizes)
+        read = ids if cache is None else cache.read(ids)
+        places = TokenPlaces.of(read, ids.shape[1], self.sizes)
         x = self.tokens(ids)
         for number, block in enumerate(self.blocks):
-            x = block(x, places, cache.layer(number))
+            x = block(x, places, None if cache is None else cache.layer(number))
         return self.norm(x), places
 
     def logits(self, hidden: Tensor) -> Tensor:

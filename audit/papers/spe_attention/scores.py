@@ -94,14 +94,20 @@ class JudgedLogits:
 
 @torch.no_grad()
 def judged(
-    network: Callable[[Batch], Tensor], examples: Examples, chosen: Integers, relation: Relation, labels: int
+    network: Callable[[Batch], Tensor],
+    examples: Examples,
+    chosen: Integers,
+    relation: Relation,
+    labels: int,
+    *,
+    device: str = "cpu",
 ) -> JudgedLogits:
     """The logits of the chosen examples, computed in batches of like length."""
     ordered = chosen[np.argsort(examples.tokens[chosen], kind="stable")]
     logits, truth = [], []
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
-        logits.append(network(examples.batch(some, relation)).float())
+        logits.append(network(examples.batch(some, relation).to(device)).float().cpu())
         truth.append(examples.targets(some, labels) > 0)
     wanted = torch.from_numpy(examples.wanted[ordered])
     return JudgedLogits(logits=torch.cat(logits), truth=torch.cat(truth), wanted=wanted)

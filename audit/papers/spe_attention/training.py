@@ -61,8 +61,8 @@ class LineBatch(NamedTuple):
 class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     """Trains in two stages, as `LineRecipe` says."""
 
-    def __init__(self, recipe: LineRecipe, material: LineMaterial) -> None:
-        super().__init__(recipe, material.hashes, len(material.train))
+    def __init__(self, recipe: LineRecipe, material: LineMaterial, *, device: str = "cpu") -> None:
+        super().__init__(recipe, material.hashes, len(material.train), device=device)
         self.recipe, self.material = recipe, material
         self.relation = NETWORKS[recipe.network].relation
         self.first_stage = recipe.bag_epochs
@@ -129,17 +129,20 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         inputs = self.material.train.batch(batch.chosen, relation, batch.orders)
         targets = self.material.train.targets(batch.chosen, len(self.material.labels))
         with self.autocast(enabled=self.recipe.half):
-            logits = network(inputs)
+            logits = network(inputs.to(self.device))
         count = len(batch.chosen)
         size = self.examples(whole or batch)
         # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
-        return F.binary_cross_entropy_with_logits(logits.float(), targets, reduction="sum") / size, count
+        return F.binary_cross_entropy_with_logits(
+            logits.float(), targets.to(self.device), reduction="sum"
+        ) / size, count
 
     def validate(self, network: LineNetwork) -> Validation:
         """As of `Learner`, at the best threshold."""
         valid, task = self.material.valid, self.material.task
         labels = len(self.material.labels)
-        found = judged(network, valid, self.validated(valid), self.relation, labels)
+        chosen = self.validated(valid)
+        found = judged(network, valid, chosen, self.relation, labels, device=self.device)
         threshold = tune(found, task)
         reached = scores(found, threshold, task)
         return Validation(reached.worth, {"valid": reached.told, "threshold": threshold})
@@ -206,6 +209,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
         CorpusError: a corpus cannot be read, or holds too little.
     """
     settings = dict(request.options)
+    device = checkpoint.usable_device(settings.pop("device", "cpu"))
     own = NETWORKS[request.network].options
     options: dict[str, object] = {}
     # The command line has one set of options for all networks; those of another network are refused, because
@@ -221,7 +225,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
     splits = read(request.task, *request.corpora())
     cache, task = request.cache / "features", TASKS[request.task.name]
     material = prepare(splits, recipe, cache=cache, workers=request.workers, note=request.note, task=task)
-    return LineLearner(recipe, material)
+    return LineLearner(recipe, material, device=device)
 
 
 @torch.no_grad()

@@ -131,22 +131,18 @@ class CompletionLearner(TreeLearner[Completer]):
             hidden = network.hidden(inputs)[:, :-1][right.at]
             types = network.type_logits(hidden)
             values = network.value_logits(hidden[known])
-        loss = F.cross_entropy(types.float(), right.types)
-        shares = (1.0, 1.0) if whole is None else self._shares(right, whole)
         if whole is not None:
-            loss = loss * shares[0]
+            inputs = train.batch(whole, levels=recipe.levels, degree=recipe.degree)
+            every = following(inputs.types, inputs.values, train.fresh(whole))
+            # Sums, because a part may have no node that counts, and no mean then.
+            of_types = F.cross_entropy(types.float(), right.types, reduction="sum")
+            of_values = F.cross_entropy(values.float(), right.values[known], reduction="sum")
+            share = of_types / len(every.types) + of_values / max(1, int(_known(every).sum()))
+            return share, len(batch)
+        loss = F.cross_entropy(types.float(), right.types)
         if bool(known.any()):
-            of_values = F.cross_entropy(values.float(), right.values[known])
-            loss = loss + (of_values if whole is None else of_values * shares[1])
+            loss = loss + F.cross_entropy(values.float(), right.values[known])
         return loss, len(batch)
-
-    def _shares(self, right: NextNodes, whole: Integers) -> tuple[float, float]:
-        """The share of a part's nodes, and of its known values, in those of the whole batch."""
-        train = self.material.train
-        inputs = train.batch(whole, levels=self.recipe.levels, degree=self.recipe.degree)
-        every = following(inputs.types, inputs.values, train.fresh(whole))
-        own, all_known = (int(_known(one).sum()) for one in (right, every))
-        return len(right.types) / len(every.types), own / max(1, all_known)
 
     def validate(self, network: Completer) -> Validation:
         """As of `Learner`: the share of nodes with right type and value."""

@@ -52,8 +52,10 @@ N = TypeVar("N", bound=nn.Module)
 class TreeLearner(Learner[N, Integers]):
     """The common part of namers and completers; a batch is the numbers of its examples."""
 
-    def __init__(self, recipe: TreeRecipe, train: TreeExamples, hashes: Mapping[str, str]) -> None:
-        super().__init__(recipe, hashes, len(train))
+    def __init__(
+        self, recipe: TreeRecipe, train: TreeExamples, hashes: Mapping[str, str], *, device: str = "cpu"
+    ) -> None:
+        super().__init__(recipe, hashes, len(train), device=device)
         self.recipe, self.lengths = recipe, train.lengths
 
     def optimiser(self, network: N) -> torch.optim.Optimizer:
@@ -79,8 +81,8 @@ class TreeLearner(Learner[N, Integers]):
 class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Integers]):
     """Learns the words of names."""
 
-    def __init__(self, recipe: TreeRecipe, material: TreeMaterial) -> None:
-        super().__init__(recipe, material.train.examples, material.hashes)
+    def __init__(self, recipe: TreeRecipe, material: TreeMaterial, *, device: str = "cpu") -> None:
+        super().__init__(recipe, material.train.examples, material.hashes, device=device)
         self.material = material
         self.spoken = material.words.spoken
 
@@ -106,17 +108,20 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         inputs = train.examples.batch(batch, levels=recipe.levels, degree=recipe.degree)
         given, targets = told([train.names[number] for number in batch], self.spoken)
         with self.autocast(enabled=recipe.half):
-            logits = network(inputs, given)
-        loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
-        if whole is not None:
-            _, wanted = told([train.names[number] for number in whole], self.spoken)
-            loss = loss * ((targets != IGNORED).sum() / (wanted != IGNORED).sum())
-        return loss, len(batch)
+            logits = network(inputs.to(self.device), given.to(self.device))
+        said, right = logits.float().flatten(0, 1), targets.to(self.device).flatten()
+        if whole is None:
+            return F.cross_entropy(said, right, ignore_index=IGNORED), len(batch)
+        _, wanted = told([train.names[number] for number in whole], self.spoken)
+        # A sum, because a part may have no word that can be said, and no mean then.
+        loss = F.cross_entropy(said, right, ignore_index=IGNORED, reduction="sum")
+        return loss / int((wanted != IGNORED).sum()), len(batch)
 
     def validate(self, network: Namer) -> Validation:
         """As of `Learner`: F1 of sets of words."""
         valid = self.material.valid
-        reached = judged(network, self.material, valid, self.validated(valid), self.recipe)
+        chosen = self.validated(valid)
+        reached = judged(network, self.material, valid, chosen, self.recipe, device=self.device)
         return Validation(reached.micro, {"valid": reached.micro})
 
     @property
@@ -178,8 +183,11 @@ def prepared(request: TrainingRequest) -> NameLearner:
         UsageError: options that do not fit together.
         CorpusError: a corpus cannot be read, or has no function that is short enough.
     """
-    recipe = recipe_of(TreeRecipe, network=request.network, **request.options)
-    return NameLearner(recipe, prepare(read(request.task, *request.corpora()), recipe, note=request.note))
+    settings = dict(request.options)
+    device = checkpoint.usable_device(settings.pop("device", "cpu"))
+    recipe = recipe_of(TreeRecipe, network=request.network, **settings)
+    material = prepare(read(request.task, *request.corpora()), recipe, note=request.note)
+    return NameLearner(recipe, material, device=device)
 
 
 def count_relations(network: nn.Module, examples: TreeExamples, recipe: TreeRecipe) -> None:
@@ -212,7 +220,13 @@ def begin(network: Namer, material: TreeMaterial) -> None:
 
 
 def judged(
-    network: Namer, material: TreeMaterial, named: NamedTrees, chosen: Integers, recipe: TreeRecipe
+    network: Namer,
+    material: TreeMaterial,
+    named: NamedTrees,
+    chosen: Integers,
+    recipe: TreeRecipe,
+    *,
+    device: str = "cpu",
 ) -> TreeNameScores:
     """The scores of the network's names for the chosen examples, in batches of similar size."""
     labels = material.words.labels
@@ -220,8 +234,8 @@ def judged(
     said: list[Sequence[str]] = []
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
-        found = network.say(named.examples.batch(some, levels=recipe.levels, degree=recipe.degree))
-        said += [spell(row, labels) for row in found.words]
+        batch = named.examples.batch(some, levels=recipe.levels, degree=recipe.degree)
+        said += [spell(row, labels) for row in network.say(batch.to(device)).words]
     return names(said, [named.gold[number] for number in ordered])
 
 

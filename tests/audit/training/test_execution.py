@@ -1,12 +1,15 @@
 """How steps are computed does not change what they are."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from codeaudit.audit.training.trainer import Execution, Learner, TrainingProgress, train
+from codeaudit.audit.training.trainer import PLAIN, Execution, Learner, TrainingProgress, _prepare, train
+from codeaudit.transforms.errors import ModelError
 from tests.audit.training.learners import KINDS, small
 
 
@@ -83,3 +86,113 @@ def test_every_family_counts_tokens_and_operations(kind: str, cache: Path, tmp_p
     per_token = watch.progress.operations / watch.progress.tokens
     # 6 for each weight that multiplies; embeddings do not, padding and scores do.
     assert 0.05 * weights < per_token < 100 * weights
+
+
+def trained(
+    learner: Learner[Any, Any], folder: Path, execution: Execution = PLAIN
+) -> dict[str, torch.Tensor]:
+    folder.mkdir()
+    found = train(learner, folder=folder, monitor=Silent(), stop=lambda: False, execution=execution)
+    return dict(found.network.state_dict())
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_recomputed_blocks_give_the_same_weights_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
+    """With dropout, which has to be drawn alike in the second computation."""
+    settings = {"dropout": 0.2, "half": kind != "terms", "steps": 3}
+    plain = trained(small(kind, cache, **settings), tmp_path / "a")
+    again = trained(small(kind, cache, **settings), tmp_path / "b", Execution(recompute=True))
+    assert same(plain, again)
+    assert not same(plain, trained(small(kind, cache, **{**settings, "seed": 1}), tmp_path / "c"))
+
+
+def test_a_recomputed_network_keeps_less(cache: Path) -> None:
+    """Of two blocks, only what goes in is kept."""
+
+    def kept(execution: Execution) -> int:
+        learner = small("decoder", cache, layers=6)
+        network = learner.make().train()
+        _prepare(network, execution)
+        count = 0
+
+        def pack(tensor: torch.Tensor) -> torch.Tensor:
+            nonlocal count
+            count += tensor.numel()
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            learner.loss(network, next(iter(learner.batches(0))), 0)
+        return count
+
+    assert kept(Execution(recompute=True)) < 0.4 * kept(Execution())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_blocks_give_the_same_weights_up_to_rounding(kind: str, cache: Path, tmp_path: Path) -> None:
+    plain = trained(small(kind, cache, steps=2), tmp_path / "a")
+    for number, recompute in enumerate((False, True)):
+        execution = Execution(compile=True, recompute=recompute)
+        compiled = trained(small(kind, cache, steps=2), tmp_path / f"b{number}", execution)
+        assert plain.keys() == compiled.keys()
+        for name in plain:
+            assert torch.allclose(plain[name].double(), compiled[name].double(), atol=2e-3), name
+
+
+KILLED = """
+import sys
+import subprocess
+import sys
+from pathlib import Path
+from codeaudit.audit.training import trainer
+from tests.audit.training.learners import small
+from tests.audit.training.test_execution import EXECUTION, LONG, Silent
+trainer.SAVE_SECONDS = 0.0
+kind, cache, folder = sys.argv[1:]
+class Slow(Silent):
+    def stepped(self, progress, loss):
+        print(progress.step, flush=True)
+        if progress.step > 1:
+            sys.stdin.readline()
+trainer.train(small(kind, Path(cache), **LONG[kind]), folder=Path(folder), monitor=Slow(), stop=lambda: False,
+              execution=EXECUTION)
+"""
+"""A training that saves after each step, and from the second step on waits for a line before it goes on."""
+EXECUTION = Execution(accumulate=2, recompute=True)
+LONG: dict[str, dict[str, Any]] = {
+    kind: {"dropout": 0.2, "half": True, "steps": 9, "seed": 3} for kind in KINDS
+}
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("kind", ["spe", "decoder", "terms", "tree"])
+def test_a_killed_training_goes_on_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
+    whole = trained(small(kind, cache, **LONG[kind]), tmp_path / "whole", EXECUTION)
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", KILLED, kind, str(cache), str(folder)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in process.stdout:
+            if int(line) == 5:
+                break
+            if int(line) > 1:
+                process.stdin.write("\n")
+                process.stdin.flush()
+        process.kill()
+    watch = Silent()
+    learner = small(kind, cache, **LONG[kind])
+    resumed = train(learner, folder=folder, monitor=watch, stop=lambda: False, execution=EXECUTION)
+    # The fifth step was taken, but not saved.
+    assert len(watch.losses) == learner.total - 4
+    assert same(whole, resumed.network.state_dict())
+    with pytest.raises(ModelError, match="of a training with other settings or data"):
+        train(learner, folder=folder, monitor=watch, stop=lambda: False, execution=Execution(accumulate=3))

@@ -1,0 +1,131 @@
+"""Two processes take the steps that one takes."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from codeaudit.audit.training.processes import Processes, joined, own_device
+from codeaudit.audit.training.trainer import Execution, train
+from codeaudit.transforms.errors import UsageError
+from tests.audit.training.learners import KINDS, small
+from tests.audit.training.test_execution import Silent
+
+ROOT = Path(__file__).parents[3]
+PLAIN_STEP = """
+import sys
+from tests.audit.training.test_processes import step
+step(*sys.argv[1:])
+"""
+
+
+def step(kind: str, cache: str, folder: str, accumulate: str) -> None:
+    """Take one step of size 1 against the gradient, and write the weights."""
+    learner: Any = small(kind, Path(cache), clip=1e9, steps=1)
+    learner.bag_steps = 0  # the second stage, with the blocks
+    learner.rate = lambda number: 1.0
+    learner.optimiser = lambda network: torch.optim.SGD(network.parameters())
+    with joined("cpu") as processes:
+        place = Path(folder) / f"of {processes.count}"
+        place.mkdir(exist_ok=True)
+        watch = Silent()
+        execution = Execution(accumulate=int(accumulate), processes=processes)
+        found = train(learner, folder=place, monitor=watch, stop=lambda: False, execution=execution)
+        weights = {name: one.contiguous() for name, one in found.network.state_dict().items()}
+        save_file({**weights, "loss": torch.tensor(watch.losses)}, place / f"{processes.rank}.safetensors")
+
+
+def in_two(*command: str, cwd: Path = ROOT) -> None:
+    """Run Python in two processes, as torchrun starts them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    common = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "WORLD_SIZE": "2"}
+    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-W", "ignore", *command], cwd=cwd, stderr=subprocess.PIPE, text=True,
+            env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    try:
+        told = [process.communicate(timeout=120)[1] for process in started]
+    finally:
+        for process in started:
+            process.kill()
+    assert [process.returncode for process in started] == [0, 0], told
+
+
+@pytest.mark.thinned(1)
+@pytest.mark.parametrize("kind", ["decoder", "spe", "terms", "tree"])
+def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
+    assert kind in KINDS
+    cache = tmp_path / "cache"
+    step(kind, str(cache), str(tmp_path), "1")
+    in_two("-c", PLAIN_STEP, kind, str(cache), str(tmp_path), "2")
+    one = load_file(tmp_path / "of 1" / "0.safetensors")
+    first, second = (load_file(tmp_path / "of 2" / f"{rank}.safetensors") for rank in range(2))
+    assert one.keys() == first.keys() == second.keys()
+    # After a step of size 1 against the gradient, weights are as far apart as gradients are.
+    torch.manual_seed(small(kind, cache).settings.seed)
+    begin = small(kind, cache).make().state_dict()
+    moved = 0.0
+    for name, weight in one.items():
+        assert torch.equal(first[name], second[name]), name
+        if weight.is_floating_point():
+            size = 1.0 if name == "loss" else float((weight - begin[name]).abs().max())
+            moved = max(moved, size if name != "loss" else 0.0)
+            assert torch.allclose(first[name], weight, rtol=1e-5, atol=1e-4 * size + 1e-6), name
+    assert moved > 1e-3
+
+
+@pytest.mark.slow
+def test_two_processes_write_one_checkpoint_and_resume(tmp_path: Path) -> None:
+    words = ["-m", "codeaudit", "train", "spe", "--corpus", "stdlib:argparse,ast,inspect,shutil"]
+    words += [
+        "--width",
+        "16",
+        "--vocabulary",
+        "400",
+        "--rarest-label",
+        "3",
+        "--bag-epochs",
+        "1",
+        "--steps",
+        "5",
+    ]
+    words += ["--cache", "cache", "--workers", "1", "--log", "csv", "--out", "made"]
+    in_two(*words, cwd=tmp_path)
+    written = sorted(path.name for path in (tmp_path / "made").iterdir())
+    assert written == [
+        "config.json",
+        "model-card.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "training.csv",
+    ]
+    first = load_file(tmp_path / "made" / "model.safetensors")
+    in_two(*words[:-1], "again", cwd=tmp_path)
+    again = load_file(tmp_path / "again" / "model.safetensors")
+    assert all(torch.equal(first[name], again[name]) for name in first)
+
+
+def test_variables_that_are_no_numbers_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "two")
+    with pytest.raises(UsageError, match="WORLD_SIZE and RANK must be numbers"), joined("cpu"):
+        pass
+
+
+def test_alone_nothing_is_exchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = Processes()
+    assert (alone.added(2.5), alone.from_first("x"), alone.first) == (2.5, "x", True)
+    assert own_device("cuda") == "cuda"
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert (own_device("cuda"), own_device("cuda:0"), own_device("cpu")) == ("cuda:3", "cuda:0", "cpu")
