@@ -27,6 +27,8 @@ from tests.support.plugins import install
 EXEMPT: Final = {
     "codeaudit run --corpus src/ --engine ray --workers 2": "Ray is 240 MB; its tests run where it is installed",
     "pip install --no-compile --no-deps -r requirements-light.txt .": "a test of its own makes this environment",
+    "docker build --target light -t codeaudit:light .": "it needs a builder; tests/test_container.py has its parts",
+    'docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/work" codeaudit:light doctor': "it needs an image",
     "pip install .": "it needs a package index; the gate of the repository carries it out first",
 }
 """Blocks and commands that are not carried out, with the reason; at most ten."""
