@@ -420,6 +420,8 @@ class data:
         return change({"code": Path("src/words.py").read_text().split("\\n\\n\\n")[3]})
 '''
 AFTER: Final = """
+asked = codeaudit.Query(task="function-name", language="python", source="def f():\\n    return one(two)\\n")
+assert len(predict([asked, asked])) == 2
 for name, found in list(globals().items()):
     if name.startswith("test_"):
         found(codeaudit.assert_invariant)
