@@ -22,7 +22,7 @@ from codeaudit.audit.store import (
 from codeaudit.cli.main import COMMANDS, cli
 from codeaudit.transforms.registry import ENTRIES
 from tests.support.commands import ROOT, environment
-from tests.support.pages import PAGES
+from tests.support.pages import PAGES, blocks
 
 SITE = ROOT / "docs" / "site"
 
@@ -68,6 +68,19 @@ def test_the_readme_is_short_and_counts_the_transforms(generated: ModuleType) ->
     assert [(int(keeping), int(changing)) for keeping, changing in told] == counts
 
 
+MARKED = [page for page in PAGES if "<!-- generated: " in (ROOT / page).read_text("utf-8")]
+CATALOGUES = ("python.md", "java.md")
+
+
+@pytest.mark.parametrize("page", [page for page in MARKED if page.name not in CATALOGUES], ids=str)
+def test_every_mark_is_filled(generated: ModuleType, page: Path) -> None:
+    """A heading of the benchmarks that a page names may be renamed: then its mark finds nothing."""
+    text = (ROOT / page).read_text("utf-8")
+    filled = generated.filled(text)
+    assert "<!-- generated" not in filled
+    assert len(filled) > len(text) + 100
+
+
 def test_a_mark_that_names_nothing_is_an_error(generated: ModuleType) -> None:
     with pytest.raises(KeyError, match="nonsense"):
         generated.filled("<!-- generated: nonsense -->")
@@ -93,6 +106,13 @@ def test_the_reference_shows_every_option(generated: ModuleType, commands: dict[
     for name, options in commands.items():
         shown = set(re.findall(r"--[\w-]+", sections[name]))
         assert {option for option in options if option.startswith("--")} <= shown, name
+
+
+def test_every_command_in_a_block_exists(commands: dict[str, set[str]]) -> None:
+    for block in blocks():
+        if block.language in ("bash", "console", "sh", "yaml"):
+            for name in re.findall(r"(?<![\w./-])codeaudit ([a-z]+)\b(?![:.])", block.text):
+                assert name in commands, f"{block}: {name}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
