@@ -25,6 +25,9 @@ from tests.support.pages import Block, blocks
 from tests.support.plugins import install
 
 EXEMPT: Final = {
+    'codeaudit verify . --test-command "mvn -o -q test" --source src/main/java': (
+        "it needs a Maven project with its plug-ins offline; tests of `verify` run JUnit projects"
+    ),
     "codeaudit run --corpus src/ --engine ray --workers 2": "Ray is 240 MB; its tests run where it is installed",
     "pip install --no-compile --no-deps -r requirements-light.txt .": "a test of its own makes this environment",
     "docker build --target light -t codeaudit:light .": "it needs a builder; tests/test_container.py has its parts",
