@@ -5,7 +5,7 @@ A new family of networks adds its folder and one row of `FAMILIES`.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -22,7 +22,7 @@ PAPERS: Final = "codeaudit.audit.papers"
 COMMON: Final = frozenset(
     {
         *("epochs", "steps", "batch", "rate", "width", "layers", "heads"),
-        *("dropout", "window", "patience", "seed", "device", "half"),
+        *("inner", "dropout", "window", "patience", "seed", "device", "half"),
     }
 )
 """Settings that every family takes."""
@@ -48,6 +48,8 @@ class TrainingRequest:
     """Names of the tables' columns, by ours, as in `CorpusResources`."""
     limit: int | None = None
     """Samples of each corpus to read."""
+    structure: Mapping[str, object] = field(default_factory=dict)
+    """The structural options of the network, see `presets`."""
 
     def corpora(self, column: "LabelColumn | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
         """The corpora for training, validation and test; `column` is where tables have their labels.
@@ -168,6 +170,13 @@ def entry_of(noun: str, table: Mapping[str, Row], name: str, options: Collection
         if option not in entry.options:
             raise UsageError(unknown(f"option of {noun} {name!r}", option, list(entry.options)))
     return entry
+
+
+def split_structure(recipe: type, given: Mapping[str, object]) -> tuple[dict[str, Any], dict[str, object]]:
+    """The structural options that are settings of the recipe, and those of the network."""
+    names = {one.name for one in fields(recipe)}
+    own = {name: value for name, value in given.items() if name in names}
+    return own, {name: value for name, value in given.items() if name not in names}
 
 
 def foreign(family: NetworkFamily, task: str, option: str) -> bool:

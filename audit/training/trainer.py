@@ -421,10 +421,12 @@ def train(
     monitor: Monitor,
     stop: Callable[[], bool],
     execution: Execution = PLAIN,
+    tell: Callable[[str], None] | None = None,
 ) -> Trained[N]:
     """Train a network, or go on with a training whose state lies in the folder.
 
-    `stop` is called after every step. Torch's global random stream is as before afterwards.
+    `stop` is called after every step, and `tell` before the first one with an estimate of the memory. Torch's
+    global random stream is as before afterwards.
 
     Raises:
         Interrupted: `stop` returned true. The state is saved, and the same call resumes.
@@ -435,6 +437,8 @@ def train(
     with torch.random.fork_rng(devices=_generators(learner.device)):
         torch.manual_seed(learner.settings.seed)
         trainer = _Trainer(learner, folder / STATE_FILE, execution)
+        if tell is not None:
+            tell(trainer.memory())
         trainer.run(monitor, stop)
         return trainer.result()
 
@@ -497,6 +501,62 @@ class _Trainer(Generic[N]):
         undo()
         progress.ended = True
         self._save()
+
+    def memory(self) -> str:
+        """In words, what the device has to hold: measured on one example, the rest is multiplied."""
+        learner, weights = self._learner, list(self._network.parameters())
+        numbers = sum(weight.numel() for weight in weights)
+        # Each weight with its gradient and the two moments of AdamW.
+        fixed = 4 * sum(weight.numel() * weight.element_size() for weight in weights)
+        some = list(islice(learner.batches(0), 200))
+        longest = max(some, key=lambda one: learner.tokens(one) / learner.examples(one))
+        part = -(-max(map(learner.examples, some)) // self._execution.parts)
+        kept = part * self._kept(learner.parts(longest, learner.examples(longest))[0])
+        return (
+            f"{numbers:,} weights; memory: {_gigabytes(fixed)} for weights, gradients and optimiser, "
+            f"about {_gigabytes(kept)} for the insides of the layers of {part:,} examples"
+        )
+
+    def _kept(self, example: Any) -> int:
+        """The bytes that the backward pass of one example needs."""
+        learner, found = self._learner, dict[int, int]()
+        own = {weight.data_ptr() for weight in self._network.parameters()}
+
+        def pack(tensor: Tensor) -> Tensor:
+            place = tensor.untyped_storage().data_ptr()
+            if place not in own:
+                found[place] = tensor.untyped_storage().nbytes()
+            return tensor
+
+        layers = blocks(self._network)
+        most = inputs = inside = before = 0
+
+        def enter(module: nn.Module, given: tuple[Any, ...]) -> None:
+            nonlocal before, inputs
+            before = sum(found.values())
+            inputs += given[0].numel() * given[0].element_size()
+
+        def leave(module: nn.Module, given: tuple[Any, ...], result: Any) -> None:
+            nonlocal most, inside
+            own_bytes = sum(found.values()) - before
+            inside += own_bytes
+            most = max(most, own_bytes)
+
+        hooks = [one.register_forward_pre_hook(enter) for one in layers]
+        hooks += [one.register_forward_hook(leave) for one in layers]
+        try:
+            with (
+                torch.random.fork_rng(devices=_generators(learner.device)),
+                torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
+            ):
+                kept = learner.loss(self._network, example, learner.total - 1)
+                total = sum(found.values())
+                del kept
+        finally:
+            for hook in hooks:
+                hook.remove()
+        # Computed again, one block at a time needs its insides, and of all only what goes in is kept.
+        return total - inside + most + inputs if self._execution.recompute else total
 
     def result(self) -> Trained[N]:
         self._network.load_state_dict(self._best)
@@ -651,6 +711,10 @@ def _recomputed(computed: Callable[..., Any], *args: Any, **named: Any) -> Any:
     if not torch.is_grad_enabled():
         return computed(*args, **named)
     return checkpoint(computed, *args, use_reentrant=False, **named)
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
 def _generators(device: str) -> list[str]:

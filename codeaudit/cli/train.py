@@ -5,7 +5,7 @@ It shows progress, and stops on Ctrl-C with the state saved.
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from codeaudit.audit.corpora.tables import renaming
-from codeaudit.audit.papers import registry
+from codeaudit.audit.papers import presets, registry
+from codeaudit.audit.papers.presets import PRESETS
 from codeaudit.audit.registry import TASKS
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
@@ -187,7 +188,14 @@ def trained(
                 ) as monitor,
                 asked_to_stop() as stop,
             ):
-                found = trainer.train(learner, folder=out, monitor=monitor, stop=stop, execution=execution)
+                found = trainer.train(
+                    learner,
+                    folder=out,
+                    monitor=monitor,
+                    stop=stop,
+                    execution=execution,
+                    tell=note if execution.processes.first else None,
+                )
         except trainer.Interrupted:
             raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
         except ValueError as error:
@@ -246,6 +254,19 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Checkpoint folder."
 )
+@click.option(
+    "--preset",
+    metavar="NAME",
+    help=f"A paper's sizes and settings, which other options may change: {', '.join(PRESETS)}.",
+)
+@click.option(
+    "-O",
+    "--option",
+    "structural",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Of the network's structure, such as in_line=2 or degree=prefix; may be repeated.",
+)
 @click.option("--bag-epochs", type=click.IntRange(min=0), help="Epochs without the blocks, at first.")
 @click.option("--epochs", type=POSITIVE, help="Epochs with them.")
 @click.option("--steps", type=POSITIVE, help="Steps with them, instead of --epochs.")
@@ -260,6 +281,7 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate.")
 @click.option("--width", type=POSITIVE, help="Of the hidden states.")
 @click.option("--layers", type=POSITIVE, help="Blocks.")
+@click.option("--inner", type=POSITIVE, help="Inner width of the feed-forward branches.")
 @click.option("--heads", type=POSITIVE, help="Attention heads; must divide the width.")
 @click.option("--dropout", type=click.FloatRange(min=0, max=1, max_open=True), help="Share left out.")
 @click.option("--window", type=POSITIVE, help="Longest input in tokens; longer ones are left out.")
@@ -318,6 +340,8 @@ def train(
     cache: Path | None,
     columns: str | None,
     accumulate: int,
+    preset: str | None,
+    structural: tuple[str, ...],
     precision: str | None,
     recompute: bool,
     compiled: bool,
@@ -338,6 +362,13 @@ def train(
     family, task = registry.family(model, task)
     # `None` means not given: the defaults are those of the recipe of each paper.
     options = {name: value for name, value in given.items() if value is not None}
+    folder = family.home.rpartition(".")[2]
+    structure = presets.structure(folder, structural)
+    if preset is not None:
+        chosen = presets.preset(preset, folder, model)
+        options = {**_of_task(chosen.settings, family, task), **options}
+        structure |= presets.fitting(chosen, structure, model)
+        note(f"{preset}: weights in the paper {chosen.weights}")
     if options.get("dependence") == "confirmed":
         raise UsageError(
             "--dependence confirmed: masks need a relation that the analysis alone decides; "
@@ -379,6 +410,7 @@ def train(
         note=note,
         columns=named,
         limit=limit,
+        structure=structure,
     )
     with joined(device) as processes:
         if not processes.first:
@@ -392,6 +424,11 @@ def train(
         results = trained(learner, model, request, out, execution=execution, logs=kinds)
     for number, line in enumerate(results):
         click.echo(f"  {line}" if number else f"{out}: {line}")
+
+
+def _of_task(settings: Mapping[str, object], family: registry.NetworkFamily, task: str) -> dict[str, object]:
+    """The settings of a preset that the training for a task has."""
+    return {name: value for name, value in settings.items() if not registry.foreign(family, task, name)}
 
 
 def _precision(name: str | None, options: dict[str, Any], device: str, out: Path) -> dict[str, Any]:

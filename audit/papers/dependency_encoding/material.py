@@ -110,6 +110,8 @@ class StreamRecipe(Recipe):
     inner: int = 352
     window: int = 256
     """Tokens of a training example."""
+    tied: bool = True
+    """Whether one table serves for reading and predicting."""
     features: int = 64
     sparsity: float = 1e-5
     """α: the weight of the L1 term of CoDE's features."""

@@ -26,7 +26,7 @@ from codeaudit.audit.papers.dependency_encoding.material import (
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, TASKS, DecoderConfig
 from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build, sparsity
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, TokenPlaces
-from codeaudit.audit.papers.registry import TrainingRequest
+from codeaudit.audit.papers.registry import TrainingRequest, entry_of, split_structure
 from codeaudit.audit.training.trainer import Integers, Trained, Validation, adamw, cosine, recipe_of
 from codeaudit.transforms.errors import UsageError
 
@@ -153,7 +153,11 @@ def prepared(request: TrainingRequest) -> StreamLearner:
     """
     settings = dict(request.options)
     device = checkpoint.usable_device(settings.pop("device", "cpu"))
-    recipe = recipe_of(StreamRecipe, network=request.network, task=request.task.name, **settings)
+    own, options = split_structure(StreamRecipe, request.structure)
+    entry_of("decoder", DECODERS, request.network, options)
+    recipe = recipe_of(
+        StreamRecipe, network=request.network, task=request.task.name, options=options, **settings, **own
+    )
     if recipe.vocabulary < 300:
         raise UsageError("--vocabulary must be 300 or more: the bytes alone are 256 tokens")
     if recipe.window < 8:

@@ -53,6 +53,8 @@ class DecoderSizes:
     """Standard deviation of the initial weights of blocks."""
     scores: int = SCORES
     """See `SCORES`."""
+    tied: bool = True
+    """Whether one table serves for reading and predicting. In Llama there are two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +240,7 @@ class Decoder(nn.Module):
         self.tokens = nn.Embedding(sizes.vocabulary, sizes.width)
         self.blocks = nn.ModuleList(DecoderBlock(sizes, make()) for make in attentions)
         self.norm = nn.RMSNorm(sizes.width, eps=NORM_EPSILON)
+        self.out = None if sizes.tied else nn.Linear(sizes.width, sizes.vocabulary, bias=False)
         self._initialise()
 
     def forward(self, ids: Tensor, cache: Cache | None = None) -> Tensor:
@@ -258,6 +261,9 @@ class Decoder(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(…, D) to (…, V)."""
+        if self.out is not None:
+            found: Tensor = self.out(hidden)
+            return found
         # One table for both ends: at a few million weights a second one would be most of the network.
         return F.linear(hidden, self.tokens.weight)
 
@@ -267,6 +273,8 @@ class Decoder(nn.Module):
         # the deeper the network is.
         ways_out = (2 * len(self.blocks)) ** -0.5
         nn.init.normal_(self.tokens.weight, std=SPREAD)
+        if self.out is not None:
+            nn.init.normal_(self.out.weight, std=SPREAD)
         for name, module in self.blocks.named_modules():
             # Only layers without a bias are Llama's; those of CoDE's dictionary and MLP have set their own
             # weights.

@@ -54,6 +54,8 @@ class LineShape:
     """Most tokens of a line; also the number of positions of the other networks."""
     pooling: Pooling = "mean"
     dropout: float = 0.0
+    inner: int | None = None
+    """Inner width of the feed-forward branch; without one 4 D."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,15 +151,23 @@ class BiasedAttention(TrunkAttention):
         return self.projections.join(attend(*self.projections.split(x), relation[self.groups]))
 
 
+def feed_forward(width: int, inner: int | None) -> nn.Sequential:
+    """Two layers with GELU in between, of an inner width; without one of 4 D."""
+    inner = inner or 4 * width
+    return nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
+
+
 class TrunkBlock(nn.Module):
     """x + attention(norm(x)), then x + feed-forward(norm(x)); the inner width is 4 D."""
 
-    def __init__(self, width: int, attention: TrunkAttention, dropout: float) -> None:
+    def __init__(
+        self, width: int, attention: TrunkAttention, dropout: float, inner: int | None = None
+    ) -> None:
         super().__init__()
         self.before_attention = nn.LayerNorm(width)
         self.attention = attention
         self.before_feed = nn.LayerNorm(width)
-        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.feed = feed_forward(width, inner)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, relation: Relation) -> Tensor:
@@ -178,7 +188,7 @@ class Trunk(nn.Module):
         self.pooling = shape.pooling
         self.tokens = nn.Embedding(shape.vocabulary, shape.width)
         self.blocks = nn.ModuleList(
-            TrunkBlock(shape.width, attention(), shape.dropout) for _ in range(shape.layers)
+            TrunkBlock(shape.width, attention(), shape.dropout, shape.inner) for _ in range(shape.layers)
         )
         self.norm = nn.LayerNorm(shape.width)
         self.mix = nn.Linear(shape.width, shape.width)

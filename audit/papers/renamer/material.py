@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import LabelSource, Task
-from codeaudit.audit.papers.renamer.networks import NETWORKS, Readout, TermBatch, TermSizes, collate
+from codeaudit.audit.papers.renamer.networks import NETWORKS, Counting, Readout, TermBatch, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS, TermTask
 from codeaudit.audit.papers.renamer.terms import (
     Term,
@@ -52,6 +52,11 @@ class TermRecipe(Recipe):
     window: int = 128
     """Terms; longer texts are left out."""
     readout: Readout = "sum"
+    inner: int | None = None
+    """Without one 4 times the width."""
+    context: bool = True
+    positions: Counting = "steps"
+    """See `TermSizes`."""
     dropout: float = 0.0
     implied: bool = True
     """Whether blocks are learned from in which an instruction uses a register without a choice."""

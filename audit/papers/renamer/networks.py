@@ -39,11 +39,13 @@ from codeaudit.audit.papers.lines.trunk import (
     LineShape,
     Projections,
     Trunk,
+    feed_forward,
     score_type,
 )
 from codeaudit.audit.papers.renamer.terms import CONTEXT, Reading, TermInput
 
 Readout: TypeAlias = Literal["sum", "mean", "cls"]
+Counting: TypeAlias = Literal["steps", "terms"]
 
 SPREAD: Final = 0.02
 """Standard deviation of BERT's initial weights."""
@@ -61,6 +63,12 @@ class TermSizes:
     """Most terms of an input."""
     readout: Readout = "sum"
     dropout: float = 0.0
+    inner: int | None = None
+    """Inner width of the feed-forward branch; without one 4 D, as in BERT."""
+    context: bool = True
+    """Whether terms include their contexts; not in the paper, see above."""
+    positions: Counting = "steps"
+    """What positions count; in the paper `terms`."""
 
 
 BERT: Final[Mapping[str, tuple[int, int, int]]] = {
@@ -107,13 +115,13 @@ def collate(inputs: Sequence[TermInput]) -> TermBatch:
 
 
 class BertLayer(nn.Module):
-    """BERT's: normalised after each residual sum; the inner width is 4 D."""
+    """BERT's: normalised after each residual sum."""
 
-    def __init__(self, width: int, heads: int, dropout: float) -> None:
+    def __init__(self, width: int, heads: int, dropout: float, inner: int | None = None) -> None:
         super().__init__()
         self.projections = Projections(width, heads)
         self.after_attention = nn.LayerNorm(width)
-        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.feed = feed_forward(width, inner)
         self.after_feed = nn.LayerNorm(width)
         self.dropout = nn.Dropout(dropout)
 
@@ -137,12 +145,13 @@ class Renamer(nn.Module):
             raise ValueError(f"{sizes.heads} heads do not divide the width {sizes.width}")
         self.referents = referents
         self.heads, self.readout = sizes.heads, sizes.readout
+        self.context, self.by_step = sizes.context, sizes.positions == "steps"
         self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         self.positions = nn.Embedding(sizes.window, sizes.width)
         self.norm = nn.LayerNorm(sizes.width)
         self.dropout = nn.Dropout(sizes.dropout)
         self.layers = nn.ModuleList(
-            BertLayer(sizes.width, sizes.heads, sizes.dropout) for _ in range(sizes.layers)
+            BertLayer(sizes.width, sizes.heads, sizes.dropout, sizes.inner) for _ in range(sizes.layers)
         )
         self.head = nn.Linear(sizes.width, 1)
         self.apply(_initialise)
@@ -150,7 +159,11 @@ class Renamer(nn.Module):
     def forward(self, batch: TermBatch) -> Tensor:
         """(B,) the logarithm of the answer."""
         # The context is not in the paper, see above. Its words are no names, so the input stays invariant.
-        x = self.words(batch.ids) + self.words(batch.context).sum(2) + self.positions(batch.steps)
+        x = self.words(batch.ids)
+        if self.context:
+            x = x + self.words(batch.context).sum(2)
+        steps = torch.arange(x.shape[1], device=x.device)[None]
+        x = x + self.positions(batch.steps if self.by_step else steps)
         x = self.dropout(self.norm(x))
         real = batch.ids != PAD
         free = (HeadGroup(self.heads, hidden_padding(real, score_type(self.words.weight))),)

@@ -148,7 +148,7 @@ def prepared(request: TrainingRequest) -> TermLearner:
         UsageError: options that do not fit together.
         CorpusError: a corpus cannot be read, or nothing in it has a label.
     """
-    settings = dict(request.options)
+    settings = {**request.options, **request.structure}
     spec = settings.pop("labels", None)
     device = checkpoint.usable_device(settings.pop("device", "cpu"))
     recipe = recipe_for(request.network, request.task.name, settings)

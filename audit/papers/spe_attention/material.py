@@ -61,6 +61,8 @@ class LineRecipe(Recipe):
     width: int = 128
     layers: int = 2
     heads: int = 4
+    inner: int | None = None
+    """Without one 4 times the width."""
     window: int = 256
     """Tokens; longer functions are left out."""
     dropout: float = 0.2

@@ -208,7 +208,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
         UsageError: options that do not fit together.
         CorpusError: a corpus cannot be read, or holds too little.
     """
-    settings = dict(request.options)
+    settings = {**request.options, **request.structure}
     device = checkpoint.usable_device(settings.pop("device", "cpu"))
     own = NETWORKS[request.network].options
     options: dict[str, object] = {}

@@ -51,6 +51,8 @@ class TreeRecipe(Recipe):
     layers: int = 2
     decoder_layers: int = 1
     heads: int = 4
+    inner: int | None = None
+    """Without one 4 times the width."""
     levels: int = 16
     embedding: int = 32
     window: int = 250

@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines.trunk import feed_forward
 from codeaudit.audit.papers.registry import entry_of
 from codeaudit.audit.papers.tree_transformer.batches import TreeBatch
 from codeaudit.audit.papers.tree_transformer.nodes import BEGIN, END, LIMIT, SPECIALS, Degree
@@ -52,6 +53,8 @@ class TreeShape:
     layers: int = 2
     decoder_layers: int = 1
     heads: int = 4
+    inner: int | None = None
+    """Inner width of the feed-forward branch; without one 4 d."""
     levels: int = 16
     """D: levels of a path that are read."""
     embedding: int = 32
@@ -130,7 +133,7 @@ class SaidSoFar:
 
 
 class TreeBlock(nn.Module):
-    """Attention to itself, to another text where there is one, and a feed-forward of the inner width 4 d."""
+    """Attention to itself, to another text where there is one, and a feed-forward branch."""
 
     def __init__(
         self, shape: TreeShape, norm: Norm, scheme: LayerScheme | None = None, *, crossed: bool = False
@@ -140,7 +143,7 @@ class TreeBlock(nn.Module):
         self.norm = norm
         self.attention = TreeAttention(width, shape.heads, scheme)
         self.cross = TreeAttention(width, shape.heads) if crossed else None
-        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.feed = feed_forward(width, shape.inner)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if crossed else 2))
         self.dropout = nn.Dropout(shape.dropout)
 

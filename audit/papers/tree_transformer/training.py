@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.lines.tasks import read_splits as read
 from codeaudit.audit.papers.lines.tasks import splits_card as data
-from codeaudit.audit.papers.registry import TrainingRequest
+from codeaudit.audit.papers.registry import TrainingRequest, entry_of, split_structure
 from codeaudit.audit.papers.tree_transformer.material import (
     IGNORED,
     NamedTrees,
@@ -185,7 +185,9 @@ def prepared(request: TrainingRequest) -> NameLearner:
     """
     settings = dict(request.options)
     device = checkpoint.usable_device(settings.pop("device", "cpu"))
-    recipe = recipe_of(TreeRecipe, network=request.network, **settings)
+    own, options = split_structure(TreeRecipe, request.structure)
+    entry_of("network", TREE_NETWORKS, request.network, options)
+    recipe = recipe_of(TreeRecipe, network=request.network, options=options, **settings, **own)
     material = prepare(read(request.task, *request.corpora()), recipe, note=request.note)
     return NameLearner(recipe, material, device=device)
 

@@ -196,3 +196,29 @@ def test_a_killed_training_goes_on_bit_for_bit(kind: str, cache: Path, tmp_path:
     assert same(whole, resumed.network.state_dict())
     with pytest.raises(ModelError, match="of a training with other settings or data"):
         train(learner, folder=folder, monitor=watch, stop=lambda: False, execution=Execution(accumulate=3))
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_the_memory_is_told_before_the_first_step(kind: str, cache: Path, tmp_path: Path) -> None:
+    def told(execution: Execution, **settings: Any) -> str:
+        found: list[str] = []
+        watch = Silent()
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        train(
+            small(kind, cache, steps=1, **settings), folder=folder, monitor=watch, stop=lambda: False,
+            execution=execution, tell=lambda text: found.append(text + str(len(watch.losses))),
+        )  # fmt: skip
+        return found[0]
+
+    def insides(text: str) -> int:
+        return int(text.split("about ")[1].split()[0])
+
+    settings = {"layers": 6, "width": 64, "batch": 48}
+    whole = told(Execution(), **settings)
+    weights = sum(one.numel() for one in small(kind, cache, **settings).make().parameters())
+    assert whole.startswith(f"{weights:,} weights; memory: {16 * weights / 2**20:.0f} MiB")
+    assert whole.endswith("examples0")
+    less = told(Execution(accumulate=4), **settings)
+    assert insides(less) == pytest.approx(insides(whole) / 4, rel=0.1, abs=1)
+    assert insides(told(Execution(recompute=True), **settings)) < 0.7 * insides(whole)
