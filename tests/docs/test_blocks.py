@@ -45,7 +45,7 @@ STAND_INS: Final = (
     (r"--task next-line --corpus src/", "--task next-line --corpus stdlib:json,textwrap"),
     (r"^codeaudit run$", "codeaudit run --limit 12"),
     (r"(codeaudit (?:run|compare)(?= --)(?!.* --(?:limit|suite|config)\b))", r"\1 --limit 12"),
-    (r"--limit \d{2,}", "--limit 3"),
+    (r"--limit \d{2,}", "--limit 8"),
     (r"--transform reorder(?= --attack| --trials|$)", "--transform reorder --movable 2"),
     (
         r"(codeaudit run.*) --shard 3/16 --out shard-3",
@@ -388,9 +388,7 @@ def test_nothing_that_a_user_copies_has_a_gap() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", [one for one in ALL if one.language == "python"], ids=str)
-def test_the_python_of_a_block_runs(
-    block: Block, workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_python_of_a_block_runs(block: Block, workplace: Workplace, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workplace.folder, folder)
     # In a process of its own, with what the text around the block speaks of.
@@ -420,7 +418,8 @@ class data:
     """A data set with `map`, as that of the library datasets."""
 
     def map(change):
-        return change({"code": Path("src/words.py").read_text().split("\\n\\n\\n")[3]})
+        texts = Path("src/words.py").read_text().split("\\n\\n\\n")
+        return change({"code": next(text for text in texts if "described" in text)})
 '''
 AFTER: Final = """
 asked = codeaudit.Query(task="function-name", language="python", source="def f():\\n    return one(two)\\n")
