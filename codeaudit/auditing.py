@@ -542,13 +542,21 @@ def _audited(
     """Every model on every case of one trial; the verdicts are written on the way."""
     task = job.task.name
     for model in job.models:
-        with usage_noted(model, job.progress), job.progress.counting(model.name, answers) as monitor:
+        label = _label(job, model)
+        with usage_noted(model, job.progress), job.progress.counting(label, answers) as monitor:
             setup = _setup(job, model, remember, monitor)
             place = job.folder.path / SUITE
             asked = ask_again(read_repeats(place, seed=seed, task=task), setup)
             for one in audit(read_suite(place, seed=seed), setup, asked=asked):
                 table.write(verdict_rows(seed, one))
                 yield one
+
+
+def _label(job: PreparedRun, model: Model) -> str:
+    """What progress calls a model: which one of several it is comes first, because a long name may be cut."""
+    if len(job.models) == 1:
+        return model.name
+    return f"model {job.models.index(model) + 1} of {len(job.models)}, {model.name}"
 
 
 def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Iterator[Attacked]:
@@ -561,7 +569,7 @@ def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Itera
     for model in job.models:
         setup = _setup(job, model, remember, NoMonitor())
         for strategy in job.options.attacks:
-            label = f"{model.name}, {strategy}"
+            label = f"{_label(job, model)}, {strategy}"
             with (
                 usage_noted(model, job.progress),
                 job.progress.counting(label, total, unit="samples") as monitor,

@@ -19,9 +19,9 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     Task,
-    TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from codeaudit.audit.projects.files import TransformCounts
@@ -125,6 +125,19 @@ def note_unbound(run: "Run") -> None:
         )
 
 
+class _Label(ProgressColumn):
+    """What is counted. It and the bar give way on a narrow terminal."""
+
+    def render(self, task: Task) -> Text:
+        """On one line, cut if it must be."""
+        return Text(task.description, no_wrap=True, overflow="ellipsis")
+
+
+def _whole() -> Column:
+    """A column of numbers: it keeps its width as long as others can give way."""
+    return Column(no_wrap=True)
+
+
 class _Rate(ProgressColumn):
     """Answers per second."""
 
@@ -150,11 +163,11 @@ class ProgressMonitor:
         self._began = self._told = time.monotonic()
         console = Console(stderr=True)
         self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            _Rate(),
-            TimeRemainingColumn(compact=True),
+            _Label(),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(table_column=_whole()),
+            _Rate(table_column=_whole()),
+            TimeRemainingColumn(compact=True, table_column=_whole()),
             console=console,
             # The bar disappears at the end; one line with the totals stays in the scrollback.
             transient=True,
