@@ -1,4 +1,4 @@
-"""The tasks, one module per task. `codeaudit.audit.registry` names them; the README says how to add one.
+"""The tasks, one module per task. `codeaudit.audit.registry` names them; see docs/howto/task.md to add one.
 
 `scoring` and `solutions` are no tasks: tasks share them to compare numbers and texts, and to run programs.
 """

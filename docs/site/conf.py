@@ -23,7 +23,7 @@ include_patterns = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 ]
-exclude_patterns = [".git", "codeaudit", "docs/site", "**/__pycache__"]
+exclude_patterns = [".git", ".venv", "build", "codeaudit", "docs/site", "**/__pycache__"]
 
 # The headings of a page are targets of links, as on GitHub.
 myst_heading_anchors = 4
