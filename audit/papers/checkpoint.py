@@ -444,6 +444,20 @@ def write(
 class CheckpointLearner(Learner[N, B]):
     """A training whose result is a checkpoint."""
 
+    types: Sequence[str] = ()
+    """Types of nodes, where the network reads these."""
+
+    @property
+    @abstractmethod
+    def tokenizer(self) -> Tokenizer:
+        """The words of the training data."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """These by their ids."""
+        places = self.tokenizer.get_vocab()
+        return sorted(places, key=lambda word: places[word])
+
     @property
     @abstractmethod
     def size(self) -> str:

@@ -31,6 +31,7 @@ from codeaudit.transforms.folders import reserved
 if TYPE_CHECKING:
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
     from codeaudit.audit.papers.registry import TrainingRequest
+    from codeaudit.audit.papers.start import Start
     from codeaudit.audit.training.logs import Moment
     from codeaudit.audit.training.trainer import Execution, Monitor, TrainingProgress
 
@@ -163,6 +164,7 @@ def trained(
     *,
     execution: "Execution",
     logs: Sequence[str] = (),
+    start: "Start | None" = None,
 ) -> Sequence[str]:
     """Train into a folder with progress on stderr, and write the checkpoint. Returns the results as lines.
 
@@ -203,7 +205,10 @@ def trained(
         if not execution.processes.first:
             return ()
         corpora = {"train": request.train, "valid": request.valid, "test": request.test}
-        told = learner.write(out, found, about={"corpora": corpora, "versions": versions()})
+        about: dict[str, object] = {"corpora": corpora, "versions": versions()}
+        if start is not None:
+            about["from"] = {"checkpoint": start.place, "hash": start.digest}
+        told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told
 
@@ -223,6 +228,12 @@ POSITIVE: Final = click.IntRange(min=1)
 )
 @click.option(
     "--corpus", required=True, metavar="SPEC", shell_complete=complete_corpora, help="What to learn from."
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="CHECKPOINT",
+    help="Fine-tune: begin with the sizes and weights of a folder or bundled checkpoint of MODEL.",
 )
 @click.option(
     "--valid",
@@ -340,6 +351,7 @@ def train(
     cache: Path | None,
     columns: str | None,
     accumulate: int,
+    start: str | None,
     preset: str | None,
     structural: tuple[str, ...],
     precision: str | None,
@@ -389,10 +401,17 @@ def train(
 
     from codeaudit.audit.cache import default_folder
     from codeaudit.audit.papers.checkpoint import usable_device
+    from codeaudit.audit.papers.start import begin, opened
     from codeaudit.audit.training.logs import log_kinds
     from codeaudit.audit.training.processes import joined, own_device
     from codeaudit.audit.training.trainer import Execution
 
+    begun = None if start is None else opened(start, model)
+    if begun is not None:
+        sizes, structure_before = begun.defaults(folder)
+        # The first stage learns words without blocks, which are trained already.
+        options = {**_of_task({"bag_epochs": 0, **sizes}, family, task), **options}
+        structure = {**structure_before, **structure}
     device = usable_device(own_device(options.get("device", "cpu")))
     options |= _precision(precision, options, device, out)
     kinds = () if logs is None else log_kinds(logs)
@@ -418,10 +437,12 @@ def train(
         # The others are silent, and find in the cache what the first has read.
         with processes.first_alone():
             learner = registry.learner(family, request)
+        if begun is not None:
+            begin(learner, begun)
         execution = Execution(
             accumulate=accumulate, recompute=recompute, compile=compiled, processes=processes
         )
-        results = trained(learner, model, request, out, execution=execution, logs=kinds)
+        results = trained(learner, model, request, out, execution=execution, logs=kinds, start=begun)
     for number, line in enumerate(results):
         click.echo(f"  {line}" if number else f"{out}: {line}")
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
@@ -94,6 +95,11 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
         found = judged(network, valid, self.validated(valid), device=self.device)
         bits = found.bits_per_byte
         return Validation(bits, {"valid": bits, "accuracy": found.accuracy})
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """As of `CheckpointLearner`."""
+        return self.material.streams.tokenizer
 
     @property
     def size(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -88,6 +89,11 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         valid = self.material.valid
         error = mean_error(network, valid, self.validated(valid), device=self.device)
         return Validation(error, {"valid": error})
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """As of `CheckpointLearner`."""
+        return self.material.tokenizer
 
     @property
     def size(self) -> str:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
@@ -146,6 +147,11 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         threshold = tune(found, task)
         reached = scores(found, threshold, task)
         return Validation(reached.worth, {"valid": reached.told, "threshold": threshold})
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """As of `CheckpointLearner`."""
+        return self.material.tokenizer
 
     @property
     def size(self) -> str:

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from codeaudit.audit.papers import checkpoint
@@ -85,6 +86,7 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         super().__init__(recipe, material.train.examples, material.hashes, device=device)
         self.material = material
         self.spoken = material.words.spoken
+        self.types = material.words.types
 
     @property
     def shape(self) -> TreeShape:
@@ -123,6 +125,11 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         chosen = self.validated(valid)
         reached = judged(network, self.material, valid, chosen, self.recipe, device=self.device)
         return Validation(reached.micro, {"valid": reached.micro})
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """As of `CheckpointLearner`."""
+        return self.material.words.tokenizer()
 
     @property
     def size(self) -> str:

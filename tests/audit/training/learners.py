@@ -29,16 +29,16 @@ KINDS: Final[dict[str, tuple[str, str, str, dict[str, Any]]]] = {
 """Network, task, corpus and settings, one of each family."""
 
 
-def small(kind: str, cache: Path, **settings: Any) -> CheckpointLearner[Any, Any]:
+def small(kind: str, cache: Path, corpus: Any = None, **settings: Any) -> CheckpointLearner[Any, Any]:
     """A training of a network of a few thousand weights without dropout, in float32."""
-    network, task, corpus, own = KINDS[kind]
+    network, task, usual, own = KINDS[kind]
     family, _ = registry.family(network, task)
     plain = {} if kind == "terms" else {"half": False}
     request = registry.TrainingRequest(
         network=network,
         task=TASKS.get(task),
         options={"width": 16, "dropout": 0.0, "batch": 7, "steps": 6, **plain, **own, **settings},
-        train=corpus,
+        train=corpus or usual,
         valid=None,
         test=None,
         cache=cache,

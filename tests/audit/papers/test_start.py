@@ -1,0 +1,77 @@
+"""Fine-tuning: a training begins with the weights of a checkpoint."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from codeaudit.audit.papers.checkpoint import CheckpointLearner
+from codeaudit.audit.papers.start import BY_DATA, TABLES, begin, opened
+from codeaudit.audit.training.trainer import train
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import UsageError
+from tests.audit.training.learners import KINDS, small
+from tests.audit.training.test_execution import Silent
+
+OTHERS = {"terms": "algebra:train:40"}
+
+
+def written(learner: CheckpointLearner[Any, Any], folder: Path) -> Path:
+    folder.mkdir()
+    found = train(learner, folder=folder, monitor=Silent(), stop=lambda: False)
+    learner.write(folder, found, about={})
+    return folder
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_weights_and_the_vectors_of_known_words_are_taken_over(kind: str, tmp_path: Path) -> None:
+    folder = written(small(kind, tmp_path), tmp_path / "first")
+    start = opened(str(folder), KINDS[kind][0])
+    learner = small(kind, tmp_path, corpus=OTHERS.get(kind, "stdlib:pathlib,random,tarfile,zipfile"))
+    plain = dict(learner.identity)
+    torch.manual_seed(9)
+    random = learner.make().state_dict()
+    begin(learner, start)
+    assert learner.identity != plain
+    torch.manual_seed(9)
+    made = learner.make().state_dict()
+    before = load_file(folder / "model.safetensors")
+    old, new = start.words, learner.words
+    for name, tensor in made.items():
+        if name in BY_DATA:
+            assert torch.equal(tensor, random[name]), name
+        elif name in TABLES:
+            known = [word for word in new if word in old]
+            assert known
+            for word in known:
+                assert torch.equal(tensor[new.index(word)], before[name][old.index(word)].float()), word
+            for word in set(new) - set(old):
+                assert torch.equal(tensor[new.index(word)], random[name][new.index(word)]), word
+        elif tensor.shape == before[name].shape:
+            assert torch.equal(tensor, before[name].to(tensor.dtype)), name
+    assert kind == "terms" or set(new) - set(old), "no word was new"
+
+
+def test_the_command_takes_the_sizes_of_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(small("spe", tmp_path), tmp_path / "first")
+    words = ["train", "spe", "--from", "first", "--corpus", "stdlib:pathlib,random,tarfile", "--limit", "60"]
+    words += ["--rarest-label", "2", "--steps", "2", "--cache", "cache", "--workers", "1"]
+    assert main([*words, "--out", "tuned"]) == 0
+    first, tuned = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "tuned"))
+    name = "trunk.blocks.0.feed.0.weight"
+    assert first[name].shape == tuned[name].shape
+    assert float((first[name] - tuned[name]).abs().max()) < 0.01
+    assert main([*words, "--inner", "32", "--out", "wider"]) == 2
+    assert "leave out options for sizes" in capsys.readouterr().err
+    assert main(["train", "symc", *words[2:], "--out", "other"]) == 2
+    assert "a checkpoint of spe, not of symc" in capsys.readouterr().err
+
+
+def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a checkpoint of tree, not of spe"):
+        opened("tree-checkpoint", "spe")
