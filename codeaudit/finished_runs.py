@@ -32,6 +32,7 @@ from codeaudit.audit.store import (
     RunFolder,
     read_rows,
 )
+from codeaudit.reports import wording
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.records import Sample
@@ -164,7 +165,8 @@ class Run:
         ratios: dict[str, list[float]] = {}
         found = browser(_watched(self.audited(), ratios), explanations, _drawing)
         about = _about(self.manifest, self.summary)
-        text = html(Page(summary=self.summary, browser=found, about=about, predictions=ratios))
+        asked = tuple(_asked(self.manifest, self.summary))
+        text = html(Page(summary=self.summary, browser=found, asked=asked, about=about, predictions=ratios))
         if path is not None:
             write_file(Path(path), text)
         return text
@@ -466,6 +468,26 @@ def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
         told[f"fingerprint of {model.model}"] = model.fingerprint[:32]
     told |= {f"usage of {name}": text for name, text in _usage(manifest)}
     return told
+
+
+def _asked(manifest: Manifest, summary: Summary) -> Iterator[str]:
+    """When which models were asked what, and what that cost."""
+    started = str(manifest.get("started") or "")
+    when = f"{started[:10]}, {started[11:16]} UTC: " if len(started) > 15 else ""
+    samples = max((model.samples for model in summary.models), default=0)
+    names = wording.listed([wording.plain(model.model) for model in summary.models])
+    kinds = {row.transform: row.kind for model in summary.models for row in model.by_transform}
+    kept = [name for name, kind in kinds.items() if kind in ("preserving", "paper")]
+    changed = [name for name, kind in kinds.items() if kind == "control"]
+    edits = f"before and after {wording.listed(kept)}" if kept else "as they are"
+    if changed:
+        edits += f", and the controls {wording.listed(changed)}, which change the meaning"
+    yield (
+        f"{when}{names} answered {summary.task} for {samples:,} samples of {wording.plain(summary.corpus)}, "
+        f"{edits}."
+    )
+    used = [f"{name}: {text}" for name, text in _usage(manifest)]
+    yield f"Cost: {'; '.join(used)}." if used else "Cost: none, because the models ran without requests."
 
 
 def _usage(manifest: Manifest) -> Iterator[tuple[str, str]]:

@@ -74,7 +74,7 @@ def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list
 def legend(models: Sequence[str]) -> str:
     """Return the legend: colour and mark of each model."""
     items = (
-        f'<li><svg width="14" height="14" aria-hidden="true">{_mark(number, 7, 7)}</svg> {_text(model)}</li>'
+        f'<li><svg width="14" height="14" aria-hidden="true">{mark(number, 7, 7)}</svg> {_text(model)}</li>'
         for number, model in enumerate(models)
     )
     return f'<ul class="legend">{"".join(items)}</ul>'
@@ -100,7 +100,8 @@ def _scatter(summary: Summary) -> Chart | None:
     largest = max(model.parameters or 0 for _, model, _, _ in shown) or 1
     height = 300
     better = ", lower is better" if score.better == "lower" else ""
-    parts = _axes(height, top, "violation rate", f"{name}{better} →")
+    start = f", axis from {wording.value(low, share=share)}" if low > 0 else ""
+    parts = _axes(height, top, "violation rate", f"{name}{better}{start} →")
     for n in range(4):
         value = low + (high - low) * n / 3
         parts.append(_label(_x(n / 3), height - 22, wording.value(value, share=share), anchor="middle"))
@@ -161,7 +162,7 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
         parts.append(_label(x, 12, f"{25 * n} %", anchor="start" if n == 0 else "middle"))
     y = 20.0
     for transform, rows in groups.items():
-        parts.append(_label(left, y + 14, _short(transform, 48), name="strong"))
+        parts.append(_label(left, y + 14, transform, name="strong", most=WIDTH - left))
         y += 18
         for number, model, rate in rows:
             share, middle = wording.percent(rate.rate), y + line / 2
@@ -170,7 +171,7 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
             parts.append(
                 f'<g class="c{number % COLOURS}"><title>{_text(about)}</title><line class="whisker" '
                 f'x1="{place(rate.low):.1f}" x2="{place(rate.high):.1f}" y1="{middle}" y2="{middle}"/>'
-                f"{_mark(number, place(rate.rate), middle)}</g>"
+                f"{mark(number, place(rate.rate), middle)}</g>"
             )
             parts.append(_label(WIDTH, middle + 4, share, anchor="end"))
             y += line
@@ -212,8 +213,8 @@ def _diagram(result: Metric | Paired, over: str) -> Chart | None:
     for number, name in enumerate(names):
         x, y = place(result.ranks[name]), below + 20 * number + 10
         parts.append(f'<polyline class="lead" points="{x:.1f},{axis} {x:.1f},{y} {x - 8:.1f},{y}"/>')
-        text = f"{_short(name, 26)} {result.ranks[name]:.2f}"
-        labels.append(_label(x - 12, y + 4, text, anchor="end"))
+        text = f"{name} {result.ranks[name]:.2f}"
+        labels.append(_label(x - 12, y + 4, text, anchor="end", most=x - 16))
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in result.name)
     ranks = ", ".join(f"{name} {result.ranks[name]:.2f}" for name in names)
     alike = (
@@ -262,7 +263,7 @@ def _curves(summary: Summary) -> Chart | None:
         words.append(f"{name} {attack.curve[-1]} of {total} within {attack.budget}")
         parts.append(
             f'<polyline class="c{number % COLOURS} curve" points="{path}"><title>{_text(name)}</title>'
-            f"</polyline>{_mark(number, *points[-1])}{_mark(number, 14, 10 + 18 * number)}"
+            f"</polyline>{mark(number, *points[-1])}{mark(number, 14, 10 + 18 * number)}"
             f"{_label(26, 14 + 18 * number, _short(name, 50))}"
         )
     return Chart(
@@ -349,7 +350,8 @@ def _y(share: float, height: float, *, above: float = 0) -> float:
     return bottom - (bottom - top) * share
 
 
-def _mark(number: int, x: float, y: float) -> str:
+def mark(number: int, x: float, y: float) -> str:
+    """Return the mark of a model, by its number, at a place of a drawing."""
     # Shifted by one after each round of colours, so that no two of 32 models share both.
     match MARKS[(number + number // COLOURS) % len(MARKS)]:
         case "circle":
@@ -367,8 +369,11 @@ def _polygon(*corners: Place) -> str:
     return f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in corners)}"/>'
 
 
-def _label(x: float, y: float, text: str, *, anchor: str = "start", name: str = "") -> str:
+def _label(x: float, y: float, text: str, *, anchor: str = "start", name: str = "", most: float = inf) -> str:
+    """A text; letters of one that may be wider than `most` move together, so that no name is cut."""
     styled = f' class="{name}"' if name else ""
+    if len(text) * LETTER > most:
+        styled += f' textLength="{most:.0f}" lengthAdjust="spacingAndGlyphs"'
     return f'<text{styled} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(text)}</text>'
 
 

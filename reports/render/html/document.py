@@ -9,7 +9,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
@@ -20,6 +20,7 @@ from codeaudit.reports.explanations import answer_text
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, legend
+from codeaudit.reports.render.html.opening import opening, scorecards, violations_first
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 from codeaudit.transforms.records import Sample
 
@@ -196,8 +197,16 @@ class _Candidates:
         self._drop(self._order()[len(fit) :])
         fit.sort(key=lambda each: each.place)
         rows = [{**json.loads(row), "place": place} for place, each in enumerate(fit) for row in each.rows]
-        # Explained ones first: the page opens with the smallest edits.
-        rows.sort(key=lambda row: ("least" not in row, row["place"]))
+        # By sample, worst first: those with a smallest edit, then those with the most changed answers.
+        known = [each.sample.id in self._explained for each in fit]
+        rows.sort(
+            key=lambda row: (
+                not known[row["place"]],
+                -len(fit[row["place"]].rows),
+                row["place"],
+                "least" not in row,
+            )
+        )
         return Browser(samples=[each.made() for each in fit], rows=rows, left_out=self._refused)
 
     def _drawn(self, draw: Callable[[Sample], Drawing | None]) -> list[_Candidate]:
@@ -314,6 +323,8 @@ class Page:
 
     summary: Summary
     browser: Browser
+    asked: Sequence[str] = ()
+    """When which models were asked what, and what that cost, in sentences."""
     about: Mapping[str, str]
     """Origin of the numbers, for the footer: versions, seed, hashes, machine."""
     predictions: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -333,12 +344,14 @@ def html(page: Page) -> str:
     compared = sheets(summary.statistics) if summary.statistics != Comparison() else ()
     # Packing first: it may leave violations out, which the page then says.
     code = packed(page.browser)
-    first, *others = map(_table, every_sheet(summary))
+    first, *others = every_sheet(summary)
+    tables = (violations_first(replace(first, lead=())), *others)
     sections = {
-        "summary": ("Summary", "Summary", first),
+        "summary": ("Verdict", "Verdict", opening(summary, page.asked)),
+        "scorecards": ("Models", "Models", scorecards(summary)),
         "figures": ("Figures", "Figures", _figures(summary, figures) if figures else ""),
         "violations": ("Violations", "Violations", _browser(page.browser)),
-        "details": ("By transform", "By transform", "".join(others)),
+        "details": ("Tables", "Tables", "".join(map(_table, tables))),
         "comparison": ("Comparison", "Comparison of the models", "".join(map(_table, compared))),
         "about": ("About", "About this run", _about(page.about)),
     }
@@ -351,6 +364,7 @@ def html(page: Page) -> str:
         f"<header><h1>{_text(title)}</h1>{navigation}</header>",
         '<main id="main" tabindex="-1">',
         *(_section(name, title, content) for name, (_, title, content) in filled.items()),
+        f'<p class="printed">{_printed(page.browser)}</p>',
         "</main>",
     ]
     return (
@@ -411,6 +425,12 @@ def _browser(browser: Browser) -> str:
         '<button type="button" id="next">Next</button></div>'
         '<article id="detail" aria-label="The chosen violation" tabindex="-1" hidden></article></div>'
     )
+
+
+def _printed(browser: Browser) -> str:
+    """The last line of the printed summary: what only the page itself has."""
+    number = f"{browser.total:,} changed answer{'s'[: browser.total != 1]}"
+    return f"Printed summary. The page itself also has all tables, the comparison, and the {number}."
 
 
 def _about(about: Mapping[str, str]) -> str:
