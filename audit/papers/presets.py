@@ -172,6 +172,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
             "inner": 2048,
             "window": 250,
             "vocabulary": 50_000,
+            "rarest_label": 1,
             "batch": 32,
             "rate": 1e-4,
             "epochs": 20,
