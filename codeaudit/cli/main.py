@@ -16,6 +16,7 @@ from typing import Final
 import click
 
 from codeaudit.audit.engines.collector import collect_rarely
+from codeaudit.cli.pipe import silence_stdout
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.registration import load_target, nearest
 
@@ -148,8 +149,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
             # The reader closed the pipe, as `head` does; the run folder is complete nevertheless.
-            from codeaudit.cli.output import silence_stdout  # brings rich
-
             silence_stdout()
             return 0
         except ImportError as error:

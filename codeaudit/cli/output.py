@@ -3,7 +3,6 @@
 A reader that closes stdout early, as `head` does, is no error.
 """
 
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +24,7 @@ from rich.table import Column
 from rich.text import Text
 
 from codeaudit.audit.projects.files import TransformCounts
+from codeaudit.cli.pipe import silence_stdout
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
@@ -81,12 +81,6 @@ def show_parts(*parts: RenderableType) -> None:
         out = _Stdout(file=sys.stdout)
         for part in parts:
             out.print(part)
-
-
-def silence_stdout() -> None:
-    """Redirect stdout to nothing, because the interpreter's last flush would fail on a closed pipe."""
-    # The descriptor and not `sys.stdout`: what is still in a buffer is flushed into it at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 @contextmanager

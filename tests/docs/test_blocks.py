@@ -437,9 +437,9 @@ def test_a_block_of_options_is_taken(block: Block, tmp_path: Path, request: pyte
     assert "run" in options or "project" in options
     if "run" not in options:
         return
-    command = cli.get_command(click.Context(cli), "run")
-    assert command is not None
-    assert {f"--{name}" for name in options["run"]} <= {each for one in command.params for each in one.opts}
+    run = cli.get_command(click.Context(cli), "run")
+    assert run is not None
+    assert {f"--{name}" for name in options["run"]} <= {each for one in run.params for each in one.opts}
     if not request.config.option.full:
         return
     workplace = request.getfixturevalue("workplace")
