@@ -226,13 +226,14 @@ class Run:
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{str(self.path / MANIFEST)!r} lacks a field: {error}") from error
         for one in records:
+            scored = not one.verdicts or one.score == score_of(task, one.before, one.sample)
             for verdict, score in zip(one.verdicts, one.after_scores, strict=True):
                 perturbed = verdict.perturbed
                 again = judge(
                     perturbed, one.before, verdict.after, one.sample, task=task, noise=noise[one.model]
                 )
                 same = again == verdict and score == score_of(task, verdict.after, perturbed.sample)
-                if not same or one.score != score_of(task, one.before, one.sample):
+                if not same or not scored:
                     raise RunError(
                         f"{str(self.path / VERDICTS)!r}: a verdict on sample {one.sample.id!r} under "
                         f"{perturbed.transform!r} does not follow from its answers: it was edited, or an "
