@@ -10,7 +10,8 @@ import ast
 import re
 import symtable
 import warnings
-from collections.abc import Iterator, Set
+from collections.abc import Sequence, Set
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
@@ -63,8 +64,14 @@ def obstacle_in_file(source: str, file: str) -> str | None:
 def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
     found = _REBOUND_IN.get(text)
-    # The interpreter's tables cost half of a syntax tree.
-    return _noted(text, frozenset(_starred(text) | _in_tables(text))) if found is None else found
+    if found is not None:
+        return found
+    tree = None
+    # The interpreter's table costs half of a syntax tree, and few files rebind such a name.
+    if _declares_known(text) or _may_bind_known(text):
+        with suppress(SourceError):  # a text that does not parse is left alone elsewhere
+            tree = parse(text)
+    return _noted(text, _rebound_in(text, tree or ast.Module(body=[], type_ignores=[])))
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -86,11 +93,22 @@ def _noted(text: str, found: frozenset[str]) -> frozenset[str]:
 
 
 def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
-    if _declares_known(text):
-        return frozenset(_starred(text) | _in_tables(text))
+    names = _starred(text) | _rebound_by(own_nodes(tree.body))
+    # A local called `list` rebinds nothing for other functions; the analysis sees it in its own function.
+    for scope in ast.walk(tree) if _declares_known(text) else ():
+        if isinstance(scope, FunctionNode | ast.ClassDef):
+            nodes = own_nodes(scope.body)
+            declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+            if declared:
+                names |= declared & _rebound_by(nodes)
+    return frozenset(names)
+
+
+def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:
+    """The names of builtins and modules that the nodes of one scope bind to something else."""
     bound, imported, defined = set[str](), set[str](), set[str]()
     inner = set[int]()
-    for node in own_nodes(tree.body):
+    for node in nodes:
         inner |= comprehension_targets(node)
         names = set() if id(node) in inner else set(bound_by(node))
         bound |= names
@@ -99,7 +117,7 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, FunctionNode | ast.ClassDef):
             defined |= names
     variables = bound - imported - defined
-    return frozenset(_starred(text) | bound & _PLAIN_BUILTINS | variables & MODULE_NAMES)
+    return bound & _PLAIN_BUILTINS | variables & MODULE_NAMES
 
 
 def _declares_known(text: str) -> bool:
@@ -119,22 +137,25 @@ def _starred(text: str) -> Set[str]:
     return names
 
 
-def _in_tables(text: str) -> Set[str]:
-    """What the symbol tables of the interpreter say of a text."""
-    names: set[str] = set()
-    for table in _tables(text, everywhere=_declares_known(text)):
-        top = table.get_type() in ("module", "MODULE")
-        for name in _KNOWN.intersection(table.get_identifiers()):
-            symbol = table.lookup(name)
-            # A local called `list` rebinds nothing for other functions; the analysis sees it in its own
-            # function.
-            if not (top or symbol.is_declared_global()):
-                continue
-            stored, imported = symbol.is_assigned(), symbol.is_imported()
-            variable = stored and not imported and not symbol.is_namespace()
-            if (name in _PLAIN_BUILTINS and (stored or imported)) or (name in MODULE_NAMES and variable):
-                names.add(name)
-    return names
+def _may_bind_known(text: str) -> bool:
+    """Whether the top level of a text may bind the name of a builtin or module.
+
+    What the interpreter's table says of comprehensions differs between versions: since Python 3.12 their
+    variables stand there, and an assignment expression inside of them counts as a declaration.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = symtable.symtable(text, "<text>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False  # it does not compile either
+    for name in _KNOWN.intersection(table.get_identifiers()):
+        symbol = table.lookup(name)
+        if symbol.is_assigned() or symbol.is_declared_global():
+            return True
+        if symbol.is_imported() and name in _PLAIN_BUILTINS:
+            return True
+    return False
 
 
 def mentions(text: str, names: frozenset[str]) -> bool:
@@ -172,18 +193,3 @@ def _cut(source: str) -> FunctionContext:
     if not alone:  # the function shares a line with another statement
         return FunctionContext("", source, "")
     return FunctionContext(before, inner, after, obstacle_in_file(inner, source))
-
-
-def _tables(text: str, *, everywhere: bool) -> Iterator[symtable.SymbolTable]:
-    """The table of the module, and on demand those of all scopes in it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            pending = [symtable.symtable(text, "<text>", "exec")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # it does not compile either, and a text that does not compile is left alone elsewhere
-    while pending:
-        table = pending.pop()
-        yield table
-        if everywhere:
-            pending += table.get_children()

@@ -28,7 +28,8 @@ def short(queries):
     return []
 
 def picky(queries):
-    return [1 / (len(query.source) - 3) and "fine" for query in queries]
+    for query in queries: 1 / (len(query.source) - 3)
+    return ["fine" for query in queries]
 
 def lazy(queries):
     print("thinking")
@@ -114,7 +115,7 @@ def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
     found = load("py/my_models:picky").predict([query("ab"), query("abc"), query("abcd")])
     assert found == [
         Predicted(answer="fine"),
-        Failed(reason="callable raised ZeroDivisionError: division by zero (my_models.py:12)"),
+        Failed(reason="callable raised ZeroDivisionError: division by zero (my_models.py:12, in picky)"),
         Predicted(answer="fine"),
     ]
 
@@ -139,7 +140,7 @@ def test_a_callable_without_a_source_file_is_kept_for_one_run(module: Path) -> N
 
 def test_a_callable_that_leaves_is_no_end_of_the_run(module: Path) -> None:
     assert load("py/my_models:leaving").predict([query("a")]) == [
-        Failed(reason="callable raised SystemExit: 3 (my_models.py:26, in leaving)")
+        Failed(reason="callable raised SystemExit: 3 (my_models.py:27, in leaving)")
     ]
     module.with_name("scripted.py").write_text("import sys; sys.exit()", encoding="utf-8")
     with pytest.raises(ModelError, match="cannot import 'scripted': SystemExit"):

@@ -1,6 +1,7 @@
 """Whatever is wrong with the input: one clear line on stderr, nothing on stdout, the right exit code."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -143,8 +144,10 @@ def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[s
 
 
 def test_code_too_deep_for_an_engine_is_counted_and_the_rest_audited(
-    sources: Path, capsys: pytest.CaptureFixture[str]
+    sources: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(1000)  # Python's own; libraries raise it when they are imported
     chain = " + ".join(["x"] * 1500)
     (sources / "chain.py").write_text(f"def deep(a):\n    x = a\n    return {chain}\n", encoding="utf-8")
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--workers", "1", "--out", "out"]

@@ -129,6 +129,17 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
         ("def f():\n    global \\\n\\\n id\n    id = 3\n", {"id"}),
         ("def f():\r    global a\r    id = 3\r", set()),
         ("# global id\nx = id\n", set()),
+        ("x = [(max := y) for y in z]\n", {"max"}),
+        ("x = [lambda: max for max in y]\n", set()),
+        ("class C:\n    x = [max for max in y]\n", set()),
+        ("def f():\n    global id\n    return [(id := y) for y in z]\n", {"id"}),
+        ("def f():\n    global id, math\n    import math\n    return id\n", set()),
+        ("def f():\n    global max\n    return [max for max in z]\n", set()),
+        ("def f():\n    global math\n    def math(): pass\n    del math\n", set()),
+        ("global math\ndef f():\n    global math\n    del math\n", {"math"}),
+        ("try: pass\nexcept E as id: pass\n", {"id"}),
+        ("with x as [*id]: pass\n", {"id"}),
+        ("class C:\n    def f(self):\n        class D:\n            global id\n            id: int = 3\n", {"id"}),
     ],
 )  # fmt: skip
 def test_names_with_another_meaning_are_found(
