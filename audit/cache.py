@@ -19,6 +19,7 @@ from codeaudit.audit.checks import DAMAGED, is_number, load_json, shown
 from codeaudit.audit.interface import Task
 from codeaudit.audit.records import (
     Failed,
+    NetworkQuery,
     Predicted,
     Prediction,
     Query,
@@ -135,19 +136,25 @@ class ModelMemory:
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         """As `codeaudit.audit.run.AnswerMemory.remember`."""
-        if answers:
-            texts = {self._key(query, again=again): encode(one) for query, one in answers.items()}
-            self.cache.store(texts, run=self._scope(again=again))
+        scopes: dict[str, dict[bytes, str]] = {}
+        for query, one in answers.items():
+            texts = scopes.setdefault(self._scope(query, again=again), {})
+            texts[self._key(query, again=again)] = encode(one)
+        for scope, texts in scopes.items():
+            self.cache.store(texts, run=scope)
 
-    def _scope(self, *, again: bool) -> str:
-        return self.run if again or self.fingerprint.startswith(VOLATILE) else ""
+    def _scope(self, query: Query, *, again: bool) -> str:
+        # A network is permuted by the seed of the run, which the fingerprint does not cover.
+        volatile = self.fingerprint.startswith(VOLATILE) or isinstance(query, NetworkQuery)
+        return self.run if again or volatile else ""
 
     def _key(self, query: Query, *, again: bool) -> bytes:
 
         # Answers to repeated queries never meet the first ones: the noise floor compares the two.
-        scope = self._scope(again=again) + ("again" if again else "")
-        bucket = [str(query.bucket)] if isinstance(query, Repeat) else []
-        parts = (self.fingerprint, scope, *bucket, query.task, query.language, query.source)
+        scope = self._scope(query, again=again) + ("again" if again else "")
+        apart = [str(query.bucket)] if isinstance(query, Repeat) else []
+        apart += ["network", query.network] if isinstance(query, NetworkQuery) else []
+        parts = (self.fingerprint, scope, *apart, query.task, query.language, query.source)
         return digest_of(b"codeaudit-1", parts)
 
 

@@ -17,7 +17,7 @@ from codeaudit.audit.interface import LabelSource
 from codeaudit.audit.records import Case
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.perturb import promised
-from codeaudit.transforms.records import Evidence, Outcome, Perturbed
+from codeaudit.transforms.records import KEEPS_TEXT, Evidence, Outcome, Perturbed
 from codeaudit.transforms.registration import load_target
 
 DIFFERS: Final = "execution differs"
@@ -189,7 +189,7 @@ def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Ite
 
 
 def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
-    return isinstance(outcome, Perturbed) and outcome.kind != "identity"
+    return isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT
 
 
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:

@@ -156,12 +156,8 @@ class AnswersBatches(Protocol):
         """Number of batches that keep it busy."""
         ...
 
-    def answers(
-        self, batches: Iterable[Sequence[Query]], *, again: bool
-    ) -> Iterator[tuple[int, list[Prediction]]]:
+    def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
         """The answers to each batch with its number from 0, in the order in which they arrive.
-
-        With `again`, by the model's second computation, if it has one (`SecondComputation`).
 
         Raises:
             ModelError: as `Model.predict`.
@@ -236,19 +232,6 @@ class AnswersInAnyOrder(Protocol):
 
         Raises:
             ModelError: no query will be answered.
-        """
-        ...
-
-
-@runtime_checkable
-class SecondComputation(Protocol):
-    """Optional: a model with a second, equivalent computation. The driver uses it for repeated queries."""
-
-    def again(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As `predict`, by the second computation.
-
-        Raises:
-            ModelError: as `predict`; also if the two computations are not equivalent.
         """
         ...
 

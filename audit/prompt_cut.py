@@ -20,7 +20,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
-from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
 HALF: Final = 0.5
 """The default share of the statements of a body, without its docstring, that is shown."""
@@ -88,7 +88,7 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
     seen: set[tuple[str, str]] = set()
     for one in outcomes:
         reason = ""
-        if isinstance(one, Perturbed) and one.kind != "identity":
+        if isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT:
             asked = same_cut(sample.source, sample.asked, one.source)
             if asked is None:
                 reason = NO_CUT

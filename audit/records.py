@@ -134,6 +134,32 @@ class Repeat(Query):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkQuery(Query):
+    """A query that is asked of a changed network, such as one with permuted columns."""
+
+    network: str
+    """The name of the transform that changes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkProof:
+    """What is known of a permuted network (`--wrap columns` or `rows`) before it is asked anything."""
+
+    wrap: str
+    """`columns` or `rows`."""
+    groups: int
+    """Groups of axes, each permuted by a permutation of its own."""
+    bits: float
+    """log2 of the number of ways to permute them; of rows, for the tokens of a short text."""
+    forward: float
+    """The largest difference of an output in double precision, relative to the largest output."""
+    backward: float
+    """The same for gradients."""
+    broken: float
+    """The largest difference of an output of the broken network, relative to the largest output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
     """A model's answer."""
 

@@ -48,7 +48,7 @@ from codeaudit.audit.store import (
     read_rows,
 )
 from codeaudit.transforms.errors import RunError
-from codeaudit.transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, Move, NotApplied, Origin, Outcome, Perturbed, Sample
 
 VIOLATION: Final = ("model", "seed", "sample", "transform", "variant")
 """The columns that identify a violation."""
@@ -376,8 +376,8 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
     text = row["perturbed"]
     if row.get("input") not in (None, input_hash(sample.language, shown(sample, text))):
         raise ValueError("'input' is not the hash of the perturbed text")
-    # No transform gives the unchanged text, and the identity gives nothing else.
-    if (text == sample.source) != (row["kind"] == "identity"):
+    # Some kinds give the unchanged text and nothing else; all others never do.
+    if (text == sample.source) != (row["kind"] in KEEPS_TEXT):
         raise ValueError(f"'perturbed' does not fit the kind {row['kind']!r}")
     return Perturbed(
         sample=_relabelled(sample, row.get("label_after")),

@@ -24,7 +24,6 @@ from codeaudit.audit.interface import (
     GradesByExecution,
     Model,
     RecordedAnswers,
-    SecondComputation,
     Task,
 )
 from codeaudit.audit.prompt_cut import shown
@@ -40,6 +39,7 @@ from codeaudit.audit.records import (
     Case,
     Failed,
     Held,
+    NetworkQuery,
     Predicted,
     Prediction,
     Query,
@@ -49,7 +49,7 @@ from codeaudit.audit.records import (
     Violated,
 )
 from codeaudit.transforms.errors import ModelError
-from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
 WINDOW: Final = 4096
 """Number of queries that are sorted by length together; bounds the memory of a run over a large corpus."""
@@ -175,8 +175,8 @@ def audit(
 def queries(case: Case, task: str) -> tuple[Query, ...]:
     """The queries of a case, the original first. The identity is left out: see `repeats`."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
-    texts = [outcome.source for outcome in variants if outcome.kind != "identity"]
-    return tuple(query_of(case.sample, text, task) for text in [case.sample.source, *texts])
+    asked = [asked_of(case.sample, one, task) for one in variants if one.kind != "identity"]
+    return (query_of(case.sample, case.sample.source, task), *asked)
 
 
 def repeats(case: Case, task: str) -> tuple[Repeat, ...]:
@@ -217,6 +217,16 @@ def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[
 def query_of(sample: Sample, source: str, task: str) -> Query:
     """The query about a text of a sample: the whole text, or the beginning that the task shows."""
     return Query(task=task, language=sample.language, source=shown(sample, source))
+
+
+def asked_of(sample: Sample, perturbed: Perturbed, task: str) -> Query:
+    """The query about a variant of a sample. That about the identity is `repeat_of`."""
+    query = query_of(sample, perturbed.source, task)
+    if perturbed.kind not in KEEPS_TEXT:
+        return query
+    return NetworkQuery(
+        task=query.task, language=query.language, source=query.source, network=perturbed.transform
+    )
 
 
 def repeat_of(sample: Sample, source: str, task: str) -> Repeat:
@@ -348,7 +358,7 @@ def _asked(
 ) -> dict[Query, Prediction]:
     """The answers to the queries of a plan, but for those that are known."""
     answers: dict[Query, Prediction] = {}
-    for batch, predictions in _predicted(plan, setup.model, again=again):
+    for batch, predictions in _predicted(plan, setup.model):
         if len(predictions) != len(batch.queries):
             raise ModelError(
                 f"model {setup.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
@@ -362,9 +372,7 @@ def _asked(
     return answers
 
 
-def _predicted(
-    plan: Iterable[QueryBatch], model: Model, *, again: bool
-) -> Iterator[tuple[QueryBatch, list[Prediction]]]:
+def _predicted(plan: Iterable[QueryBatch], model: Model) -> Iterator[tuple[QueryBatch, list[Prediction]]]:
     """Each batch with its answers, in any order."""
     if isinstance(model, AnswersBatches):
         sent: dict[int, QueryBatch] = {}
@@ -374,12 +382,11 @@ def _predicted(
                 sent[number] = batch
                 yield batch.queries
 
-        for number, predictions in model.answers(queries_of_each(), again=again):
+        for number, predictions in model.answers(queries_of_each()):
             yield sent.pop(number), predictions
         return
-    ask = model.again if again and isinstance(model, SecondComputation) else model.predict
     for batch in plan:
-        yield batch, ask(batch.queries)
+        yield batch, model.predict(batch.queries)
 
 
 def _kept(prediction: Prediction) -> bool:
@@ -518,7 +525,8 @@ def _audited(
                 repeated = repeat_of(case.sample, outcome.source, setup.task.name)
                 after = _graded(repeated, case.sample, second, setup.task)
             else:
-                after = answer_to(case.sample, outcome.source, answers, setup.task)
+                asked = asked_of(case.sample, outcome, setup.task.name)
+                after = _graded(asked, case.sample, answers, setup.task)
             verdicts.append(
                 judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
             )
@@ -572,6 +580,9 @@ def judge(
 
 def _why_unjudged(perturbed: Perturbed, expected: Expectation) -> str:
     """The reason why no verdict is possible; empty if one is."""
+    # The code stays. What changes is the network, and the right answer does not depend on that.
+    if perturbed.kind in ("network", "network-control"):
+        return ""
     if expected == "unknown":
         return ANSWER_UNKNOWN
     # A control that keeps the right answer, and a transform that changes it, would count against a model that

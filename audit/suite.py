@@ -12,7 +12,7 @@ from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.records import Case
 from codeaudit.transforms.language import Language, find_language
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
+from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Outcome, Sample, Sites
 from codeaudit.transforms.registry import expand, in_relation, transform_for
 
 CHUNK: Final = 8
@@ -119,5 +119,5 @@ def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
         reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
         return [
             NotApplied(sample=sample, transform=name, kind=transform.kind, variant=number, reason=reason)
-            for number in range(1 if transform.kind == "identity" else plan.variants)
+            for number in range(1 if transform.kind in KEEPS_TEXT else plan.variants)
         ]

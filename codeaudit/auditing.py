@@ -77,7 +77,7 @@ from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CannotAudit, LimitError, ModelError, RunError, UsageError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.records import KEEPS_TEXT, Perturbed
 from codeaudit.transforms.registry import entry_of, expand, in_relation
 
 RUNS: Final = Path("codeaudit-runs")
@@ -411,7 +411,9 @@ def _manifest(job: PreparedRun) -> Manifest:
 
 def _facts(model: Model) -> dict[str, Any]:
     """What the manifest and the summary say about a model."""
-    return {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
+    found = {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
+    proof = getattr(model, "network", None)
+    return found if proof is None else {**found, "network": asdict(proof)}
 
 
 def versions() -> dict[str, str]:
@@ -522,7 +524,7 @@ def _write_suite(
             made = sum(isinstance(one, Perturbed) for one in case.outcomes)
             named = {"seed": seed, "sample": case.sample.id, "place": number}
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
-        variants += sum(isinstance(one, Perturbed) and one.kind != "identity" for one in case.outcomes)
+        variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
         # Equal texts are asked once; the repetitions for the noise floor are asked besides.
         answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
     job.progress.note(f"suite: {variants:,} variants")
@@ -603,7 +605,7 @@ def _header(job: PreparedRun, draws: tuple[MovableDraw, ...]) -> RunHeader:
         task=job.task.name,
         corpus=job.inputs.name,
         seed=job.inputs.seeds[0],
-        models=tuple(ModelHeader(**_facts(model)) for model in job.models),
+        models=tuple(ModelHeader.of(_facts(model)) for model in job.models),
         skipped=job.inputs.skipped,
         draws=draws,
     )

@@ -140,7 +140,7 @@ def _header(path: Path, about: Mapping[str, Any]) -> RunHeader:
         RunError: one is.
     """
     try:
-        models = tuple(ModelHeader(**facts) for facts in about["models"])
+        models = tuple(ModelHeader.of(facts) for facts in about["models"])
         sound = all(isinstance(one.name, str) and isinstance(one.fingerprint, str) for one in models)
         if not sound or not is_whole(about["seed"]) or about["task"] not in TASKS:
             raise ValueError("a field has a value that it cannot have")

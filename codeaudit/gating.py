@@ -282,7 +282,7 @@ def _header(run: Run) -> RunHeader:
             task=str(run.manifest["task"]),
             corpus=str(read_about(run.path / VERDICTS)["corpus"]),
             seed=int(run.manifest["seed"]),
-            models=tuple(ModelHeader(**facts) for facts in run.manifest["models"]),
+            models=tuple(ModelHeader.of(facts) for facts in run.manifest["models"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise RunError(

@@ -318,7 +318,7 @@ def _written(parts: Sequence[_Part], folder: RunFolder, progress: RunProgress) -
             task=told.task,
             corpus=told.corpus,
             seed=told.seed,
-            models=tuple(ModelHeader(**facts) for facts in first.manifest["models"]),
+            models=tuple(ModelHeader.of(facts) for facts in first.manifest["models"]),
             skipped=told.skipped,
             draws=told.draws,
         )

@@ -244,7 +244,7 @@ SMALLEST: Final[Mapping[str, int | None]] = {
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "sites": get_args(Sites),
     "dependence": DEPENDENCES,
-    "wrap": ("canonical", "columns"),
+    "wrap": ("canonical", "columns", "rows"),
     "engine": ("local", "ray"),
     "precision": ("float32", "float64", "bfloat16", "float16"),
 }

@@ -48,8 +48,8 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
-from codeaudit.transforms.records import Sample, Sites
-from codeaudit.transforms.registry import kind_of, related
+from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
+from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
 LOCAL: Final = LocalEngine()
 CANDIDATES_AT_ONCE: Final = 64
@@ -155,7 +155,7 @@ def _loaded(
 def _wrapped(model: Model, wrap: str | None, seed: int) -> Model:
     if wrap == catalogue.CANONICAL:
         return catalogue.wrapped(model)
-    return catalogue.permuted(model, seed=seed) if wrap == catalogue.COLUMNS else model
+    return model if wrap is None else catalogue.permuted(model, wrap, seed=seed)
 
 
 def as_model(model: object, *, name: str = "") -> Model:
@@ -382,8 +382,11 @@ class FrozenInputs:
     name: str
     seeds: tuple[int, ...]
     transforms: tuple[str, ...]
+    """Those of the file, and those of `network`."""
     hash: str
     shard: Shard = WHOLE
+    network: tuple[str, ...] = ()
+    """The transforms of the network that the run adds. Those of the run that wrote the file are left out."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -425,7 +428,14 @@ class FrozenInputs:
         for case in read_suite(self.path, seed=seed):
             if chooser is not None:
                 chooser.frozen(case)
-            yield case
+            yield self._with_network(case)
+
+    def _with_network(self, case: Case) -> Case:
+        kept = tuple(one for one in case.outcomes if one.transform not in OF_NETWORKS)
+        if case.extra or not (self.network or len(kept) < len(case.outcomes)):
+            return case
+        plan = suite.SuitePlan(transforms=self.network, variants=1, seed=0)
+        return replace(case, outcomes=kept + suite.case(case.sample, plan).outcomes)
 
     def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[tuple[int, Case]]:
         """As `DrawnInputs.placed`."""
@@ -440,8 +450,8 @@ Inputs: TypeAlias = DrawnInputs | FrozenInputs
 
 
 def _moving(transforms: Iterable[str]) -> list[str]:
-    """Those that may change a sample: the identity changes nothing."""
-    return [name for name in transforms if kind_of(name) != "identity"]
+    """Those that may change the text of a sample."""
+    return [name for name in transforms if kind_of(name) not in KEEPS_TEXT]
 
 
 def watched_cases(
@@ -494,7 +504,10 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         raise UsageError(
             f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
         )
-    return replace(_frozen(options.suite), shard=options.part)
+    found = _frozen(options.suite)
+    added = of_network(options.wrap)
+    kept = tuple(name for name in found.transforms if name not in OF_NETWORKS)
+    return replace(found, shard=options.part, network=added, transforms=(*kept, *added))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -586,6 +599,7 @@ def draw(
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:
         transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
+    transforms = (*transforms, *of_network(options.wrap))
     return DrawnInputs(
         name=samples.spec,
         noun=task.noun,

@@ -66,7 +66,7 @@ def _edits(summary: Summary) -> list[_Edit]:
         names = dict.fromkeys(one.family for model in summary.models for one in model.by_family)
         tables = [{one.family: one.violations for one in model.by_family} for model in summary.models]
         single = [_Edit(name, tuple(table.get(name, NOTHING) for table in tables)) for name in names]
-    return [*single, *_of_kind(summary, "paper")]
+    return [*single, *_of_kind(summary, "paper"), *_of_kind(summary, "network")]
 
 
 def _of_kind(summary: Summary, kind: Kind) -> list[_Edit]:
@@ -87,6 +87,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     if hidden:
         yield f"{hidden} more families changed no model's answers more often; they are in the full tables."
     for model in summary.models:
+        yield from wording.network(model)
         yield from _warnings(model)
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)

@@ -166,6 +166,11 @@ def _keeps(row: ByTransform) -> bool:
     return row.kind == "preserving"
 
 
+def _limited(row: ByTransform) -> bool:
+    """Whether its violation rate is held to `--max-violation-rate`."""
+    return row.kind in ("preserving", "network")
+
+
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -224,7 +229,7 @@ def _gaps(model: ModelSummary, now: Judged) -> list[str]:
 
 def _violations(model: ModelSummary, limit: float) -> list[Check]:
     """A check for each transform above the limit; if there is none, one for the transform nearest to it."""
-    rows = [row for row in model.by_transform if _keeps(row) and row.violations.rate is not None]
+    rows = [row for row in model.by_transform if _limited(row) and row.violations.rate is not None]
     if not rows:
         return [_violation(model, "", model.violations, limit)]
     above = [row for row in rows if (row.violations.rate or 0) > limit]

@@ -11,7 +11,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from codeaudit.audit.records import MovableDraw
+from codeaudit.audit.records import MovableDraw, NetworkProof
 from codeaudit.audit.store import is_extra
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Kind
@@ -342,6 +342,10 @@ class ModelSummary:
     """Worst-case searches; empty without `--attack`."""
     robust: tuple[RobustPass, ...] = ()
     """Empty unless the task's answers are attempts."""
+    network: NetworkProof | None = None
+    """What is known of the permuted network, in a run with `--wrap columns` or `rows`. How many answers it
+    changed is in `by_transform`.
+    """
 
     @property
     def judged(self) -> int:
@@ -561,6 +565,18 @@ class ModelHeader:
     noise: float
     truncated: int = 0
     """Number of inputs that the model truncated, if it reports that."""
+    network: NetworkProof | None = None
+    """What is known of the permuted network, in a run with `--wrap columns` or `rows`."""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> "ModelHeader":
+        """The header in a manifest.
+
+        Raises:
+            KeyError, TypeError, ValueError: it holds none.
+        """
+        proof = facts.get("network")
+        return cls(**{**facts, "network": None if proof is None else NetworkProof(**proof)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

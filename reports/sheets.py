@@ -12,13 +12,15 @@ from codeaudit.reports.records import Comparison, Contrast, Group, Metric, Model
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.reports.verdict import verdict
 from codeaudit.reports.wording import ABSENT
-from codeaudit.transforms.records import Kind
+from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
 KIND_WORDS: Final[dict[Kind, str]] = {
     "preserving": "keeps meaning",
     "paper": "names only (paper)",
     "control": "control",
     "identity": "unchanged",
+    "network": "permutes the network",
+    "network-control": "breaks the network",
 }
 
 STEPS: Final = (1, 4, 16, 64, 256)
@@ -357,7 +359,7 @@ def _applied(summary: Summary) -> Sheet:
                 _cell(transform),
                 _cell(KIND_WORDS[row.kind]),
                 _cell(f"{row.applied}/{attempts}"),
-                _cell(ABSENT if row.kind == "identity" else wording.reasons(row.evidence)),
+                _cell(ABSENT if row.kind in KEEPS_TEXT else wording.reasons(row.evidence)),
                 _cell(wording.reasons(row.not_applied)),
             )
         )

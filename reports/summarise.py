@@ -103,6 +103,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         trials=trials,
         by_family=_by_family(every, draw),
         robust=robust(problems, task, seed=draw) if isinstance(task, HasAttempts) else (),
+        network=header.network,
     )
 
 

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from codeaudit.reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Test
+from codeaudit.reports.records import NOTHING, UNITS, Estimate, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.registry import in_relation
 
@@ -221,6 +221,24 @@ def relations(names: Iterable[str]) -> Iterator[str]:
         if dependence != "strict":
             apart = "; they count in no other rate" if KINDS[dependence] != "preserving" else ""
             yield f"{', '.join(found)}: {PROMISES[dependence]}{apart}."
+
+
+def network(model: ModelSummary) -> Iterator[str]:
+    """Return a sentence on a permuted network: what was proved, and whether the broken one was noticed."""
+    proof = model.network
+    if proof is None:
+        return
+    groups = f"{proof.groups:,} groups" if proof.groups != 1 else "1 group"
+    told = (
+        f"{plain(model.model)}: {proof.wrap} permuted in {groups} ({proof.bits:,.0f} bits); in float64 "
+        f"outputs differ by {proof.forward:.0e}, gradients by {proof.backward:.0e}"
+    )
+    broken = next((row.pairs for row in model.by_transform if row.kind == "network-control"), NOTHING)
+    if broken.total:
+        told += f"; broken on purpose it changes {counts(broken)} answers"
+    if broken.total and not broken.count:
+        told += ", so the answers do not depend on what was permuted"
+    yield f"{told}."
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:

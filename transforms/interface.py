@@ -120,7 +120,7 @@ class Finite(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Returns the input byte for byte, for every language."""
+    """Returns the input byte for byte, for every language: to ask the same again, or a changed network."""
 
     name: str = "identity"
     kind: Kind = "identity"
@@ -137,3 +137,7 @@ class Identity:
 
 
 IDENTITY = Identity()
+COLUMNS = Identity(name="columns", kind="network")
+COLUMNS_BROKEN = Identity(name="columns-broken", kind="network-control")
+ROWS = Identity(name="rows", kind="network")
+ROWS_BROKEN = Identity(name="rows-broken", kind="network-control")

@@ -18,7 +18,16 @@ from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Related, Transform, is_surrounded
 from codeaudit.transforms.language import find_language
-from codeaudit.transforms.records import FunctionContext, Move, NotApplied, Outcome, Perturbed, Sample, Sites
+from codeaudit.transforms.records import (
+    KEEPS_TEXT,
+    FunctionContext,
+    Move,
+    NotApplied,
+    Outcome,
+    Perturbed,
+    Sample,
+    Sites,
+)
 from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.seeding import stream
 
@@ -71,13 +80,13 @@ def perturb_one(
     `unconfirmed` lets meaning-keeping edits without evidence pass. Only a caller that executes the variants
     afterwards may set it.
     """
-    # The identity would repeat one text, so it has one variant.
-    count = 1 if transform.kind == "identity" else variants
+    # These would repeat one text, so they have one variant.
+    count = 1 if transform.kind in KEEPS_TEXT else variants
     if transform.languages and sample.language not in transform.languages:
         yield from (_refused(sample, transform, number, "other language") for number in range(count))
         return
-    # The identity is meant to repeat the text of the sample; every other variant must be a new text.
-    seen = {sample.source} if transform.kind != "identity" else set()
+    # Some are meant to repeat the text of the sample; every other variant must be a new text.
+    seen = {sample.source} if transform.kind not in KEEPS_TEXT else set()
     transform = within(sample, transform)
     try:
         context = _context(sample, transform)
@@ -183,7 +192,7 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
         SourceError: the text cannot be parsed, or holds no single function.
     """
     # The identity must give back every byte, and it fits texts that do not parse.
-    if transform.unit != "function" or transform.kind == "identity":
+    if transform.unit != "function" or transform.kind in KEEPS_TEXT:
         return FunctionContext("", source, "")
     found = function_context_of(source, language)
     if is_surrounded(transform):  # it considers the text around by itself

@@ -5,12 +5,16 @@ Records are immutable and contain the records that they were made from. An outco
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["preserving", "paper", "control", "identity"]
+Kind: TypeAlias = Literal["preserving", "paper", "control", "identity", "network", "network-control"]
 """`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again. `paper` is
 an order by names only, as published: it should keep the answer, may change the meaning, and counts in no rate
-but its own."""
+but its own. `network` permutes the model and not the text, `network-control` breaks the model; they count in
+no rate but their own, too."""
+
+KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "network", "network-control"})
+"""The kinds whose text is the unchanged input."""
 
 Evidence: TypeAlias = Literal[
     "none",
@@ -100,7 +104,7 @@ class Perturbed:
     variant: int
     """Number of this variant, from 0."""
     source: str
-    """The rewritten text; equal to the sample's only for `identity`."""
+    """The rewritten text; equal to the sample's only for the kinds of `KEEPS_TEXT`."""
     moves: tuple[Move, ...]
     evidence: Evidence
     """The strongest evidence for it so far."""

@@ -45,6 +45,41 @@ _IDENTITY: Final = TransformEntry(
     kind="identity",
 )
 
+NETWORK: Final = "network"
+"""The family of transforms that change the model and not the text."""
+
+_INTERFACE: Final = "codeaudit.transforms.interface"
+
+OF_NETWORKS: Final[Mapping[str, TransformEntry]] = {
+    "columns": TransformEntry(
+        f"{_INTERFACE}:COLUMNS",
+        "the hidden columns of the model's weights permuted",
+        family=NETWORK,
+        kind="network",
+        twin="columns-broken",
+    ),
+    "columns-broken": TransformEntry(
+        f"{_INTERFACE}:COLUMNS_BROKEN",
+        "each permutation in one weight only",
+        family=NETWORK,
+        kind="network-control",
+    ),
+    "rows": TransformEntry(
+        f"{_INTERFACE}:ROWS",
+        "the tokens permuted between the first block and the last",
+        family=NETWORK,
+        kind="network",
+        twin="rows-broken",
+    ),
+    "rows-broken": TransformEntry(
+        f"{_INTERFACE}:ROWS_BROKEN",
+        "the tokens permuted and not put back",
+        family=NETWORK,
+        kind="network-control",
+    ),
+}
+"""They keep the text. `--wrap` adds them to a run; `--transform` takes none of them."""
+
 _BUILT_IN: Final = tuple(map(LANGUAGES.get, LANGUAGES.built_in))
 
 
@@ -94,7 +129,8 @@ def transform_for(name: str, language: str) -> Transform:
     """
     # The language first: `rename` of Python and `rename` of Java are two transforms of one name.
     record = find_language(language)
-    if record is not None and (entry := record.transforms.get(name)) is not None:
+    entry = OF_NETWORKS.get(name) or (record.transforms.get(name) if record is not None else None)
+    if entry is not None:
         found: Transform = load_target(entry.target)
         return found
     if name.startswith(f"{MIXED}/"):  # its parts are those of the language
@@ -117,6 +153,12 @@ def in_relation(name: str) -> tuple[Dependence, str]:
         if name.startswith(f"{dependence}/"):
             return dependence, name.partition("/")[2]
     return "strict", name
+
+
+def of_network(wrap: str | None) -> tuple[str, ...]:
+    """The transforms that `--wrap` adds to a run: none, or one of the network and its control."""
+    entry = OF_NETWORKS.get(wrap or "")
+    return () if wrap is None or entry is None or entry.twin is None else (wrap, entry.twin)
 
 
 def related(names: Iterable[str], dependence: Dependence) -> tuple[str, ...]:
@@ -149,6 +191,8 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
         UsageError: no such name; the message holds the nearest one.
         CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
+    if name in OF_NETWORKS:
+        return OF_NETWORKS[name]
     record = find_language(language)
     entry = (record.transforms.get(name) if record is not None else None) or TRANSFORMS.entry(name)
     if isinstance(entry, TransformEntry):
@@ -210,6 +254,10 @@ def expand(
         elif name in TRANSFORMS:
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
             found.append(name)
+        elif name in OF_NETWORKS:
+            raise UsageError(
+                f"{name!r} changes the model and not the code; write --wrap {name.partition('-')[0]}"
+            )
         else:
             warn_of_broken_languages()
             raise UsageError(unknown("transform", name, [*TRANSFORMS, *sorted(known), ALL]))

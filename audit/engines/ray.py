@@ -28,7 +28,6 @@ from codeaudit.audit.interface import (
     Model,
     RecordedAnswers,
     SamplesAnswers,
-    SecondComputation,
     SeveralTasks,
 )
 from codeaudit.audit.models.wrappers import innermost
@@ -284,6 +283,8 @@ class _Holder:
             found["tasks"] = model.tasks
         if isinstance(model, SamplesAnswers):
             found["samples"] = model.samples
+        if hasattr(model, "network"):
+            found["network"] = model.network
         if hasattr(inner, "dependence"):
             found["dependence"] = inner.dependence
         return {
@@ -293,11 +294,10 @@ class _Holder:
             "checks": isinstance(model, ChecksInput),
         }
 
-    def answer(self, batches: Sequence[Sequence[Query]], *, again: bool) -> _Answers:
+    def answer(self, batches: Sequence[Sequence[Query]]) -> _Answers:
         model = self.model
         start = time.perf_counter()
-        ask = model.again if again and isinstance(model, SecondComputation) else model.predict
-        predictions = [list(ask(batch)) for batch in batches]
+        predictions = [list(model.predict(batch)) for batch in batches]
         inner = innermost(model)
         return _Answers(
             predictions=predictions,
@@ -356,11 +356,9 @@ class RemoteModel:
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As `Model.predict`."""
-        return next(self.answers([queries], again=False))[1] if queries else []
+        return next(self.answers([queries]))[1] if queries else []
 
-    def answers(
-        self, batches: Iterable[Sequence[Query]], *, again: bool
-    ) -> Iterator[tuple[int, list[Prediction]]]:
+    def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
         """As `AnswersBatches.answers`. A call whose process died is made again in a new one.
 
         Raises:
@@ -383,7 +381,7 @@ class RemoteModel:
                         break
                     call.actor = self._free(running)
                     queries = [batch for _, batch in call.batches]
-                    running[call.actor.answer.remote(queries, again=again)] = call
+                    running[call.actor.answer.remote(queries)] = call
                 if not running:
                     return
                 for reference in self._engine.wait(list(running)):

@@ -22,8 +22,11 @@ _log: Final = logging.getLogger(__name__)
 
 CANONICAL: Final = "canonical"
 """`canonical/SPEC` is the model SPEC behind the canonical form."""
-COLUMNS: Final = "columns"
-"""The wrapper that permutes the hidden columns of a model's weights."""
+_PERMUTED: Final = {
+    "columns": "codeaudit.audit.papers.permutation_equivariance.wrapper:PermutedColumns",
+    "rows": "codeaudit.audit.papers.permutation_equivariance.wrapper:PermutedRows",
+}
+"""By the name of the wrapper: what permutes a model's network."""
 
 PROVIDERS: Final[Registry[Provider]] = Registry(
     "model provider",
@@ -185,14 +188,13 @@ def wrapped(model: Model) -> Model:
     return wrapper
 
 
-def permuted(model: Model, *, seed: int) -> Model:
-    """The model with another way to answer repeated queries: with permuted weights.
+def permuted(model: Model, wrap: str, *, seed: int) -> Model:
+    """The model, which also answers with its network permuted and broken.
 
     Raises:
         ModelError: it has no weights here.
     """
-    columns = "codeaudit.audit.papers.permutation_equivariance.wrapper:Columns"
-    wrapper: Model = load_target(columns)(model, seed=seed)
+    wrapper: Model = load_target(_PERMUTED[wrap])(model, seed=seed)
     return wrapper
 
 

@@ -52,7 +52,7 @@ from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
 from codeaudit.transforms.oracle.calls import Passed, TrialFailed, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
 REFERENCE_SECONDS: Final = 1.0
 """Processor time that a reference may take for its tests."""
@@ -166,7 +166,7 @@ class Generation(Task):
         """
         tests = _tests(sample)
         control = perturbed.kind == "control"
-        if perturbed.kind == "identity":
+        if perturbed.kind in KEEPS_TEXT:
             return "same"
         if tests is None or (not control and _loses_text(sample, perturbed)):
             return "unknown"
@@ -191,14 +191,14 @@ class Generation(Task):
             for one in askable_variants(sample, outcomes)
         ]
         # Execution of many programs at once is faster; `_proved` then finds the results in the cache.
-        variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind != "identity"]
+        variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT]
         _outcomes(sample, tests, [text for one in variants for text in _references(sample, one)])
         return tuple(self._proved(sample, one) for one in chosen)
 
     def _proved(self, sample: Sample, outcome: Outcome) -> Outcome:
         """A variant with evidence from its tests, or not applied if it must keep the meaning and fails
         them."""
-        if not isinstance(outcome, Perturbed) or outcome.kind == "identity":
+        if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT:
             return outcome
         found = self.expects(sample, replace(outcome, evidence="none"))
         if outcome.kind == "preserving" and found != "same":

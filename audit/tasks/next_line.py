@@ -33,7 +33,7 @@ from codeaudit.audit.prompt_cut import (
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.scoring import ExactMatch, bleu, edit_similarity
-from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
 _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*$")
 
@@ -69,7 +69,7 @@ class NextLine(ExactMatch):
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same if the meaning is kept and the line after the cut did not change."""
-        if perturbed.kind == "identity":
+        if perturbed.kind in KEEPS_TEXT:
             return "same"
         asked = same_cut(sample.source, sample.asked, perturbed.source) if sample.asked else None
         if perturbed.kind == "control" or asked is None:

@@ -64,7 +64,7 @@ from codeaudit.transforms.errors import SourceError, UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.single import NO_ANSWERS
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
 
 LONGEST: Final = 200
@@ -422,7 +422,7 @@ def _is_certain(result: Result) -> bool:
 
 
 def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
-    return isinstance(outcome, Perturbed) and outcome.kind != "identity"
+    return isinstance(outcome, Perturbed) and outcome.kind not in KEEPS_TEXT
 
 
 def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: FindingCounts) -> Outcome:

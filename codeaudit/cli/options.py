@@ -347,8 +347,9 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--wrap",
         type=click.Choice(CHOICES["wrap"]),
-        help="canonical: the models see canonical code only. columns: repeated inputs are answered with "
-        "permuted hidden columns of the weights; the noise floor shows what that changes.",
+        help="canonical: the models see canonical code only. columns: every input is also answered with "
+        "permuted hidden columns of the weights, and with weights broken on purpose. rows: the same with "
+        "permuted tokens inside the blocks.",
     ),
     option(
         "--out",

@@ -33,6 +33,7 @@ from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
 from codeaudit.reports.wording import counted, visible
+from codeaudit.transforms.records import KEEPS_TEXT
 
 if TYPE_CHECKING:
     from codeaudit.finished_runs import Run
@@ -232,7 +233,7 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
     rows = []
     for name, one in counts.items():
         # The identity makes variants, and none of them is changed.
-        changed = 0 if one.kind == "identity" else one.changed
+        changed = 0 if one.kind in KEEPS_TEXT else one.changed
         told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
         # In a long table the most frequent reason of each, in one line: 77 transforms would take 180 lines.
         reasons = counted(one.reasons, most=MOST if len(counts) <= LONG else 1)

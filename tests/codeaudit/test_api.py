@@ -133,7 +133,7 @@ def test_the_examples_in_the_docstrings_work() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"wrap": "x"}, "wrap='x' must be one of canonical, columns"),
+        ({"wrap": "x"}, "wrap='x' must be one of canonical, columns, rows"),
         ({"sites": "x"}, "sites='x' must be one of auto, all, one"),
         ({"precision": "x"}, "precision='x' must be one of float32"),
         ({"limit": -1}, "limit=-1 must be a whole number, at least 0"),

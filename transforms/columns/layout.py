@@ -89,6 +89,17 @@ class Layout:
         moving = {name: places for name, places in tensors.items() if any(map(_moves, places))}
         return Layout(sizes=tuple(sizes), tensors=moving)
 
+    def broken(self) -> "Layout":
+        """Each group in the first tensor that has it only, so that nothing fits any more."""
+        first: dict[int, str] = {}
+        for name, places in self.tensors.items():
+            for group in (one for place in places for one in members(place)):
+                first.setdefault(group, name)
+        kept = set(first.values())
+        return Layout(
+            sizes=self.sizes, tensors={name: one for name, one in self.tensors.items() if name in kept}
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The layout as JSON values.
 

@@ -9,7 +9,7 @@ be permuted with the tokens (`company`); this reveals P_R to whoever computes th
 window inside the blocks breaks row permutation; `proof.RowTrial` measures by how much.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -83,33 +83,49 @@ def stacks(module: nn.Module) -> list[Stack]:
 
 @contextmanager
 def permuting_rows(
-    stack: Stack, *, rows: Indices | None = None, columns: Indices | None = None, company: bool = False
+    stack: Stack,
+    *,
+    rows: Indices | Callable[[int], Indices] | None = None,
+    columns: Indices | None = None,
+    company: bool = False,
+    broken: bool = False,
 ) -> Iterator[None]:
     """A context manager: inside it the hidden states are permuted before the stack and put back behind it.
 
-    With `company` the other tensors that a block gets are permuted, too, along each axis whose size is the
-    number of rows.
+    Args:
+        stack: the blocks.
+        rows: the order of the tokens, or what gives it for their number.
+        columns: the order of the hidden columns.
+        company: whether the other tensors that a block gets are permuted, too, along each axis whose size is
+            the number of rows.
+        broken: permute the tokens in the first half of the columns only, and put nothing back. This network
+            computes something else.
     """
-    there, back = _Order(rows, columns), _Order(_inverse(rows), _inverse(columns))
-    count = 0 if rows is None else len(rows)
+    order: Indices | None = None
 
     def enter(block: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        nonlocal order
         first = block is stack.blocks[0]
         # `transformers` passes the hidden states by place to some blocks and by name to others.
+        hidden = args[0] if args else kwargs.get("hidden_states")
+        if first and isinstance(hidden, Tensor):
+            order = rows(hidden.shape[1]) if callable(rows) else rows
+            hidden = _half_ordered(hidden, order) if broken else _ordered(hidden, order, columns)
         if args:
-            hidden, others = args[0], args[1:]
-            args = (there(hidden) if first else hidden, *others)
-        elif first and "hidden_states" in kwargs:
-            kwargs = {**kwargs, "hidden_states": there(kwargs["hidden_states"])}
-        if not (company and count):
+            args = (hidden, *args[1:])
+        elif first and hidden is not None:
+            kwargs = {**kwargs, "hidden_states": hidden}
+        if not company or broken or order is None:
             return args, kwargs
-        beside = {
-            key: one if key == "hidden_states" else _along(one, rows, count) for key, one in kwargs.items()
-        }
-        return (*args[:1], *(_along(one, rows, count) for one in args[1:])), beside
+        beside = {key: one if key == "hidden_states" else _along(one, order) for key, one in kwargs.items()}
+        return (*args[:1], *(_along(one, order) for one in args[1:])), beside
 
     def leave(_: nn.Module, args: Any, result: Any) -> Any:
-        return (back(result[0]), *result[1:]) if isinstance(result, tuple) else back(result)
+        if broken:
+            return result
+        if isinstance(result, tuple):
+            return (_ordered(result[0], _inverse(order), _inverse(columns)), *result[1:])
+        return _ordered(result, _inverse(order), _inverse(columns))
 
     handles = [block.register_forward_pre_hook(enter, with_kwargs=True) for block in stack.blocks]
     # Only the last block: between the blocks the hidden states stay permuted.
@@ -121,33 +137,33 @@ def permuting_rows(
             handle.remove()
 
 
-class _Order:
-    """Permutes the rows and columns of (B, T, D)."""
+def _ordered(hidden: Tensor, rows: Indices | None, columns: Indices | None) -> Tensor:
+    """(B, T, D) with its tokens and columns in these orders."""
+    for axis, order in ((1, rows), (2, columns)):
+        if order is not None:
+            hidden = hidden.index_select(axis, torch.from_numpy(order).to(hidden.device))
+    return hidden
 
-    def __init__(self, rows: Indices | None, columns: Indices | None) -> None:
-        self._orders = [
-            (axis, torch.from_numpy(one)) for axis, one in ((1, rows), (2, columns)) if one is not None
-        ]
 
-    def __call__(self, hidden: Tensor) -> Tensor:
-        for axis, order in self._orders:
-            hidden = hidden.index_select(axis, order.to(hidden.device))
-        return hidden
+def _half_ordered(hidden: Tensor, rows: Indices | None) -> Tensor:
+    """(B, T, D) with its tokens in this order in the first half of the columns."""
+    half = hidden.shape[2] // 2
+    return torch.cat([_ordered(hidden[..., :half], rows, None), hidden[..., half:]], dim=2)
 
 
 def _inverse(order: Indices | None) -> Indices | None:
     return None if order is None else order.argsort()
 
 
-def _along(value: Any, rows: Indices | None, count: int) -> Any:
+def _along(value: Any, rows: Indices) -> Any:
     if isinstance(value, tuple):
-        return tuple(_along(one, rows, count) for one in value)
-    if not isinstance(value, Tensor) or rows is None:
+        return tuple(_along(one, rows) for one in value)
+    if not isinstance(value, Tensor):
         return value
     order = torch.from_numpy(rows).to(value.device)
     # By its size, because nothing shows which axes of a mask or a rotary table count tokens; a mask of shape
     # (B, 1, T, T) has two of them.
     for axis, size in enumerate(value.shape):
-        if size == count:
+        if size == len(rows):
             value = value.index_select(axis, order)
     return value

@@ -24,7 +24,7 @@ from codeaudit.transforms.columns.permute import (
     permuting_rows,
     stacks,
 )
-from codeaudit.transforms.columns.tracing import AxisGroups, Call, tensors
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, tensors, watched
 from codeaudit.transforms.errors import ModelError
 
 EXACT: Final = 1e-10
@@ -188,6 +188,64 @@ def _difference(one: Tensor, other: Tensor) -> float:
 
 def _largest(some: Sequence[Tensor]) -> float:
     return max(float(one.abs().max()) if one.numel() else 0.0 for one in some)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowProof:
+    """What one call shows of permuted rows, in double precision."""
+
+    deviation: Deviation
+    """Of the equivalent computation."""
+    broken: float
+    """The difference of the outputs of the broken one, relative to the largest output."""
+    tokens: int
+    sizes: frozenset[int]
+    """Sizes of other axes in what the blocks are given beside the hidden states. `permuting_rows` would take
+    such an axis for one of tokens in a call with as many tokens."""
+
+
+def rows_exactly(module: nn.Module, call: Call, rows: Callable[[int], Indices]) -> RowProof:
+    """Measure permuted rows, with masks and rotary tables permuted too (theorems 4.1 and 4.2).
+
+    `rows` gives the order for a number of tokens.
+
+    Raises:
+        ModelError: the module has no stack of blocks.
+    """
+    counts: list[int] = []
+
+    def noted(count: int) -> Indices:
+        counts.append(count)
+        return rows(count)
+
+    with DoubleThroughout():
+        wide, call = deepcopy(module).double().eval(), call.double()
+        stack = stacks(wide)[0]
+        with watched(stack.blocks[0]) as given:
+            before, slopes = _answers(wide, call, loss=_weighed)
+        with permuting_rows(stack, rows=noted, company=True):
+            after, turned = _answers(wide, call, loss=_weighed)
+        with permuting_rows(stack, rows=rows, broken=True), torch.no_grad():
+            broken = tensors(call(wide))
+    if not counts:
+        raise ModelError(f"{type(module).__name__} gives its blocks no tokens")
+    beside = [
+        tensor
+        for one in given
+        for tensor in Call(
+            one.args[1:], {key: value for key, value in one.kwargs.items() if key != "hidden_states"}
+        ).tensors
+    ]
+    return RowProof(
+        deviation=Deviation(
+            forward=_apart(before, after),
+            backward=_apart(list(slopes.values()), list(turned.values())),
+            scale=_largest(before),
+        ),
+        broken=_apart(before, broken),
+        tokens=counts[0],
+        sizes=frozenset(size for one in beside for size in one.shape) - {1, counts[0]},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

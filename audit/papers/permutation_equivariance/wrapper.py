@@ -1,10 +1,14 @@
-"""`--wrap columns`: the same network with permuted hidden columns must give the same answers.
+"""`--wrap columns` and `--wrap rows`: the same network, permuted, must give the same answers.
 
-A repeated, unchanged query is answered with permuted weights. So the noise floor of the run counts the
-answers that the permutation changed: it compares two models on one input.
+Columns: the hidden columns of the weights are permuted consistently. Rows: the tokens are permuted between
+the first block and the last, and put back. The driver asks each sample of the plain network, of the permuted
+one, and of a broken one, which shows whether the answers depend on what was permuted at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
+from math import lgamma, log
 from typing import Final
 
 import torch
@@ -12,10 +16,12 @@ from torch import nn
 
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.wrappers import Wrapping
-from codeaudit.audit.records import Prediction, Query
-from codeaudit.transforms.columns.layout import Indices, draw
-from codeaudit.transforms.columns.permute import permuting
-from codeaudit.transforms.columns.proof import EXACT, exactly
+from codeaudit.audit.records import Failed, NetworkProof, NetworkQuery, Prediction, Query
+from codeaudit.audit.registry import DEFAULT_TASK
+from codeaudit.audit.tasks.function_name import MASK
+from codeaudit.transforms.columns.layout import Indices, Layout, draw
+from codeaudit.transforms.columns.permute import permuting, permuting_rows, stacks
+from codeaudit.transforms.columns.proof import EXACT, Deviation, RowProof, change, exactly, rows_exactly
 from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, watched
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.seeding import stream
@@ -23,65 +29,198 @@ from codeaudit.transforms.seeding import stream
 NOISE: Final = 1e-4
 """Largest change of a score by sums in another order: measured on the bundled checkpoints, times four."""
 
+NOTICED: Final = 1e-3
+"""The least change of the outputs, relative to the largest one, that the broken network must show."""
 
-class Columns(Wrapping):
-    """A model that answers repeated queries with permuted weights, and all others as it is: name and
-    fingerprint stay the inner ones.
+PROBES: Final[Mapping[str, str]] = {
+    "python": f"def {MASK}(first, second):\n    total = first + second\n    return total\n",
+    "java": f"int {MASK}(int first, int second) {{\n    int total = first + second;\n    return total;\n}}\n",
+    "x86": "addq %rax, %rbx\nmovq %rbx, %rcx\n",
+}
+"""What the network computes for the proof, which therefore does not depend on the inputs of the run."""
+
+
+class Permuted(Wrapping):
+    """A model that answers a `NetworkQuery` with its changed network, and all others as it is.
+
+    Name and fingerprint stay the inner ones. Making one traces and proves nothing; the first use does, and
+    takes seconds.
     """
 
     def __init__(self, inner: Model, *, seed: int) -> None:
         module = getattr(inner, "module", None)
         if not isinstance(module, nn.Module):
-            raise ModelError(f"model {inner.name!r} has no weights here whose columns could be permuted")
+            raise ModelError(f"model {inner.name!r} has no weights here that could be permuted")
         super().__init__(inner)
-        self._module = module
-        self._seed = seed
-        self._found: tuple[AxisGroups, list[Indices]] | None = None
+        self.module = module
+        self.seed = seed
 
     @property
     def noise(self) -> float:
         """The inner model's, at least that of sums in another order."""
         return max(self.inner.noise, NOISE)
 
-    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """The inner model's answers."""
-        return self.inner.predict(queries)
-
-    def again(self, queries: Sequence[Query]) -> list[Prediction]:
-        """The answers of the permuted model.
+    @property
+    def network(self) -> NetworkProof:
+        """What was proved of the permuted network.
 
         Raises:
-            ModelError: no columns can be permuted, or the permuted network does not compute the same.
+            ModelError: nothing can be permuted, or the permuted network does not compute the same.
         """
-        # Found and proved once, with the first call that computes anything, because tracing takes seconds.
-        groups, permutations = self._found or self._prepared(queries)
-        with permuting(self._module, groups.layout, permutations):
-            return self.inner.predict(queries)
+        raise NotImplementedError
 
-    def _prepared(self, queries: Sequence[Query]) -> tuple[AxisGroups, list[Indices]]:
-        for query in queries:
-            with watched(self._module) as calls:
-                self.inner.predict([query])
+    def changed(self, name: str) -> AbstractContextManager[None]:
+        """A context in which the network is changed by the transform of this name."""
+        raise NotImplementedError
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """The answers in the order of the queries, each by its network.
+
+        Raises:
+            ModelError: as `network`.
+        """
+        places: dict[str, list[int]] = {}
+        for place, query in enumerate(queries):
+            places.setdefault(query.network if isinstance(query, NetworkQuery) else "", []).append(place)
+        found: dict[int, Prediction] = {}
+        for name, own in places.items():
+            with self.changed(name) if name else nullcontext():
+                found.update(zip(own, self.inner.predict([queries[one] for one in own]), strict=True))
+        return [found[place] for place in range(len(queries))]
+
+    @cached_property
+    def probe(self) -> Call:
+        """A call of the network with a short text.
+
+        Raises:
+            ModelError: it computes nothing for any of the texts.
+        """
+        for language, source in PROBES.items():
+            with watched(self.module) as calls:
+                self.inner.predict(
+                    [Query(task=self.inner.task or DEFAULT_TASK, language=language, source=source)]
+                )
             if calls:
-                break
-        else:
-            raise ModelError(f"model {self.name!r} computes nothing for these inputs")
-        call = _alone(calls[0])
-        groups = infer(self._module, call)
+                return _alone(calls[0])
+        raise ModelError(f"model {self.name!r} computes nothing for a short text of {', '.join(PROBES)}")
+
+    def proved(self, name: str, found: Deviation, *, groups: int, bits: float, broken: float) -> NetworkProof:
+        """What was found, checked.
+
+        Raises:
+            ModelError: the permuted network computes something else, or the broken one the same.
+        """
+        # If the permuted network computed something else, changed answers would say nothing about the model.
+        if not found.within(EXACT):
+            hint = "; its blocks depend on the places of tokens: try --wrap columns" if name == "rows" else ""
+            raise ModelError(
+                f"the network of {self.name!r} with permuted {name} does not compute the same: outputs "
+                f"differ by {found.forward:.1e}, gradients by {found.backward:.1e}{hint}"
+            )
+        if not broken >= NOTICED:
+            raise ModelError(
+                f"the broken network of {self.name!r} computes nearly the same: "
+                f"outputs differ by {broken:.1e}"
+            )
+        return NetworkProof(
+            wrap=name,
+            groups=groups,
+            bits=bits,
+            forward=found.forward,
+            backward=found.backward,
+            broken=broken,
+        )
+
+
+class PermutedColumns(Permuted):
+    """`--wrap columns`: hidden columns permuted with the weights (theorems 4.4 and 4.5)."""
+
+    @cached_property
+    def network(self) -> NetworkProof:
+        """As `Permuted.network`."""
+        groups, permutations = self._found
+        layout = groups.layout
+        return self.proved(
+            "columns",
+            exactly(self.module, groups, permutations, self.probe),
+            groups=len(layout.sizes),
+            bits=layout.bits,
+            broken=change(self.module, layout.broken(), permutations, self.probe),
+        )
+
+    def changed(self, name: str) -> AbstractContextManager[None]:
+        """As `Permuted.changed`."""
+        assert self.network
+        groups, permutations = self._found
+        layout: Layout = groups.layout if name == "columns" else groups.layout.broken()
+        return permuting(self.module, layout, permutations)
+
+    @cached_property
+    def _found(self) -> tuple[AxisGroups, list[Indices]]:
+        groups = infer(self.module, self.probe)
         if not groups.layout.sizes:
             raise ModelError(f"no columns of model {self.name!r} can be permuted")
-        # Only columns are permuted. Permuted rows would fail with causal masks, relative positions or
-        # padding.
-        permutations = draw(groups.layout.sizes, stream(self._seed, "columns"))
-        proved = exactly(self._module, groups, permutations, call)
-        # If the permuted network computed something else, changed answers would say nothing about the model.
-        if not proved.within(EXACT):
-            raise ModelError(
-                f"the permuted network of {self.name!r} does not compute the same: outputs differ by "
-                f"{proved.forward:.1e}, gradients by {proved.backward:.1e}"
-            )
-        self._found = groups, permutations
-        return self._found
+        return groups, draw(groups.layout.sizes, stream(self.seed, "columns"))
+
+
+class PermutedRows(Permuted):
+    """`--wrap rows`: tokens permuted inside the blocks, with masks and rotary tables (theorems 4.1 and 4.2).
+
+    Only networks whose blocks do not depend on the places of tokens compute the same. Inputs of the permuted
+    networks are answered one by one, because the size of a batch could be taken for the number of tokens.
+    """
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """As `Permuted.predict`."""
+        own = [place for place, one in enumerate(queries) if isinstance(one, NetworkQuery)]
+        plain = [one for one in queries if not isinstance(one, NetworkQuery)]
+        answers = iter(super().predict(plain) if plain else [])
+        asked = {place: self._one(queries[place]) for place in own}
+        return [asked[place] if place in asked else next(answers) for place in range(len(queries))]
+
+    def _one(self, query: Query) -> Prediction:
+        try:
+            return super().predict([query])[0]
+        except _SameSizeError:
+            return Failed(reason="as many tokens as another axis of the network has elements")
+
+    @cached_property
+    def network(self) -> NetworkProof:
+        """As `Permuted.network`. `bits` are those of the orders of the probe's tokens."""
+        found = self._found
+        if found.tokens < 2:
+            raise ModelError(f"the largest stack of blocks of {self.name!r} is given one token")
+        return self.proved(
+            "rows",
+            found.deviation,
+            groups=1,
+            bits=lgamma(found.tokens + 1) / log(2),
+            broken=found.broken,
+        )
+
+    def changed(self, name: str) -> AbstractContextManager[None]:
+        """As `Permuted.changed`."""
+        assert self.network
+        return permuting_rows(
+            stacks(self.module)[0], rows=self._rows, company=True, broken=name == "rows-broken"
+        )
+
+    @cached_property
+    def _found(self) -> RowProof:
+        return rows_exactly(self.module, self.probe, self._order)
+
+    def _order(self, count: int) -> Indices:
+        """The order of so many tokens."""
+        return draw([count], stream(self.seed, "rows", count))[0]
+
+    def _rows(self, count: int) -> Indices:
+        if count in self._found.sizes:
+            raise _SameSizeError
+        return self._order(count)
+
+
+class _SameSizeError(Exception):
+    """An input has as many tokens as another axis has elements."""
 
 
 def _alone(call: Call) -> Call:

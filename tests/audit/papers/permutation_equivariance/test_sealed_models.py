@@ -1,5 +1,6 @@
 """Sealed checkpoints of eight families and of our own: useless without the key, exact with it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from codeaudit.audit.papers.permutation_equivariance.sealing import (
     open_checkpoint,
     plan,
 )
-from codeaudit.audit.papers.permutation_equivariance.wrapper import Columns
+from codeaudit.audit.papers.permutation_equivariance.wrapper import PermutedColumns
 from codeaudit.audit.papers.spe_attention.model import LineModel
-from codeaudit.audit.records import Predicted, Query
+from codeaudit.audit.records import NetworkQuery, Predicted, Query
 from codeaudit.transforms.columns.keys import Key
 from codeaudit.transforms.columns.proof import EXACT
 from codeaudit.transforms.columns.sealing import seal, unseal, weight_files
@@ -142,14 +143,17 @@ def test_a_model_without_blocks_has_nothing_to_lock(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("network", ["spe", "symc", "vanilla"])
-def test_repeated_queries_are_answered_with_permuted_weights(network: str, tmp_path: Path) -> None:
+def test_queries_of_the_network_are_answered_with_permuted_weights(network: str, tmp_path: Path) -> None:
     inner = LineModel.load(str(write_checkpoint(tmp_path / "plain", network=network)))
     before = {name: weight.clone() for name, weight in inner.module.state_dict().items()}
-    model = Columns(inner, seed=3)
-    plain, turned = model.predict([QUERY])[0], model.again([QUERY])[0]
+    model = PermutedColumns(inner, seed=3)
+    permuted, broken = (NetworkQuery(**asdict(QUERY), network=name) for name in ("columns", "columns-broken"))
+    plain, turned, wrong = model.predict([QUERY, permuted, broken])
+    assert isinstance(wrong, Predicted)
     assert isinstance(plain, Predicted)
     assert isinstance(turned, Predicted)
     assert plain.answer == turned.answer
+    assert wrong.scores != turned.scores
     differences = [abs(dict(plain.scores)[name] - score) for name, score in turned.scores]
     assert 0 < max(differences) < model.noise
     assert all(torch.equal(weight, before[name]) for name, weight in inner.module.state_dict().items())
@@ -157,7 +161,7 @@ def test_repeated_queries_are_answered_with_permuted_weights(network: str, tmp_p
 
 def test_a_model_without_weights_here_is_refused() -> None:
     with pytest.raises(ModelError, match="no weights here"):
-        Columns(Recorder(echo), seed=0)
+        PermutedColumns(Recorder(echo), seed=0)
 
 
 class Pretender(torch.nn.Module):
