@@ -1,7 +1,17 @@
 """Whole files: every byte that no transform touched stays, and what a transform may not do is dropped."""
 
+import argparse
 import ast
+import configparser
+import http.cookies
+import inspect
+import queue
+import sched
+import shelve
 import sysconfig
+import tarfile
+import textwrap
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +21,7 @@ import pytest
 
 from codeaudit.transforms.interface import IDENTITY, Refused, Rewritten, Transform
 from codeaudit.transforms.perturb import NOT_PARSED
+from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, DecodedPython, places
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, Unit
@@ -316,3 +327,27 @@ def test_places_are_those_of_the_syntax_tree() -> None:
         (node,) = ast.parse(place.wrapper + shown).body
         inner = node.body[0] if place.wrapper else node  # type: ignore[attr-defined]
         assert ast.dump(inner) == ast.dump(place.node)
+
+
+@pytest.mark.slow
+def test_a_method_has_the_same_dependences_under_its_wrapper_line_as_alone() -> None:
+    compared = plain = 0
+    for module in (argparse, configparser, http.cookies, queue, sched, shelve, tarfile, zipfile):
+        text = inspect.getsource(module)
+        source = text.encode()
+        for place in places(text):
+            own = source[place.start : place.end].decode()
+            wrapped = analyse(place.wrapper + own, around=text)
+            (method,) = ast.parse(textwrap.dedent(own)).body
+            # A docstring of several lines is another text without its indentation: so which of the methods of
+            # this name it is cannot be told.
+            if not place.wrapper or ast.dump(method) != ast.dump(place.node):
+                continue
+            alone = analyse(textwrap.dedent(own), around=text)
+            found, wanted = ([one.predecessors for one in each.blocks] for each in (wrapped, alone))
+            assert found[-len(wanted) + 1 :] == wanted[1:] or len(wanted) == 1, place.name
+            compared += 1
+            # What the class shows counts: without the file there are more conflicts.
+            plain += found != [one.predecessors for one in analyse(place.wrapper + own).blocks]
+    assert compared > 300
+    assert plain > 10

@@ -195,7 +195,8 @@ class PythonProgramBuilder:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         facts.shown = self._shown
-        if facts.receiver == "self" and not line:
+        # A method of a local class is in the bindings, too, as one of an unknown class.
+        if facts.receiver == "self":
             facts.plain = self._shown.bindings.of_receiver(node)
         settle_types(node, facts)
         # Every parameter is bound when the body begins.

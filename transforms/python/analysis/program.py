@@ -11,7 +11,7 @@ Lines are compared in normal form, as `ast.unparse` writes them, so that layout 
 import ast
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from random import Random
 
@@ -171,7 +171,8 @@ def analyse_tree(
         if around:
             # The function itself may be all that is known.
             file = own if around == source else looks_around(around)
-            shown |= file
+            # Above a method stands a wrapper line, and not its class.
+            shown = replace(shown | file, bindings=file.bindings)
             rebound |= file.rebound
         builder = PythonProgramBuilder(
             source, dependence=dependence, rebound=rebound, shown=shown, package=package
