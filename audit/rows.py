@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -280,20 +281,42 @@ def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
         yield from _of_model(folder, str(model), rows, seed)
 
 
+def read_by_sample(folder: Path, models: Sequence[str], *, seed: int) -> Iterator[Audited]:
+    """As `read_audited`, but every model on one sample before the next sample.
+
+    The suite is then read once for all models. `models` are those of the run.
+
+    Raises:
+        RunError: as `read_audited`; also if a verdict is on another model.
+    """
+    path = folder / VERDICTS
+    readers = {name: read_rows(path, seed=seed, model=name) for name in models}
+    for case in read_suite(folder / SUITE, seed=seed):
+        for name, rows in readers.items():
+            if one := _audited(folder, name, case, rows):
+                yield one
+    known = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
+    if known - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
+        raise _mismatch(folder)
+
+
 def prediction_of(row: TableRow, side: str) -> Prediction:
     """The prediction in the columns of one side, `before` or `after`.
 
     Raises:
         RunError, ValueError: the columns hold none.
     """
-    value = load_json(row[side])
+    return _prediction(row[side], row[f"{side}_scores"], row[f"{side}_margin"])
+
+
+@lru_cache(maxsize=1024)
+def _prediction(answer: str, scores: str | None, margin: float | None) -> Prediction:
+    # A sample's first answer stands in the rows of all its variants, and most answers equal it.
+    value = load_json(answer)
     if isinstance(value, Mapping):
         return failed_from_json(value)
-    scores = load_json(row[f"{side}_scores"] or "[]")
     return Predicted(
-        answer=answer_from_json(value),
-        scores=scores_from_json(scores),
-        margin=row[f"{side}_margin"],
+        answer=answer_from_json(value), scores=scores_from_json(load_json(scores or "[]")), margin=margin
     )
 
 

@@ -449,17 +449,20 @@ def read_rows(
     *,
     seed: int | None = None,
     kind: str | None = None,
+    model: str | None = None,
     columns: Sequence[str] | None = None,
     table: str | None = None,
 ) -> Iterator[TableRow]:
-    """The rows of a table, or those of one trial or kind; of a Parquet file with the named columns only.
+    """The rows of a table, or those of one trial, kind or model; of a Parquet file with the named columns
+    only.
 
     Its columns are those of `table`, by default of the table of its name; one of any other name is a suite.
 
     Raises:
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
-    only = {name: value for name, value in {"seed": seed, "kind": kind}.items() if value is not None}
+    asked = {"seed": seed, "kind": kind, "model": model}
+    only = {name: value for name, value in asked.items() if value is not None}
     name = table or (path.name if path.name in FILLED else SUITE)
     numbered = _lines(path) if path.suffix == LINES else _batches(path, name, only, columns)
     for number, row in numbered:

@@ -19,7 +19,7 @@ from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.rows import read_audited
+from codeaudit.audit.rows import read_audited, read_by_sample
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
     EXPLANATIONS,
@@ -187,10 +187,13 @@ class Run:
             for one in records:
                 yield seed, one
 
-    def trials(self, transforms: frozenset[str] | None) -> Iterator[tuple[int, Iterable[Audited]]]:
+    def trials(
+        self, transforms: frozenset[str] | None, *, by_sample: bool = False
+    ) -> Iterator[tuple[int, Iterable[Audited]]]:
         """The records by the seed of their trial, with the chosen transforms only.
 
-        The identity stays. All controls stay, unless one of them is chosen.
+        The identity stays. All controls stay, unless one of them is chosen. They stand model by model, or,
+        which costs less to read, sample by sample.
 
         Raises
         ------
@@ -199,7 +202,11 @@ class Run:
         """
         # In the order of the trials.
         for seed in dict.fromkeys(row["seed"] for row in read_rows(self.path / SUITE, columns=("seed",))):
-            audited = read_audited(self.path, seed=seed)
+            if by_sample:
+                models = [str(one.get("name")) for one in self.manifest["models"]]
+                audited = read_by_sample(self.path, models, seed=seed)
+            else:
+                audited = read_audited(self.path, seed=seed)
             # The rules of runs of the first schema may have been others.
             whole = self._followed(audited) if self.is_bound else audited
             yield seed, whole if transforms is None else (_only(one, transforms) for one in whole)
@@ -212,8 +219,9 @@ class Run:
         RunError
             One does not.
         """
-        for _ in self.audited():
-            pass
+        for _, records in self.trials(None, by_sample=True):
+            for _ in records:
+                pass
 
     def _followed(self, records: Iterable[Audited]) -> Iterator[Audited]:
         """The records unchanged; each verdict is judged again from its answers.

@@ -424,7 +424,7 @@ def recomputed(
         RunError: a table of the run is missing or damaged.
     """
     header = _header(run)
-    trials = run.trials(transforms)
+    trials = run.trials(transforms, by_sample=True)
     if dependence == "paper":
         trials = ((seed, map(_records_by_names, audited)) for seed, audited in trials)
     return summarise(trials, task=TASKS.get(header.task), header=header)
