@@ -163,7 +163,7 @@ class Run:
         explanations = list(read_rows(explained)) if explained.exists() else []
         # Filled while the browser reads the records: one pass over the tables for both.
         ratios: dict[str, list[float]] = {}
-        found = browser(_watched(self.audited(), ratios), explanations, _drawing)
+        found = browser(_watched(self.audited(by_sample=True), ratios), explanations, _drawing)
         about = _about(self.manifest, self.summary)
         asked = tuple(_asked(self.manifest, self.summary))
         text = html(Page(summary=self.summary, browser=found, asked=asked, about=about, predictions=ratios))
@@ -178,12 +178,14 @@ class Run:
 
         return junit(cases(self.audited()), started=str(self.manifest.get("started", "")))
 
-    def audited(self, transforms: frozenset[str] | None = None) -> Iterator[tuple[int, Audited]]:
+    def audited(
+        self, transforms: frozenset[str] | None = None, *, by_sample: bool = False
+    ) -> Iterator[tuple[int, Audited]]:
         """The seed of the trial and the record, for every model and sample.
 
-        `transforms` restricts the verdicts as in `trials`.
+        `transforms` restricts the verdicts, and `by_sample` orders the records, as in `trials`.
         """
-        for seed, records in self.trials(transforms):
+        for seed, records in self.trials(transforms, by_sample=by_sample):
             for one in records:
                 yield seed, one
 
