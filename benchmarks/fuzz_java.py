@@ -20,11 +20,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
+from codeaudit.transforms.dependence.effects import Guard, conflicts
 from codeaudit.transforms.java import files
 from codeaudit.transforms.java.analysis import facts, library, program
 from codeaudit.transforms.java.language import JAVA
@@ -156,6 +158,21 @@ def _nothing_is_inherited() -> None:
     java_fuzzing.INHERITED_NAMES = frozenset()
 
 
+def _tests_always_exclude() -> None:
+    """Two tests of one variable are taken never to pass together."""
+    Guard.excludes = lambda self, other: self.variable == other.variable  # type: ignore[method-assign]
+
+
+def _guards_are_steady() -> None:
+    """Branches are taken not to assign the variable that both test."""
+
+    def steady(effects: Any, *, guards: Any = (), **named: Any) -> Any:
+        renamed = [guard and replace(guard, variable=f"?{guard.variable}") for guard in guards]
+        return conflicts(effects, guards=renamed, **named)
+
+    program.conflicts = steady  # type: ignore[attr-defined]
+
+
 CAUSES: Final[Mapping[str, Callable[[], None]]] = {
     "reassigned pattern and catch variables": _reassigned_is_never_null,
     "components of record patterns": _components_are_never_null,
@@ -165,6 +182,8 @@ CAUSES: Final[Mapping[str, Callable[[], None]]] = {
     "hash tables that sort their keys": _tables_sort_nothing,
     "enums that a switch initialises": _enums_are_initialised,
     "inherited names of types": _nothing_is_inherited,
+    "tests that pass together": _tests_always_exclude,
+    "branches that assign what they test": _guards_are_steady,
 }
 
 

@@ -7,17 +7,26 @@ of the engine stays as it is.
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from unittest.mock import patch
 
 from codeaudit.transforms import rules as site_rules
-from codeaudit.transforms.dependence.effects import OBSERVES
+from codeaudit.transforms.dependence.effects import (
+    ACTS,
+    LOOKS_UP,
+    OBSERVES,
+    RAISES,
+    STORES,
+    Effects,
+    Guard,
+    conflicts,
+)
 from codeaudit.transforms.python import rewriting, source
-from codeaudit.transforms.python.analysis import builder, expressions, facts, program
+from codeaudit.transforms.python.analysis import builder, expressions, facts, functions, program, shown
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.expressions import LOOKS, ExpressionEffects
-from codeaudit.transforms.python.analysis.looks import ShownLooks
+from codeaudit.transforms.python.analysis.looks import QuietFunction, ShownLooks
 from codeaudit.transforms.python.layout import lines
 from codeaudit.transforms.python.notes import rules
 from codeaudit.transforms.python.order import reorder
@@ -48,6 +57,7 @@ class Cause:
         """These remember what the analysis said."""
         source.read.cache_clear()
         program.analyse.cache_clear()
+        shown.looks_around.cache_clear()
         site_rules._found.cache_clear()
 
 
@@ -174,6 +184,40 @@ def _marks() -> Patches:
     }  # fmt: skip
 
 
+def _quiet(without: int) -> Callable[[], Patches]:
+    """Functions of the file have none of these flags, whatever their bodies do."""
+    original = functions.body_flags
+
+    def flags(*given: Any, **named: Any) -> int:
+        return original(*given, **named) & ~without
+
+    return lambda: {(functions, "body_flags"): flags}
+
+
+def _returned() -> Patches:
+    original = functions._result
+
+    def result(reader: Any, node: ast.FunctionDef) -> str | None:
+        kind = original(reader, node)
+        last = node.body[-1]
+        known = isinstance(last, ast.Return) and isinstance(last.value, ast.Name) and last.value.id == "KEPT"
+        return "list" if known else kind
+
+    return {(functions, "_result"): result}
+
+
+def _steady_guards() -> Patches:
+    original = conflicts
+
+    def steady(
+        effects: Sequence[Effects], *, guards: Sequence[Guard | None] = (), **named: bool
+    ) -> tuple[int, ...]:
+        renamed = [guard and replace(guard, variable=f"?{guard.variable}") for guard in guards]
+        return original(effects, guards=renamed, **named)
+
+    return {(builder, "conflicts"): steady}
+
+
 _STARRED: Final = lambda node: any(keyword.arg is None for keyword in node.keywords)  # noqa: E731
 
 CAUSES: Final = (
@@ -208,5 +252,13 @@ CAUSES: Final = (
     Cause("11 nobody looks at the docstrings of inner functions", lambda: {
         (rules, "reflects"): lambda code: False,
         (rules, "_READERS"): rules._READERS - {"__code__", "co_consts", "f_code"}}, ("remove-inner-docstrings",)),
+    Cause("functions of the file never act", _quiet(ACTS | STORES)),
+    Cause("functions of the file see no state", _quiet(OBSERVES | LOOKS_UP)),
+    Cause("functions of the file never raise", _quiet(RAISES)),
+    Cause("arguments always fit a function of the file", lambda: {(QuietFunction, "fits"): lambda *_: True}),
+    Cause("a list that a function of the file returns is new", _returned),
+    Cause("two tests of one variable never pass together", lambda: {(Guard, "excludes"): lambda one, other: one.variable == other.variable}),
+    Cause("branches do not bind the variable that both test", _steady_guards),
+    Cause("nothing replaces a function of the file", lambda: {(functions, "_replaced"): lambda _: iter(())}),
 )  # fmt: skip
 """The causes by the numbers of the attack that found them."""

@@ -780,8 +780,82 @@ def imports(g: "Grammar") -> list[str]:
     return g.rng.sample(several, g.rng.randint(2, 3))
 
 
+FILE_FUNCTIONS: Final = """\
+KEPT = [1]
+def level(): return G
+def fresh(n): return [n, 1]
+def collected(n):
+    out = []
+    out.append(n)
+    return out
+def holder(n): return {"k": n}
+def kept(n=0): return KEPT
+def word(flag):
+    if flag is None: return "none"
+    return "some"
+def need(n):
+    if n is None: raise ValueError("none")
+    return n
+def size(n): return len(n)
+def counted(many: list):
+    n = 0
+    for _ in many: n += 1
+    return n
+def boxed(n, other=None, *, last=3): return n, other, last
+def deep(n): return [level(), need(n)]
+def acting(n):
+    bump()
+    return n
+def told(n): return acting(n)
+def keeps(n):
+    KEPT.append(n)
+    return n
+def back(n): return forth(n) if n is None else n
+def forth(n):
+    if n is None: bump()
+    return n if n is None else back(n)
+@functools.lru_cache
+def cached(n): return G
+def taken(many): return next(many, 0)
+def later(n): return lambda: n
+def lasts(n):
+    yield n
+    bump()
+def either(n): return KEPT if n else []
+"""
+"""Functions of the program's file: some only look, others act, and some look like the other kind."""
+
+FILE_FUNCTION_USES: Final = (
+    "R = level()", "R = need(N)", "R = need(None)", "R = fresh(M)", "R = fresh(1); R.append(M)", "R = collected(N)",
+    "R = collected(1); R.append(2)", "R = kept()", "kept().append(4)", "R = kept(1); R.append(5)", "KEPT.clear()",
+    "R = boxed(1)", "R = boxed(1, 2, 3)", "R = boxed(last=1)", "R = boxed(*M)", "R = boxed(1, n=2)", "R = boxed(2, what=N)",
+    "R = word(N)", "R = word(M) + 'x'", "R = word(None) < word(1)", "R = len(fresh(N))", "R = counted(M)", "M.append(1)",
+    "R = sum(counted(M) for _ in ys)", "R = acting(N)", "R = told(2)", "R = keeps(3)", "R = forth(1)", "R = forth(None)", "R = cached(1)", "R = cached(2)",
+    "R = taken(M)", "w = iter(M); R = taken(w)", "R = deep(N)", "R = deep(None)", "R = [*fresh(1), *collected(2)]",
+    "w = fresh(0); R = w; w.append(level())", "w = kept(); R = w; w.append(level())", "R = [i for i in fresh(bump())]", "N = 5", "xs[9]", "R = M[0]", "R = tuple(need(i) for i in M)",
+    "for R in fresh(2): pass", "R, w = fresh(3)", "R, w = boxed(3)", "R = holder(M); R['k'].append(6)", "R = holder(M); R['z'] = 1",
+    "R = size(M)", "R = size(M) + size(KEPT)", "R = size(N)", "R = later(N)", "R = list(lasts(1))", "R = next(lasts(2))", "R = either(N); R.append(7)", "R = either(0); R.append(8)",
+    "w = either(1); R = size(w); w.append(9)", "mine = kept(); mine.append(level())", "mine = fresh(2); mine.append(level()); R = len(mine)",
+    "mine = kept(); mine.clear(); R = len(mine)", "mine = collected(2); mine.append(3)", "R = mine[0]", "R = len(mine)", "R = len(KEPT)", "R = [*KEPT]", "R = [*mine]", "bump()", "bump()", "G", "R = G", "R = a // b", "R = None", "global G; G = 7",
+)  # fmt: skip
+"""Statements with a list `M` and a number `N`."""
+
+
+def file_functions(g: "Grammar") -> list[str]:
+    """Statements that call functions of the file."""
+    m, n = g.pick("xs", "ys", g.name("m")), g.name("n")
+    setup = [f"{m} = [3, 1]"] if m not in ("xs", "ys") else []
+    setup += [f"{n} = {g.pick('a', '2', 'None', '[]')}", f"mine = {g.pick('kept()', 'fresh(1)', '[]')}"]
+    if g.chance(0.08):
+        setup.append(f"globals()[{g.pick('level', 'need', 'size', 'fresh')!r}] = {g.pick('trace', 'later')}")
+    lines = _caught(g, _met(g, _chosen(g, FILE_FUNCTION_USES, most=7), M=m, N=n), 0.2)
+    return [*setup, *lines]
+
+
 def preface(g: "Grammar") -> tuple[list[str], list[str]]:
     """Definitions above the function, and statements that use them."""
+    if g.chance(0.5):
+        return FILE_FUNCTIONS.splitlines(), [*file_functions(g), *file_functions(g)]
     made: list[tuple[list[str], str]] = [
         (["def half(n): return n - 1"], "show(half(a))"),
         (["def twice(n, *, k=2, m=1):", "    bump()", "    return n * k - m"], "show(twice(3, m=2, k=4))"),
@@ -801,9 +875,53 @@ def preface(g: "Grammar") -> tuple[list[str], list[str]]:
     ]
 
 
+GUARDS: Final = (
+    "M is None", "M is not None", "not M is None", "M is not None and trace(1)", "M is None and b", "M == 1", "M == 2", "M != 1",
+    "not M", "M", "not not M", "M and a", "not M == 2", "M == 'k'", "M == 1 or b", "M is None or M", "(M := a) == 1", "M == 1.0", "M == True",
+)  # fmt: skip
+"""Tests of a variable `M`, some of which exclude each other."""
+GUARDED: Final = (
+    "bump()", "show(G)", "ys.append(1)", "show(ys)", "M = 1", "M = None", "M = 2", "return a, M", "raise KeyError(1)", "xs.clear()", "e = 5",
+    "show(e)", "e = M", "c = a // b", "trace(M)", "del M",
+)  # fmt: skip
+
+
+def exclusive_tests(g: "Grammar") -> list[str]:
+    """Neighbouring branches that test one variable."""
+    m = g.name("m")
+    value = g.pick(
+        "None",
+        "1",
+        "a if b else None",
+        "len(xs)",
+        "bool(a)",
+        "a > b",
+        "'k'",
+        "1 if a else 2",
+        "[]",
+        "p",
+        "trace(a)",
+    )
+    setup, late = [f"{m} = {value}"], []
+    if g.chance(0.15):
+        setup += [f"def {m}f():", f"    nonlocal {m}", f"    {m} = 2"]
+        late = [f"if {m} is not None: {m}f()"]
+    branches = [f"if {g.rng.choice(GUARDS)}: {g.rng.choice(GUARDED)}" for _ in range(g.rng.randint(2, 4))]
+    lines = [re.sub(r"\bM\b", m, branch) for branch in branches]
+    lines += late
+    g.rng.shuffle(lines)
+    if g.chance(0.2):
+        jump = g.pick("break", "continue")
+        lines = [
+            "for _ in range(2):",
+            *_deeper([*lines, f"if {m} is None: {jump}", f"if {m} is not None: bump()"]),
+        ]
+    return [*setup, *_caught(g, lines, 0.15), "show(e)", *([f"show({m})"] if g.chance(0.5) else [])]
+
+
 CONSTRUCTS: Final[tuple[Callable[["Grammar"], list[str]], ...]] = (
     aliased_list, aliased_mapping, half_consumed, half_consumed, acting_self, operands, kept_closure, acting_import, several_raise,
     subclass_of_text, huge_number, class_names, unbound_inside, own_variables, marked_section, exception_groups,
     returning_finally, star_arguments, matched, walrus, shared_nonlocals, acting_look, acting_look, annotated, descriptors, private_state, properties,
-    certain_numbers, certain_numbers, certain_texts, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, layout, layout, imports,
+    certain_numbers, certain_numbers, certain_texts, certain_texts, certain_branches, certain_branches, certain_branches, certain_branches, exclusive_tests, layout, layout, imports,
 )  # fmt: skip

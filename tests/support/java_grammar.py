@@ -154,7 +154,14 @@ _RULES: Final[Mapping[str, str]] = {
         Iterator<Integer> $A:iterator = $list.iterator();\nif ($A.hasNext()) log("first" + $A.next());
         class $B {\nint x = $fixed;\nint total = 3;\nint get() { total += x++;\nBase.total++;\nreturn total; }\n}\nIntSupplier $A:call = new $B()::get;
         IntSupplier $A:call = $function; | IntSupplier $A:call = $function; | IntSupplier $A:call = $function;
+        Object $A:object = $t ? null : $object;\nif ($A == null) $guarded\nif ($A != null) $guarded\nif ($A != null && $t) $guarded
+        Object $A:object = $t ? null : "g";\nif ($A != null) { $A = null; }\nif ($A == null) $guarded\nif (!($A == null)) $guarded
+        int $A:int = $t ? 1 : $c;\nif ($A == 1) $guarded\nif ($A == 2) $guarded\nif ($A != 1) $guarded\nif ($A == 2) { $A = 1; $store }
+        boolean $A:bool = $t;\nif ($A) $guarded\nif (!$A && $t) $guarded\nif (!($A)) { $A = $t; }\nif ($A) $guarded
+        char $A:char = $t ? 'q' : 'r';\nif ($A == 'q') $guarded\nif ($A == 'r') $guarded\nif ($A != 'q') $guarded
     """,
+    "guarded": '{ $store } | { $simple } | { $store } | { $store $simple } | log("g" + $c);',
+    "guarded.leave": "return $v; | { return $v; } | throw new Node($v);",
     "made.object": r"""
         int[] $A:array = data; | final Base $A = this;\n$store\nlog("me" + $A.f);
     """,

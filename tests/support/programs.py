@@ -282,7 +282,7 @@ class Grammar:
         ]
         header = "def f(a, b, c=2, d=3):\n" + "".join(f"    {line}\n" for line in doc)
         head = HEAD + f"    e = g = h = {self.rng.randrange(3)}\n"
-        above, uses = preface(self) if self.chance(0.2) else ([], [])
+        above, uses = preface(self) if self.chance(0.3) else ([], [])
         text = header + head + "".join(f"    {line}\n" for line in [*body, *uses, *ending])
         return "".join(f"{line}\n" for line in above) + text
 

@@ -101,8 +101,32 @@ class Effects:
         return Effects(self.reads | other.reads, self.writes | other.writes, self.flags | other.flags)
 
 
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A test before everything that a statement does: it does nothing unless a variable passes."""
+
+    variable: str
+    test: str
+    """The kind of test; two kinds may pass together."""
+    value: object = None
+    """What the variable is compared with."""
+    passes: bool = True
+    """Whether the variable passes if it is this value, or if it is not."""
+
+    def excludes(self, other: "Guard") -> bool:
+        """Whether no value of the variable passes both tests."""
+        if (self.variable, self.test) != (other.variable, other.test):
+            return False
+        same = self.value == other.value
+        return not same if self.passes and other.passes else same and self.passes != other.passes
+
+
 def conflicts(
-    effects: Sequence[Effects], *, guarded: bool = False, returning: bool = False
+    effects: Sequence[Effects],
+    *,
+    guarded: bool = False,
+    returning: bool = False,
+    guards: Sequence[Guard | None] = (),
 ) -> tuple[int, ...]:
     """Predecessor masks of the conflict relation: bit i of mask j is set iff statements i < j conflict.
 
@@ -111,6 +135,8 @@ def conflicts(
         guarded: whether a handler may catch an exception of these statements and then read the variables (a
             `try` or `with` around them). If so, the order of binding a variable and raising counts, too.
         returning: whether only calls count that raise nothing, not even an exception that is caught.
+        guards: the guard of each statement, if it has one. Two statements with guards that exclude each other
+            may change places: of the two, one at most does anything.
     """
     pairs = _RETURNING if returning else _CONFLICTS
     readers: dict[str, int] = {}
@@ -153,6 +179,12 @@ def conflicts(
         for name in effect.writes:
             writers[name] = writers.get(name, 0) | bit
         predecessors.append(before)
+    held = [(number, guard, effects[number]) for number, guard in enumerate(guards) if guard is not None]
+    for place, (later, guard, effect) in enumerate(held):
+        for earlier, test, before_it in held[:place]:
+            # Neither may change the variable that both ask for.
+            if guard.excludes(test) and guard.variable not in effect.writes | before_it.writes:
+                predecessors[later] &= ~(1 << earlier)
     return tuple(predecessors)
 
 

@@ -678,7 +678,9 @@ class JavaEffectCollector:
         if kind in BUILDERS and len(values) == 1 and values[0].type == "String":
             self.flags |= 0 if values[0].sure else RAISES
             return Value(kind, sure=True)
-        self.flags |= ANYTHING
+        own = facts.own(node) if kind is not None else None
+        flags = own.makes(kind or "", [value.type for value in values]) if own is not None else None
+        self.flags |= ANYTHING if flags is None else flags
         return Value(kind, sure=True)
 
     def _lambda_expression(self, node: Node) -> Value:

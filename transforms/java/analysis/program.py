@@ -32,6 +32,7 @@ from codeaudit.transforms.dependence.effects import (
     RAISES,
     STORES,
     Effects,
+    Guard,
     conflicts,
 )
 from codeaudit.transforms.dependence.graph import DependenceGraph
@@ -125,9 +126,46 @@ class JavaProgramBuilder:
             total |= effect
         # Where an exception may be caught, a call that raises nothing has statements that raise.
         returning = self._dependence == "returning" and place.guard < 0 and not place.nested
-        relation = conflicts(effects, returning=returning)
+        # The relation of the paper knows names only.
+        guards = () if self._dependence == "paper" else [self._guard(node) for node in nodes]
+        relation = conflicts(effects, returning=returning, guards=guards)
         block = StatementBlock(tuple(statements), relation, fixed, tuple(effects))
         return block, _from_outside(total)
+
+    def _guard(self, node: Node) -> Guard | None:
+        """The test before all of a statement: `if (x == null) …`, `if (kind == 1 && …) …`, `if (!done) …`.
+
+        It is one of a local variable, so it cannot act, raise or see other state.
+        """
+        if node.kind != "if_statement" or node.child("alternative") is not None:
+            return None
+        test = _inner(node.part("condition"))
+        # What stands behind the first operand of `&&` is not evaluated unless that one holds.
+        while test.kind == "binary_expression" and test.operator == "&&" and len(test.children) == 2:
+            test = _inner(test.children[0])
+        passes = True
+        while test.kind == "unary_expression" and test.operator == "!":
+            test, passes = _inner(test.children[0]), not passes
+        value: Node | None = None
+        if test.kind == "binary_expression" and test.operator in ("==", "!=") and len(test.children) == 2:
+            passes = passes == (test.operator == "==")
+            test, value = map(_inner, test.children)
+        binding = self.facts.binding(test) if test.kind == "identifier" else None
+        if binding is None or binding.view not in LOCAL_VIEWS or binding.name in self.facts.doubtful:
+            return None
+        name = JavaEffectCollector(self.facts).key(binding)
+        kind = self.facts.known(binding).type
+        if value is None:
+            return Guard(name, "truth", None, passes) if kind == "boolean" else None
+        if value.kind == "null_literal":
+            return Guard(name, "null", None, passes) if kind not in PRIMITIVES else None
+        text = self.facts.text(value)
+        # Equal numbers have one decimal form; `'a'` is 97, too.
+        if kind in ("int", "long", "short", "byte") and _DECIMAL.fullmatch(text):
+            return Guard(name, "equals", text, passes)
+        if kind == "char" and value.kind == "character_literal" and len(text) == 3:
+            return Guard(name, "equals", text, passes)
+        return None
 
     def _goes_on(self, node: Node) -> bool:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,
@@ -509,6 +547,13 @@ class JavaProgramBuilder:
         return len(self.rows) - 1
 
 
+def _inner(node: Node) -> Node:
+    """An expression without the parentheses around it."""
+    while node.kind == "parenthesized_expression" and len(node.children) == 1:
+        node = node.children[0]
+    return node
+
+
 def _bodies(node: Node) -> Iterator[tuple[Node, Node]]:
     """The bodies of lambdas and of methods in a statement, each with the node that is cut out of the line."""
     pending = [node]
@@ -531,6 +576,7 @@ def _from_outside(total: Effects) -> Effects:
     return Effects(total.reads | declared, total.writes - declared, flags).enclosed()
 
 
+_DECIMAL: Final = re.compile(r"0|[1-9][0-9]*")
 _BLANKS: Final = re.compile(r'("""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')|\s+', re.DOTALL)
 
 

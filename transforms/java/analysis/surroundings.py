@@ -7,20 +7,22 @@ A fact is used only where Java can mean nothing else:
   the text shows all methods of that name. Otherwise it means the declared method whose parameters have
   exactly the types of the arguments: no inherited method goes before that one (JLS 15.12.2.5).
 - The body of a private, static or final method, or of a method of a final class, is the code that runs.
+- To create an object of a class that names no supertype runs its constructor and the values of its fields. If
+  these only store arguments and literals in fields of the new object, nobody sees it.
 - The class of a running method is initialised, or is being initialised by this thread, so a call of its own
   static method initialises nothing. That holds for the class around it, too, if an object of that one is
   needed; a nested static class can run before the class around it is initialised.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.dependence.effects import Effects
+from codeaudit.transforms.dependence.effects import RAISES, Effects
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.library import HOMES
+from codeaudit.transforms.java.analysis.library import HOMES, PRIMITIVES
 from codeaudit.transforms.java.files import INSERTED, mentions, misread, rebound
 from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, ParsedJava, callables, read
 
@@ -28,6 +30,11 @@ Summarise: TypeAlias = "Callable[[str, OwnClass], Effects | None]"
 """Gives the effects that a call of a method has, by its text; `None` if it may do anything."""
 
 _BLANKS: Final = re.compile(rb"\s+")
+_PRIMITIVE_TYPES: Final = frozenset({"integral_type", "floating_point_type", "boolean_type"})
+_LITERALS: Final = frozenset(
+    {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
+     "decimal_floating_point_literal", "character_literal", "null_literal", "true", "false", "string_literal"}
+)  # fmt: skip
 _OF_OBJECTS: Final = frozenset(
     {"clone", "compareTo", "describeConstable", "equals", "finalize", "getClass", "getDeclaringClass",
      "hashCode", "name", "notify", "notifyAll", "ordinal", "toString", "valueOf", "values", "wait"}
@@ -164,6 +171,89 @@ class OwnClass:
             found.append((method, effects))
         return found
 
+    def makes(self, name: str, kinds: Sequence[str | None]) -> int | None:
+        """What `new name(…)` in a method of this very class does; `None` if it may do anything.
+
+        Args:
+            name: the simple name of the created class.
+            kinds: the types of the arguments; `None` for an unknown one.
+        """
+        if self._node.child("name") is None or self._file.text(self._node.part("name")) != name:
+            return None
+        if self._constructors is None:
+            return None
+        # A null that is unboxed raises.
+        unboxes = any(
+            primitive and kind not in PRIMITIVES
+            for taken in self._constructors
+            if len(taken) == len(kinds)
+            for primitive, kind in zip(taken, kinds, strict=True)
+        )
+        return RAISES if unboxes else 0
+
+    @cached_property
+    def _constructors(self) -> Sequence[Sequence[bool]] | None:
+        """For each constructor whether its parameters are primitive; `None` if one may do anything."""
+        if not self.closed or self._node.kind not in ("class_declaration", "record_declaration"):
+            return None
+        if "finalize" in self._methods:
+            return None
+        constructors = []
+        own: dict[str, bool] = {}
+        for member in _members(self._node):
+            modifiers = member.first("modifiers")
+            static = modifiers is not None and modifiers.has("static")
+            if member.kind == "block" or member.kind == "compact_constructor_declaration":
+                return None
+            if member.kind == "field_declaration" and not static:
+                for declarator in member.all("declarator"):
+                    value = declarator.child("value")
+                    if value is not None and value.kind not in _LITERALS:
+                        return None
+                    own[self._file.text(declarator.part("name"))] = _is_primitive(member, declarator)
+            elif member.kind == "constructor_declaration":
+                constructors.append(member)
+        if self._node.kind == "record_declaration":
+            if constructors:
+                return None
+            constructors = [self._node]
+        elif not all(self._only_stores(one, own) for one in constructors):
+            return None
+        taken = [one.part("parameters").children for one in constructors]
+        if any(one.kind != "formal_parameter" for many in taken for one in many):
+            return None
+        return [tuple(map(_is_primitive, many)) for many in taken]
+
+    def _only_stores(self, constructor: Node, own: Mapping[str, bool]) -> bool:
+        """Whether a constructor only stores parameters and literals in fields of its object.
+
+        `own` are these fields, with whether each is primitive.
+        """
+        text = self._file.text
+        taken = {
+            text(one.part("name")): _is_primitive(one)
+            for one in constructor.part("parameters").children
+            if one.kind == "formal_parameter"
+        }
+        for statement in constructor.part("body").children:
+            if statement.kind == "explicit_constructor_invocation" and text(statement) == "super();":
+                continue
+            stored = statement.children[0] if statement.kind == "expression_statement" else statement
+            if stored.kind != "assignment_expression" or stored.operator != "=":
+                return False
+            target, right = text(stored.part("left")), stored.part("right")
+            # A parameter hides the field of its name.
+            name = target.removeprefix("this.") if target not in taken else None
+            if name is None or name not in own:
+                return False
+            # A box that is stored as a number is unboxed.
+            fits = right.kind in _LITERALS or (
+                right.kind == "identifier" and text(right) in taken and (taken[text(right)] or not own[name])
+            )
+            if not fits:
+                return False
+        return True
+
 
 class _File:
     """A text with its classes, and with the effects of the methods that were asked for."""
@@ -271,6 +361,13 @@ def own_class(source: str, around: str, summarise: Summarise) -> OwnClass | None
     """The class of a method, as far as the text around shows it; `None` if it does not."""
     file = _file(around, summarise) if around else None
     return file.class_of(source) if file is not None else None
+
+
+def _is_primitive(declared: Node, declarator: Node | None = None) -> bool:
+    """Whether a declaration is one of a primitive value; an array is none."""
+    kind = declared.child("type")
+    arrays = (declarator or declared).child("dimensions") is not None
+    return kind is not None and kind.kind in _PRIMITIVE_TYPES and not arrays
 
 
 def _words(source: bytes) -> bytes:

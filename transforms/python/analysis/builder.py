@@ -20,6 +20,7 @@ from codeaudit.transforms.dependence.effects import (
     OBSERVES,
     RAISES,
     Effects,
+    Guard,
     conflicts,
 )
 from codeaudit.transforms.dependence.relations import Dependence
@@ -202,7 +203,8 @@ class PythonProgramBuilder:
         # Every parameter is bound when the body begins.
         known = facts.parameters - facts.fragile
         scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=known)
-        scope.rebound = facts.rebound | facts.local & WELL_KNOWN
+        # Inside, a variable of this function is neither a builtin nor what the file calls so.
+        scope.rebound = facts.rebound | facts.local
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
 
     # ── blocks and statements ────────────────────────────────────────────────────────────────────────
@@ -211,6 +213,7 @@ class PythonProgramBuilder:
         self, body: list[ast.stmt], scope: _BlockContext, *, above: int, documented: bool = False
     ) -> tuple[StatementBlock, Effects]:
         statements, effects = [], []
+        guards: list[Guard | None] = []
         fixed, last_line = None, 0
         for number, node in enumerate(body):
             line = first_line(node)
@@ -221,9 +224,11 @@ class PythonProgramBuilder:
             if documented and number == 0 and is_string_statement(node):
                 parts: tuple[int | StatementBlock, ...] = ()
                 effect = Effects(flags=BARRIER)
+                guards.append(None)
             else:
                 # A comment above a statement is about it, so it moves with it.
                 line = first_comment(self._line_text, line, node.col_offset, above)
+                guards.append(self._guard(node, scope))
                 parts, effect = self._statement(node, scope)
             above = last_line = node.end_lineno or line
             end = self._line_end(above)
@@ -241,11 +246,51 @@ class PythonProgramBuilder:
         else:
             # Where an exception may be caught, a call that raises nothing has statements that raise.
             returning = self._dependence == "returning" and not (scope.guarded or scope.nested)
-            relation = conflicts(effects, guarded=scope.guarded, returning=returning)
+            # The relation of the paper knows names only.
+            tests = () if self._dependence == "paper" else guards
+            relation = conflicts(effects, guarded=scope.guarded, returning=returning, guards=tests)
         total = Effects()
         for effect in effects:
             total |= effect
         return StatementBlock(tuple(statements), relation, fixed, tuple(effects)), total.enclosed()
+
+    def _guard(self, node: ast.stmt, scope: _BlockContext) -> Guard | None:
+        """The test before all of a statement: `if x is None: …`, `if kind == 1 and …: …`, `if not done: …`.
+
+        It is one of a variable that no other code can bind, and it cannot act, raise or see other state.
+        """
+        if not isinstance(node, ast.If) or node.orelse:
+            return None
+        test = node.test
+        # What stands behind the first operand of `and` is not evaluated unless that one holds.
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            test = test.values[0]
+        passes = True
+        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, passes = test.operand, not passes
+        op: ast.cmpop | None = None
+        value: object = None
+        match test:
+            case ast.Compare(left=ast.Name() as asked, ops=[op], comparators=[ast.Constant(value=value)]):
+                pass
+            case ast.Name() as asked:
+                pass
+            case _:
+                return None
+        collector = self._collector(scope)
+        kind = collector.visit(asked)
+        if asked.id not in scope.facts.local or collector.flags:
+            return None
+        name = scope.facts.prefix + asked.id
+        match op:
+            case ast.Is() | ast.IsNot() if value is None:
+                return Guard(name, "is", None, passes == isinstance(op, ast.Is))
+            case ast.Eq() | ast.NotEq() if kind in PLAIN and type(value) in (int, str, bytes, bool):
+                return Guard(name, "equals", value, passes == isinstance(op, ast.Eq))
+            case None if kind in PLAIN:
+                return Guard(name, "truth", None, passes)
+            case _:
+                return None
 
     def _statement(self, node: ast.stmt, scope: _BlockContext) -> _Walked:
         self.places[id(node)] = StatementContext(scope.facts, scope.definite)

@@ -1,4 +1,4 @@
-"""What the names of a file stand for: imported functions, and classes with plain attributes.
+"""What the names of a file stand for: imports, functions that only look, and classes with plain attributes.
 
 An import counts if it stands at the top level and the whole text binds its name once.
 
@@ -17,9 +17,10 @@ from functools import cached_property
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_names, stored_names
+from codeaudit.transforms.python.analysis.functions import QuietFunctions
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS
-from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes
+from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes, QuietFunction
 from codeaudit.transforms.python.parsing import FunctionNode
 
 _BUILTIN_BASES: Final = frozenset(
@@ -58,11 +59,12 @@ PLAIN_VALUES: Final = (
 class TextBindings:
     """What the names of a text stand for; found on first use."""
 
-    def __init__(self, nodes: NodesByKind, attached: Iterable[str]) -> None:
+    def __init__(self, nodes: NodesByKind, functions: QuietFunctions, attached: Iterable[str] = ()) -> None:
         """`attached` are names that the text binds to classes from outside of their bodies, or that stand for
         anything.
         """
         self._nodes = nodes
+        self._functions = functions
         self._attached = frozenset(attached)
 
     @cached_property
@@ -80,6 +82,10 @@ class TextBindings:
     @cached_property
     def _classes(self) -> "_Classes":
         return _Classes(self._nodes, self._attached, self._bound, self.imports)
+
+    def called(self, name: str) -> QuietFunction | None:
+        """As in `looks.Bindings`."""
+        return self._functions.called(name, self._bound)
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """As in `looks.Bindings`."""

@@ -44,7 +44,9 @@ anything, unless the types are certain.
    `Key.__eq__` and `Key.__hash__` do not act.
 7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
    binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other. A name that the
-   file binds once, by an import, means what is imported: `deque()` after `from collections import deque`.
+   file binds once, by an import, means what is imported: `deque()` after `from collections import deque`. One
+   that it binds once, by a plain `def`, means this function, unless the text shows that it may be replaced
+   (`functions`): no other file binds `tools.clean` anew.
 """
 
 import ast
@@ -124,10 +126,17 @@ class PythonEffects(ExpressionEffects):
             return self._builtin(node, func.id)
         if isinstance(func, ast.Name) and (use := self._module_function(func)) is not None:
             return self._known_function(node, use)
-        self.visit(func)
+        quiet = self.quiet_function(func)
+        if quiet is None:
+            self.visit(func)
+            self._arguments(node)
+            self.flags |= ANYTHING
+            return None
         self._arguments(node)
-        self.flags |= ANYTHING
-        return None
+        # Nothing binds the name anew (assumption 7), but it may be called before it is defined.
+        self.expect(quiet.flags & ~RAISES)
+        self.flags |= RAISES if quiet.flags & RAISES or not quiet.fits(node) else 0
+        return quiet.gives
 
     def passes_items_on(self, node: ast.expr) -> bool:
         """Collect an expression whose items are consumed at once, if it is a call that only passes items on.
@@ -710,7 +719,7 @@ def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
                     pass
                 case ast.Set(elts=elements) if all(map(plain, elements)):
                     pass
-                case ast.Call(args=[], keywords=[]):
+                case ast.Call(func=ast.Name(id="dict" | "set"), args=[], keywords=[]):
                     pass
                 case _:
                     found.discard(name)

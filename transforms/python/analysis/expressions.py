@@ -33,7 +33,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     PLAIN,
     SEQUENCES,
 )
-from codeaudit.transforms.python.analysis.looks import READING
+from codeaudit.transforms.python.analysis.looks import READING, QuietFunction
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 
 LOOKS: Final = OBSERVES | RAISES
@@ -114,7 +114,9 @@ class ExpressionEffects(ABC):
         if name not in facts.local:
             if name not in BUILTINS or name in facts.rebound:
                 self.expect(LOOKS_UP)
-            return ATTRIBUTES.get(self.facts.shown.bindings.imports.get(name, ""))
+            if name in facts.rebound:
+                return None
+            return ATTRIBUTES.get(facts.shown.bindings.imports.get(name, ""))
         self.reads.add(name)
         # A closure may rebind a captured variable whenever other code runs.
         if name in facts.captured:
@@ -157,6 +159,12 @@ class ExpressionEffects(ABC):
     def is_local(self, name: str) -> bool:
         """Whether a name is a variable, and therefore neither a builtin nor a module."""
         return name in self.facts.local or name in self.shadow or name in self.facts.rebound
+
+    def quiet_function(self, func: ast.expr) -> QuietFunction | None:
+        """The function that a call of this expression runs, if the file shows that it only looks."""
+        if not isinstance(func, ast.Name) or self.is_local(func.id):
+            return None
+        return self.facts.shown.bindings.called(func.id)
 
     def is_owned(self, node: ast.expr) -> bool:
         """Whether an expression is a variable whose container no other code can reach."""

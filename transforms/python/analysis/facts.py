@@ -467,6 +467,9 @@ def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
         case ast.Call(func=ast.Name(id="list" | "dict" | "set" as name), keywords=[]):
             # A function of the text may be called `list`.
             return name not in facts.local | facts.rebound
+        case ast.Call(func=ast.Name(id=name)) if name not in facts.local | facts.rebound:
+            quiet = facts.shown.bindings.called(name)
+            return quiet is not None and quiet.gives in CONTAINERS
         case _:
             return False
 

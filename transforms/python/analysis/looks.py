@@ -1,5 +1,6 @@
 """The methods that looking at a foreign object may run, and what a text shows of them."""
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -59,12 +60,46 @@ class PlainAttributes:
         return attribute not in self.bound and (self.slots is None or attribute in self.slots)
 
 
+@dataclass(frozen=True, slots=True)
+class QuietFunction:
+    """A function that only looks: a call of it changes nothing that another statement sees."""
+
+    args: ast.arguments
+    flags: int
+    """What a call does, a union of `OBSERVES`, `LOOKS_UP` and `RAISES`, if the arguments fit."""
+    gives: str | None
+    """The builtin type of its result, if it is certain; a container is a new one."""
+
+    def fits(self, call: ast.Call) -> bool:
+        """Whether a call certainly gives each parameter one value."""
+        if any(isinstance(one, ast.Starred) for one in call.args):
+            return False
+        args = self.args
+        places = [one.arg for one in (*args.posonlyargs, *args.args)]
+        words = [one.arg for one in call.keywords]
+        given = {*places[: len(call.args)], *words}
+        named = {one.arg for one in (*args.args, *args.kwonlyargs)}
+        required = places[: len(places) - len(args.defaults)] + [
+            one.arg for one, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None
+        ]
+        return (
+            None not in words
+            and (len(call.args) <= len(places) or args.vararg is not None)
+            and named.issuperset(words)
+            and not set(places[: len(call.args)]) & set(words)
+            and given.issuperset(required)
+        )
+
+
 class Bindings(Protocol):
     """What the names of a text stand for."""
 
     @property
     def imports(self) -> Mapping[str, str]:
         """The names that stand for one module, or one name of a module: `{"deque": "collections.deque"}`."""
+
+    def called(self, name: str) -> QuietFunction | None:
+        """The function of the text with this name, if it is certain and only looks."""
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """What is known of the `self` of a function: one entry for each class that it may belong to; empty if
@@ -76,6 +111,9 @@ class NoBindings:
     """Nothing is known of the text."""
 
     imports: Final[Mapping[str, str]] = {}
+
+    def called(self, _: str) -> None:
+        """Nothing."""
 
     def of_receiver(self, _: FunctionNode) -> Sequence[PlainAttributes]:
         """Nothing."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
 from codeaudit.transforms.python.analysis.classes import PLAIN_VALUES, TextBindings, own_statements
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
+from codeaudit.transforms.python.analysis.functions import QuietFunctions, body_flags
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
@@ -63,9 +63,12 @@ def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     # Looking for plain text first saves most searches.
     if not any(map(source.__contains__, _HINTS)) or _HINT.search(source, start) is None:
         # Only a text of several statements binds names for its functions.
-        if len(tree.body) == 1 or "import" not in source:
+        if len(tree.body) == 1 or not ("import" in source or "def " in source):
             return ShownLooks(rebound=rebound)
-        return ShownLooks(bindings=TextBindings(NodesByKind(tree), ()), rebound=rebound)
+        nodes = NodesByKind(tree)
+        functions = QuietFunctions(source, nodes)
+        functions.shown = ShownLooks(bindings=TextBindings(nodes, functions), rebound=rebound)
+        return functions.shown
     return _Text(source, tree, rebound).looks()
 
 
@@ -115,7 +118,8 @@ class _Text:
         self._mentions(nodes)
         # A function alone says nothing of the names around it.
         alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
-        self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, self._attached)
+        self._quiet = QuietFunctions(source, nodes)
+        self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, self._quiet, self._attached)
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
@@ -288,7 +292,8 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                return replace(shown, bindings=self._bindings, rebound=self._own_rebound)
+                self._quiet.shown = replace(shown, bindings=self._bindings, rebound=self._own_rebound)
+                return self._quiet.shown
             flags, settled = again, seen
 
     def _flags(
@@ -333,22 +338,8 @@ def _name(node: ast.expr) -> str | None:
 
 def _body_flags(builder: PythonProgramBuilder, node: FunctionNode) -> int:
     """Whether a call of a function may act (`ACTS`) or raise (`RAISES`)."""
-    first = len(builder.rows)
-    try:
-        root = builder.alone(node)
-    except (RecursionError, MemoryError):
-        return ACTS | RAISES
-    (_, block) = root.statements[0].parts
-    assert isinstance(block, StatementBlock)
-    total = 0
-    for statement, effect in zip(block.statements, block.effects, strict=True):
-        total |= effect.flags if statement.parts else 0  # a docstring does nothing
-    acts = total & (ACTS | STORES | BARRIER) or isinstance(node, ast.AsyncFunctionDef)
-    raises = any(
-        row.effects.flags & RAISES or (isinstance(row.node, ast.Raise) and not _is_missing(row.node))
-        for row in builder.rows[first:]
-    )
-    return (ACTS if acts else 0) | (RAISES if raises else 0)
+    flags = body_flags(builder, node, passes_over=_is_missing)
+    return (ACTS if flags & (ACTS | STORES | BARRIER) else 0) | (flags & RAISES)
 
 
 def _is_missing(node: ast.Raise) -> bool:

@@ -24,7 +24,7 @@ def swapped(source: str, order: tuple[int, ...] = (1, 0), site: int = 1) -> str:
     return result.source
 
 
-def free(body: str, *, head: str = "void f(int a, int b, String s, int[] arr, Foo o)") -> bool:
+def free(body: str, *, head: str = "void f(int a, int b, String s, int[] arr, Foo o, boolean ok)") -> bool:
     """Whether the first two statements of a body may change places."""
     block = analyse(f"{head} {{ {body} }}").blocks[1]
     assert len(block.statements) > 1
@@ -70,6 +70,11 @@ FREE = {
     "a lambda in a field": "this.x = () -> 1; this.y = Foo::new;",
     "a catch's variable elsewhere": "try { g(); } catch (E e) { } int y = 1;",
     "a parameter that only casts up": "Object x = (Object) s; Object y = null;",
+    "null or not": "if (o == null) g(); if (o != null) h();",
+    "null or not, in other words": "if (!(o == null)) { g(); return; } if ((o) == null) throw new Error();",
+    "two numbers": "if (a == 1) { g(); } if (a == 2 && h()) { this.y = 1; }",
+    "a number and all others": "if (a != 1) g(); if (a == 1) h();",
+    "a flag": "if (ok) g(); if (!ok) h();",
 }  # fmt: skip
 
 BOUND = {
@@ -127,6 +132,17 @@ BOUND = {
     "a local class": "class A { } int x = 1;",
     "an empty statement": "; int x = 1;",
     "an infinite loop at the end": "int x = 1; while (true) { }",
+    "both tests may hold": "if (a == 1) g(); if (b == 2) h();",
+    "one test twice": "if (o == null) g(); if (o == null) h();",
+    "two numbers are excluded": "if (a != 1) g(); if (a != 2) h();",
+    "the first assigns what both test": "if (o == null) o = g(); if (o != null) h();",
+    "the second assigns what both test": "if (o == null) g(); if (o != null) o = null;",
+    "a test with another way": "if (o == null) g(); else h(); if (o != null) k();",
+    "a test behind another one": "if (g() && o == null) h(); if (o != null) k();",
+    "either of two tests": "if (o == null || a > 1) h(); if (o != null) k();",
+    "a field may be assigned by the call": "if (field == null) g(); if (field != null) h();",
+    "a box may be null": "if (box == 1) g(); if (box == 2) h();",
+    "a number and a character": "if (a == 97) g(); if (a == 'a') h();",
     "both ways end": "int x = 1; if (a > b) { return; } else { throw new Error(); }",
     "a switch's value": "int x = switch (a) { case 1 -> g(); default -> 2; }; this.y = 1;",
     "an explicit call of a constructor": "super(a); this.y = 1;",

@@ -68,6 +68,12 @@ FREE = {
     "private int of(String s, int n) { return n; } void tested(String s) { int n = of(s, 3); b = 2; } }",
     "a method of the class around": "int a; private int get() { return a; } class In { int b; void tested() { int n = get(); b = 2; } }",
     "an enum": "enum E { A, B; int a; int b; int get() { return a; } void tested() { int n = get(); b = 2; } }",
+    "a constructor that stores": "static class In { final int n; String t; In(int n, String t) { this.n = n; this.t = t; } int a; "
+    "void tested(String s) { In x = new In(3, s); a = 2; } }",
+    "a constructor of nobody": "static class In { int n = 4; int a; void tested() { In x = new In(); a = 2; } }",
+    "two constructors": "static class In<T> { T n; int m; In(T n) { this.n = n; } In() { super(); m = 3; } int a; "
+    "void tested(T t) { In<T> x = new In<>(t); a = 2; } }",
+    "the constructor of a record": "record R(int n, String t) { static int a; void tested(String t) { R x = new R(1, t); a = 3; } }",
     "a record": "record R(int n) { static int a; int get() { return n; } void tested() { int m = get(); a = 3; } }",
 }  # fmt: skip
 
@@ -86,6 +92,56 @@ static Integer none() { return null; }
 """
 """What cases call: `seen` acts, and the log tells in which order."""
 TRAPS: dict[str, tuple[str, str]] = {
+    "a constructor that acts": (
+        "static class In { int n; In(int n) { this.n = seen(n); } void tested() { In x = new In(1); seen(2); In y = new In(3); } }",
+        "new In(0).tested()",
+    ),
+    "a field that acts": (
+        "static class In { int n = seen(4); void tested() { In x = new In(); seen(2); In y = new In(); } }",
+        "new In().tested()",
+    ),
+    "an initialiser that acts": (
+        "static class In { { seen(5); } void tested() { In x = new In(); seen(2); In y = new In(); } }",
+        "new In().tested()",
+    ),
+    "a constructor that counts": (
+        "static class In { static int n; In() { n = 7; } void tested() { n = 1; In x = new In(); seen(n); n = 2; In y = new In(); seen(n); } }",
+        "new In().tested()",
+    ),
+    "a constructor of the superclass": (
+        "static class Base { Base() { seen(6); } } static class In extends Base { void tested() { In x = new In(); seen(2); In y = new In(); } }",
+        "new In().tested()",
+    ),
+    "a constructor that calls another": (
+        "static class In { In() { this(seen(8)); } In(int n) { } void tested() { In x = new In(); seen(2); In y = new In(); } }",
+        "new In().tested()",
+    ),
+    "a record's constructor that acts": (
+        "record In(int n) { In { seen(n); } void tested() { In x = new In(1); seen(2); In y = new In(3); } }",
+        "new In(0).tested()",
+    ),
+    "a constructor that unboxes its argument": (
+        "static class In { int n; int a; In(int n) { this.n = n; } void tested(Integer box) { a = 1; In x = new In(box); a = 2; } "
+        "void run() { try { tested(null); } finally { seen(a); } } }",
+        "new In(0).run()",
+    ),
+    "a constructor that unboxes what it stores": (
+        "static class In { int n; int a; In(Integer n) { this.n = n; } void tested() { a = 1; In x = new In(null); a = 2; } "
+        "void run() { try { tested(); } finally { seen(a); } } }",
+        "new In(0).run()",
+    ),
+    "a field behind a parameter": (
+        "static class In { static int m; int n; In(int n) { n = 3; m = n; } void tested() { m = 1; In x = new In(1); seen(m); m = 2; In y = new In(1); seen(m); } }",
+        "new In(0).tested()",
+    ),
+    "an anonymous class that acts": (
+        "static class In { int n; void tested() { In x = new In() { int m = seen(9); }; seen(2); In y = new In() { int m = seen(8); }; } }",
+        "new In().tested()",
+    ),
+    "another class of the file that is not initialised": (
+        "static class Out { static { seen(1); } } static class In { void tested() { seen(2); Out x = new Out(); seen(3); } }",
+        "new In().tested()",
+    ),
     "an overridden method": (
         "static class In { int a; int get() { return a; } void tested() { int n = get(); a = 5; seen(n); int m = get(); seen(8); } }"
         "static class Sub extends In { int get() { return seen(3); } }",

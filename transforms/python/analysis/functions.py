@@ -1,0 +1,200 @@
+"""The functions of a file that only look: a call of one changes nothing that another statement sees.
+
+A function counts if it stands at the top level without a decorator, the whole text binds its name once, and
+nothing in the text gives the name or the function another meaning. Its body must pass the analysis that every
+function gets: it may look at objects and raise, but not act, store or suspend. A function that may come back
+to itself does not count.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from codeaudit.transforms.dependence.blocks import StatementBlock
+from codeaudit.transforms.dependence.effects import (
+    ACTS,
+    ANYTHING,
+    BARRIER,
+    LOOKS_UP,
+    OBSERVES,
+    RAISES,
+    STORES,
+)
+from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
+from codeaudit.transforms.python.analysis.effects import PythonEffects
+from codeaudit.transforms.python.analysis.facts import own_nodes
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
+from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, QuietFunction, ShownLooks
+from codeaudit.transforms.python.parsing import FunctionNode
+
+_NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval"})
+"""By these, a text may bind any of its names."""
+_INSIDES: Final = frozenset({
+    "__code__", "__defaults__", "__kwdefaults__", "__globals__", "__dict__", "f_globals", "modules",
+})  # fmt: skip
+"""Attributes by which a text may change a function, or a name of its module."""
+_RECEIVERS: Final = frozenset({"self", "cls"})
+
+
+class QuietFunctions:
+    """The functions of a text that only look; each is read when a call of it is met first."""
+
+    def __init__(self, source: str, nodes: NodesByKind) -> None:
+        """`nodes` are those of `source`."""
+        self.shown: ShownLooks = NOTHING_SHOWN
+        """What the text shows of its classes; to be set before the first question."""
+        self._source = source
+        self._nodes = nodes
+        self._candidates: dict[str, ast.FunctionDef] | None = None
+        self._callees: dict[str, frozenset[str]] = {}
+        self._found: dict[str, QuietFunction | None] = {}
+        self._busy = False
+
+    def called(self, name: str, bound: Counter[str]) -> QuietFunction | None:
+        """As in `looks.Bindings`; `bound` says how often the text binds each name."""
+        if self._candidates is None:
+            self._candidates = self._single(bound)
+        if name in self._candidates and name not in self._found and not self._busy:
+            self._busy = True
+            try:
+                self._settle(name, self._candidates)
+            finally:
+                self._busy = False
+        return self._found.get(name)
+
+    def _single(self, bound: Counter[str]) -> dict[str, ast.FunctionDef]:
+        """The functions that are all that their names stand for."""
+        replaced = frozenset(_replaced(self._nodes))
+        if bound["*"] or "*" in replaced:
+            return {}
+        return {
+            node.name: node
+            for node in self._nodes.tree.body
+            if isinstance(node, ast.FunctionDef)
+            and bound[node.name] == 1
+            and node.name not in replaced
+            and not node.decorator_list
+            and not node.name.startswith("__")  # mangled where a class calls it
+            # The attributes of a receiver are assumed to exist; those of other arguments are not.
+            and not (_RECEIVERS & {one.arg for one in (*node.args.posonlyargs, *node.args.args)[:1]})
+        }
+
+    def _settle(self, name: str, candidates: dict[str, ast.FunctionDef]) -> None:
+        """Read a function, and before it those that it calls."""
+        pending = [name]
+        while pending:
+            current = pending[-1]
+            missing = [one for one in self._calls(current, candidates) if one not in self._found]
+            if current in self._found:
+                pending.pop()
+            elif self._comes_back(current, candidates):
+                self._found[current] = None
+            elif missing:
+                pending += missing
+            else:
+                self._found[current] = self._read(candidates[current])
+
+    def _comes_back(self, name: str, candidates: dict[str, ast.FunctionDef]) -> bool:
+        """Whether a function may call itself, directly or through others."""
+        pending, seen = [name], set[str]()
+        while pending:
+            for one in self._calls(pending.pop(), candidates) - seen:
+                if one == name:
+                    return True
+                seen.add(one)
+                pending.append(one)
+        return False
+
+    def _calls(self, name: str, candidates: dict[str, ast.FunctionDef]) -> frozenset[str]:
+        """The functions of the text that a function calls, also in what is defined inside it."""
+        if name not in self._callees:
+            calls = (inner.func for inner in ast.walk(candidates[name]) if isinstance(inner, ast.Call))
+            names = frozenset(func.id for func in calls if isinstance(func, ast.Name))
+            self._callees[name] = names & candidates.keys()
+        return self._callees[name]
+
+    def _read(self, node: ast.FunctionDef) -> QuietFunction | None:
+        builder = PythonProgramBuilder(
+            self._source, dependence="strict", rebound=self.shown.rebound, shown=self.shown
+        )
+        flags = body_flags(builder, node)
+        if flags & (ACTS | STORES | BARRIER):
+            return None
+        return QuietFunction(node.args, flags & (OBSERVES | LOOKS_UP | RAISES), _result(builder, node))
+
+
+def body_flags(
+    builder: PythonProgramBuilder,
+    node: FunctionNode,
+    passes_over: Callable[[ast.Raise], bool] = lambda _: False,
+) -> int:
+    """What a call of a function may do, besides binding its own variables and leaving early.
+
+    A `raise` that `passes_over` accepts does not count. A body that is nested too deeply may do anything.
+    """
+    first = len(builder.rows)
+    try:
+        root = builder.alone(node)
+    except (RecursionError, MemoryError):
+        return ANYTHING
+    (_, block) = root.statements[0].parts
+    assert isinstance(block, StatementBlock)
+    total = ACTS if isinstance(node, ast.AsyncFunctionDef) else 0
+    for statement, effect in zip(block.statements, block.effects, strict=True):
+        # A docstring does nothing. What `return` inside `if` looks like to its block is no exception.
+        total |= effect.flags & ~RAISES if statement.parts else 0
+    for row in builder.rows[first:]:
+        leaves = isinstance(row.node, ast.Raise) and not passes_over(row.node)
+        total |= RAISES if leaves else row.effects.flags & RAISES
+    return total
+
+
+def _result(builder: PythonProgramBuilder, node: ast.FunctionDef) -> str | None:
+    """The builtin type of what a function returns, if it always has the same one; a container is new."""
+    kinds: set[str | None] = set() if _leaves(node.body) else {"none"}
+    for inner in own_nodes(node.body):
+        if isinstance(inner, ast.Return):
+            place = builder.places.get(id(inner))
+            if inner.value is None or place is None:
+                kinds.add("none" if inner.value is None else None)
+                continue
+            effects = PythonEffects(place.facts, place.definite)
+            kind = effects.visit(inner.value)
+            kinds.add(kind if kind not in CONTAINERS or effects.is_own(inner.value) else None)
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return kind if kind in PLAIN | CONTAINERS | {"tuple"} else None
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether control certainly does not arrive behind these statements."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.If(body=then, orelse=otherwise):
+            return bool(otherwise) and _leaves(then) and _leaves(otherwise)
+        case _:
+            return False
+
+
+def _replaced(nodes: NodesByKind) -> Iterator[str]:
+    """The names to which a text may bind something else than its statements show; `*` for any name."""
+    if any(one.id in _NAMESPACES for one in nodes(ast.Name)):
+        yield "*"
+    for node in nodes(ast.Attribute):
+        if node.attr in _INSIDES:
+            yield "*"
+        elif not isinstance(node.ctx, ast.Load):
+            yield node.attr
+    for call in nodes(ast.Call):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+        if name not in ("setattr", "delattr", "__setattr__", "__delattr__"):
+            continue
+        match call.args:
+            case [ast.Name(id="self"), *_]:
+                pass
+            case [_, ast.Constant(value=str(told)), *_]:
+                yield told
+            case _:
+                yield "*"
