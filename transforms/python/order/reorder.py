@@ -142,25 +142,30 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
 def _file_may_free(program: PythonProgram, around: str) -> bool:
     """Whether the text around may show something that gives a function without another order one.
 
-    It can show that attributes of the first parameter are plain, and what imported names stand for. So
-    statements with neither keep their effects; of the others, variables and exits stay.
+    It can show that attributes of the first parameter are plain, what imported names stand for, and that
+    functions only look. So statements without any of these, and without a variable that one of them binds,
+    keep their effects; of the others, variables and exits stay.
     """
     function = program.tree.body[0]
     if not isinstance(function, FunctionNode):
         return True
     first = next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
-    words = "|".join(map(re.escape, sorted(_renamed_imports(around))))
+    words = "|".join(map(re.escape, sorted(_named_in(around))))
     # Private attributes of `self` are plain anyway.
     told = re.compile(rf"\b(?:{first or 'self'}\s*\.\s*[^\W_]|(?:{words or 'import'})\b)")
     source = program.source.encode()
+    bound = set[str]()
+    """Variables of which the file may show more."""
 
     def open_(block: StatementBlock) -> bool:
-        bound = [
-            effect.bound() if told.search(source[one.start : one.end].decode()) else effect
-            for one, effect in zip(block.statements, block.effects, strict=True)
-        ]
+        effects = []
+        for one, effect in zip(block.statements, block.effects, strict=True):
+            if effect.reads & bound or told.search(source[one.start : one.end].decode()):
+                bound.update(effect.writes)
+                effect = effect.bound()
+            effects.append(effect)
         returning = program.dependence == "returning"
-        return is_movable(replace(block, predecessors=conflicts(bound, returning=returning)))
+        return is_movable(replace(block, predecessors=conflicts(effects, returning=returning)))
 
     return any(block.fixed is None and len(block.statements) > 1 and open_(block) for block in program.blocks)
 
@@ -169,17 +174,19 @@ _IMPORT: Final = re.compile(
     r"^[ \t]*(from\b[^\n]*?)?\bimport\b[ \t]*(\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE
 )
 """An import, from its first word on: what stands before `import`, and the names behind it."""
+_FUNCTION: Final = re.compile(r"^def[ \t]+(\w+)", re.MULTILINE)
 
 
 @lru_cache(maxsize=256)
-def _renamed_imports(text: str) -> frozenset[str]:
-    """At least the names that a text imports from modules, or under another name."""
-    return frozenset(
+def _named_in(text: str) -> frozenset[str]:
+    """At least the functions of a text, and the names that it imports from modules, or under another name."""
+    imported = (
         word
         for source, names in _IMPORT.findall(text)
         if source or " as " in names
         for word in re.findall(r"\w+", names)
     )
+    return frozenset((*imported, *_FUNCTION.findall(text)))
 
 
 REORDER: Final = PythonReorder()

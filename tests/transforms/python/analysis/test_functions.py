@@ -8,6 +8,8 @@ import pytest
 from codeaudit.transforms.dependence.effects import LOOKS_UP, OBSERVES, RAISES
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.analysis.shown import shown_looks
+from codeaudit.transforms.python.order.reorder import REORDER
+from codeaudit.transforms.reordering import is_movable
 
 LOOK = OBSERVES | RAISES
 
@@ -213,6 +215,20 @@ def test_lists_that_a_function_makes_are_different_ones() -> None:
 )
 def test_may_not_change_places(body: str) -> None:
     assert not movable(QUIET, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("x = new(a)\nprint(b)\nreturn x", id="the call is freed"),
+        pytest.param("x = new(a)\nx.append(1)\nprint(b)\nreturn x", id="a use of its result is freed"),
+    ],
+)
+def test_reorder_reads_the_file_where_one_of_its_functions_is_called(body: str) -> None:
+    function = "def f(a, b):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    file = f"{QUIET}{function}"
+    assert any(map(is_movable, REORDER.within(file).ordering(function).blocks))
+    assert not any(map(is_movable, REORDER.within(function).ordering(function).blocks))
 
 
 def test_a_variable_of_the_function_around_is_not_the_function_of_the_file() -> None:
