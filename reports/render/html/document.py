@@ -8,10 +8,11 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
+from itertools import chain
 from typing import Any, Final
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
@@ -196,7 +197,9 @@ class _Candidates:
             fit = self._drawn(draw)
         self._drop(self._order()[len(fit) :])
         fit.sort(key=lambda each: each.place)
-        rows = [{**json.loads(row), "place": place} for place, each in enumerate(fit) for row in each.rows]
+        # The rows of a sample at once, so that they share the names of their fields.
+        decoded = ((place, json.loads(f"[{','.join(each.rows)}]")) for place, each in enumerate(fit))
+        rows = [{**row, "place": place} for place, found in decoded for row in found]
         # By sample, worst first: those with a smallest edit, then those with the most changed answers.
         known = [each.sample.id in self._explained for each in fit]
         rows.sort(
@@ -278,13 +281,22 @@ def _pack(found: Browser) -> str:
     # Samples whose violations were all dropped are dropped, too.
     used = sorted({row["place"] for row in found.rows})
     number = {place: new for new, place in enumerate(used)}
-    data = {
-        "samples": [found.samples[place] for place in used],
-        "rows": [{**row, "place": number[row["place"]]} for row in found.rows],
-    }
-    # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
-    text = json.dumps(data, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
+    samples = (found.samples[place] for place in used)
+    rows = ({**row, "place": number[row["place"]]} for row in found.rows)
+    # One at a time, because the whole text takes ten times as much room as the result.
+    deflated = zlib.compressobj(9)
+    pieces = [
+        deflated.compress(piece.encode("ascii"))
+        for piece in chain(['{"samples":['], _joined(samples), ['],"rows":['], _joined(rows), ["]}"])
+    ]
+    return base64.b64encode(b"".join([*pieces, deflated.flush()])).decode("ascii")
+
+
+def _joined(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The items of a list as JSON, with commas between."""
+    for number, item in enumerate(items):
+        # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
+        yield ("," if number else "") + json.dumps(item, separators=(",", ":"))
 
 
 def _told(predicted: Predicted) -> dict[str, Any]:
