@@ -9,11 +9,13 @@ statement whose value it read.
 """
 
 import ast
+import keyword
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock
@@ -22,6 +24,15 @@ from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.python.analysis.knowledge import (
+    BUILTINS,
+    METHOD_EFFECTS,
+    MODULE_NAMES,
+    MODULES,
+    RAISING_STR_METHODS,
+    STR_METHODS,
+    VIEWS,
+)
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
@@ -144,15 +155,16 @@ def _file_may_free(program: PythonProgram, around: str) -> bool:
 
     It can show that attributes of the first parameter are plain, what imported names stand for, and that
     functions only look. So statements without any of these, and without a variable that one of them binds,
-    keep their effects; of the others, variables and exits stay.
+    keep their effects; so do those that call a method of the first parameter, which no file shows. Of the
+    others, variables and exits stay.
     """
     function = program.tree.body[0]
     if not isinstance(function, FunctionNode):
         return True
     first = next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
     words = "|".join(map(re.escape, sorted(_named_in(around))))
-    # Private attributes of `self` are plain anyway.
-    told = re.compile(rf"\b(?:{first or 'self'}\s*\.\s*[^\W_]|(?:{words or 'import'})\b)")
+    told = re.compile(rf"\b(?:{first or 'self'}\s*\.|(?:{words or 'import'})\b)")
+    called = re.compile(rf"\b{first or 'self'}(?:\s*\.\s*\w+)+\s*\(")
     source = program.source.encode()
     bound = set[str]()
     """Variables of which the file may show more."""
@@ -160,9 +172,10 @@ def _file_may_free(program: PythonProgram, around: str) -> bool:
     def open_(block: StatementBlock) -> bool:
         effects = []
         for one, effect in zip(block.statements, block.effects, strict=True):
-            if effect.reads & bound or told.search(source[one.start : one.end].decode()):
+            text = source[one.start : one.end].decode()
+            if effect.reads & bound or told.search(text):
                 bound.update(effect.writes)
-                effect = effect.bound()
+                effect = effect if called.search(text) else effect.bound()
             effects.append(effect)
         returning = program.dependence == "returning"
         return is_movable(replace(block, predecessors=conflicts(effects, returning=returning)))
@@ -174,19 +187,47 @@ _IMPORT: Final = re.compile(
     r"^[ \t]*(from\b[^\n]*?)?\bimport\b[ \t]*(\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE
 )
 """An import, from its first word on: what stands before `import`, and the names behind it."""
-_FUNCTION: Final = re.compile(r"^def[ \t]+(\w+)", re.MULTILINE)
+_FUNCTION: Final = re.compile(r"^def[ \t]+(\w+)(.*(?:\n(?:[ \t)].*)?)*)", re.MULTILINE)
+"""A function of the top level: its name, and its text from the parameters on."""
+_CALL: Final = re.compile(r"(\w+)\s*\(")
+_INSIDE: Final = re.compile(r"\bdef\b|\blambda\b")
+_KNOWN_MODULES: Final = frozenset(name.partition(".")[0] for name in MODULES.keys() | MODULE_NAMES) | {
+    "numpy"
+}
+_KNOWN_CALLS: Final = (
+    BUILTINS
+    | VIEWS
+    | frozenset(
+        chain(
+            keyword.kwlist,
+            STR_METHODS,
+            RAISING_STR_METHODS,
+            *METHOD_EFFECTS.values(),
+            *MODULES.values(),
+            ["join"],
+        )
+    )
+)
+"""What may stand before a parenthesis in a function that only looks, beside other functions of its file."""
 
 
 @lru_cache(maxsize=256)
 def _named_in(text: str) -> frozenset[str]:
-    """At least the functions of a text, and the names that it imports from modules, or under another name."""
-    imported = (
-        word
-        for source, names in _IMPORT.findall(text)
-        if source or " as " in names
-        for word in re.findall(r"\w+", names)
-    )
-    return frozenset((*imported, *_FUNCTION.findall(text)))
+    """At least the functions of a text that only look, and the names that it imports from known modules, or
+    under another name.
+    """
+    functions = _FUNCTION.findall(text)
+    known = _KNOWN_CALLS.union(name for name, _ in functions)
+    # What a function inside calls does not run.
+    found = {
+        name for name, body in functions if _INSIDE.search(body) or known.issuperset(_CALL.findall(body))
+    }
+    for source, names in _IMPORT.findall(text):
+        words = re.findall(r"\w+", names)
+        modules = re.findall(r"\w+", source)[1:2] if source else words
+        if (source or " as " in names) and not _KNOWN_MODULES.isdisjoint(modules):
+            found.update(words)
+    return frozenset(found)
 
 
 REORDER: Final = PythonReorder()
