@@ -85,7 +85,7 @@ class TextBindings:
 
     def called(self, name: str) -> QuietFunction | None:
         """As in `looks.Bindings`."""
-        return self._functions.called(name, self._bound)
+        return self._functions.called(name, self._bound, self)
 
     def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
         """As in `looks.Bindings`."""

@@ -9,6 +9,7 @@ to itself does not count.
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from codeaudit.transforms.dependence.blocks import StatementBlock
@@ -26,7 +27,7 @@ from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
-from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, QuietFunction, ShownLooks
+from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
 from codeaudit.transforms.python.parsing import FunctionNode
 
 _NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval"})
@@ -44,7 +45,7 @@ class QuietFunctions:
     def __init__(self, source: str, nodes: NodesByKind) -> None:
         """`nodes` are those of `source`."""
         self.shown: ShownLooks = NOTHING_SHOWN
-        """What the text shows of its classes; to be set before the first question."""
+        """What the text shows of its classes, without bindings; to be set before the first question."""
         self._source = source
         self._nodes = nodes
         self._candidates: dict[str, ast.FunctionDef] | None = None
@@ -52,14 +53,18 @@ class QuietFunctions:
         self._found: dict[str, QuietFunction | None] = {}
         self._busy = False
 
-    def called(self, name: str, bound: Counter[str]) -> QuietFunction | None:
-        """As in `looks.Bindings`; `bound` says how often the text binds each name."""
+    def called(self, name: str, bound: Counter[str], bindings: Bindings) -> QuietFunction | None:
+        """As in `looks.Bindings`.
+
+        `bound` says how often the text binds each name. The `bindings` of the text are no attribute, because
+        they have this object: a cycle would keep the tree of the file until the next search for garbage.
+        """
         if self._candidates is None:
             self._candidates = self._single(bound)
         if name in self._candidates and name not in self._found and not self._busy:
             self._busy = True
             try:
-                self._settle(name, self._candidates)
+                self._settle(name, self._candidates, bindings)
             finally:
                 self._busy = False
         return self._found.get(name)
@@ -81,7 +86,7 @@ class QuietFunctions:
             and not (_RECEIVERS & {one.arg for one in (*node.args.posonlyargs, *node.args.args)[:1]})
         }
 
-    def _settle(self, name: str, candidates: dict[str, ast.FunctionDef]) -> None:
+    def _settle(self, name: str, candidates: dict[str, ast.FunctionDef], bindings: Bindings) -> None:
         """Read a function, and before it those that it calls."""
         pending = [name]
         while pending:
@@ -94,7 +99,7 @@ class QuietFunctions:
             elif missing:
                 pending += missing
             else:
-                self._found[current] = self._read(candidates[current])
+                self._found[current] = self._read(candidates[current], bindings)
 
     def _comes_back(self, name: str, candidates: dict[str, ast.FunctionDef]) -> bool:
         """Whether a function may call itself, directly or through others."""
@@ -115,10 +120,9 @@ class QuietFunctions:
             self._callees[name] = names & candidates.keys()
         return self._callees[name]
 
-    def _read(self, node: ast.FunctionDef) -> QuietFunction | None:
-        builder = PythonProgramBuilder(
-            self._source, dependence="strict", rebound=self.shown.rebound, shown=self.shown
-        )
+    def _read(self, node: ast.FunctionDef, bindings: Bindings) -> QuietFunction | None:
+        shown = replace(self.shown, bindings=bindings)
+        builder = PythonProgramBuilder(self._source, dependence="strict", rebound=shown.rebound, shown=shown)
         flags = body_flags(builder, node)
         if flags & (ACTS | STORES | BARRIER):
             return None

@@ -67,8 +67,8 @@ def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
             return ShownLooks(rebound=rebound)
         nodes = NodesByKind(tree)
         functions = QuietFunctions(source, nodes)
-        functions.shown = ShownLooks(bindings=TextBindings(nodes, functions), rebound=rebound)
-        return functions.shown
+        functions.shown = ShownLooks(rebound=rebound)
+        return replace(functions.shown, bindings=TextBindings(nodes, functions))
     return _Text(source, tree, rebound).looks()
 
 
@@ -292,8 +292,8 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                self._quiet.shown = replace(shown, bindings=self._bindings, rebound=self._own_rebound)
-                return self._quiet.shown
+                self._quiet.shown = replace(shown, rebound=self._own_rebound)
+                return replace(self._quiet.shown, bindings=self._bindings)
             flags, settled = again, seen
 
     def _flags(

@@ -162,7 +162,7 @@ def _file_may_free(program: PythonProgram, around: str) -> bool:
     if not isinstance(function, FunctionNode):
         return True
     first = next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
-    words = "|".join(map(re.escape, sorted(_named_in(around))))
+    words = "|".join(map(re.escape, sorted(_named_in(around, program.source))))
     told = re.compile(rf"\b(?:{first or 'self'}\s*\.|(?:{words or 'import'})\b)")
     called = re.compile(rf"\b{first or 'self'}(?:\s*\.\s*\w+)+\s*\(")
     source = program.source.encode()
@@ -187,6 +187,8 @@ _IMPORT: Final = re.compile(
     r"^[ \t]*(from\b[^\n]*?)?\bimport\b[ \t]*(\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE
 )
 """An import, from its first word on: what stands before `import`, and the names behind it."""
+_WORD: Final = re.compile(r"\w+")
+_DEFINED: Final = re.compile(r"^def[ \t]+(\w+)", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"^def[ \t]+(\w+)(.*(?:\n(?:[ \t)].*)?)*)", re.MULTILINE)
 """A function of the top level: its name, and its text from the parameters on."""
 _CALL: Final = re.compile(r"(\w+)\s*\(")
@@ -211,23 +213,35 @@ _KNOWN_CALLS: Final = (
 """What may stand before a parenthesis in a function that only looks, beside other functions of its file."""
 
 
-@lru_cache(maxsize=256)
-def _named_in(text: str) -> frozenset[str]:
-    """At least the functions of a text that only look, and the names that it imports from known modules, or
-    under another name.
+def _named_in(around: str, source: str) -> Iterator[str]:
+    """At least the names in a function of which its file shows something: imports from known modules or under
+    another name, and functions of the file that only look.
     """
-    functions = _FUNCTION.findall(text)
-    known = _KNOWN_CALLS.union(name for name, _ in functions)
-    # What a function inside calls does not run.
-    found = {
-        name for name, body in functions if _INSIDE.search(body) or known.issuperset(_CALL.findall(body))
-    }
+    words = frozenset(_WORD.findall(source))
+    yield from words & _imported(around)
+    if words.isdisjoint(_defined(around)):
+        return
+    known = _KNOWN_CALLS | _defined(around)
+    for found in _FUNCTION.finditer(around):
+        # What a function inside calls does not run.
+        if found[1] in words and (_INSIDE.search(found[2]) or known.issuperset(_CALL.findall(found[2]))):
+            yield found[1]
+
+
+@lru_cache(maxsize=256)
+def _imported(text: str) -> frozenset[str]:
+    found = set[str]()
     for source, names in _IMPORT.findall(text):
-        words = re.findall(r"\w+", names)
-        modules = re.findall(r"\w+", source)[1:2] if source else words
+        words = _WORD.findall(names)
+        modules = _WORD.findall(source)[1:2] if source else words
         if (source or " as " in names) and not _KNOWN_MODULES.isdisjoint(modules):
             found.update(words)
     return frozenset(found)
+
+
+@lru_cache(maxsize=256)
+def _defined(text: str) -> frozenset[str]:
+    return frozenset(_DEFINED.findall(text))
 
 
 REORDER: Final = PythonReorder()
