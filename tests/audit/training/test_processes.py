@@ -56,10 +56,14 @@ def in_two(*command: str, cwd: Path = ROOT) -> None:
         for rank in range(2)
     ]  # fmt: skip
     try:
-        told = [process.communicate(timeout=120)[1] for process in started]
+        # They import torch and compute on one thread each, on a machine that may have other work.
+        told = [process.communicate(timeout=400)[1] for process in started]
     finally:
         for process in started:
             process.kill()
+            process.wait()
+            if process.stderr is not None:
+                process.stderr.close()
     assert [process.returncode for process in started] == [0, 0], told
 
 

@@ -331,7 +331,8 @@ def test_all_orders_do_what_the_method_did(tmp_path: Path) -> None:
         elif "N" in name and not same:
             noticed.add(origin)
     assert len(noticed) > len(TRAPS) // 2, "the oracle would not notice"
-    assert sum("S" in name for name in methods) > len(FREE) // 2
+    moved = {origins[name].split(" ", 1)[1] for name in methods if "S" in name}
+    assert moved >= {label for label, _ in _callable_free()}
 
 
 def _callable_free() -> list[tuple[str, tuple[str, str]]]:
@@ -344,6 +345,9 @@ def _callable_free() -> list[tuple[str, tuple[str, str]]]:
         ("behind this", (FREE["behind this"], "CLASS c = new CLASS(); c.tested(); seen(c.b)")),
         ("a field of numbers", (FREE["a field of numbers"], "CLASS c = new CLASS(); c.tested(); seen(c.b)")),
         ("exact types", (FREE["exact types under a supertype"], 'In i = new In(); i.tested("a"); seen(i.b)')),
+        ("stores", (FREE["a constructor that stores"], 'In i = new In(1, ""); i.tested("s"); seen(i.a)')),
+        ("two ways to store", (FREE["two constructors"], "In<String> i = new In<>(); i.tested(null); seen(i.a + i.m)")),
+        ("a new record", (FREE["the constructor of a record"], 'new R(1, "").tested("t"); seen(R.a)')),
         ("around", (FREE["a method of the class around"], "In i = new CLASS().new In(); i.tested(); seen(i.b)")),
     ]  # fmt: skip
 
