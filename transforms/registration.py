@@ -31,7 +31,8 @@ from codeaudit.transforms.frames import raised_at
 def load_target(target: str) -> Any:
     """The object behind `package.module:attribute`, for targets of our own; errors pass unchanged."""
     module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    # Asked for each sample of a corpus, and `import_module` takes longer than a look at what is there.
+    return getattr(sys.modules.get(module) or importlib.import_module(module), attribute)
 
 
 def load_foreign(target: str, *, folder: Path | None = None) -> Any:

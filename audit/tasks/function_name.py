@@ -5,7 +5,7 @@ its lower-cased subtokens, and the score is the micro-averaged F1 of predicted a
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -14,7 +14,7 @@ from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import LANGUAGES, find_language
-from codeaudit.transforms.python.parsing import FunctionNode, parse
+from codeaudit.transforms.python.parsing import FunctionNode, shared_tree
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
@@ -57,7 +57,7 @@ def tells_name(language: str) -> bool:
 def function_name(source: str) -> str | None:
     """The name of the last function at the top level of a Python text; `None` if there is none."""
     try:
-        tree = parse(source)
+        tree = shared_tree(source)
     except SourceError:
         return None
     # The last one, because a problem of HumanEval has its helpers above the function that it is about.
@@ -69,12 +69,34 @@ def masked(source: str, name: str) -> str:
     """The source with the name replaced wherever it is a whole word, also in strings and comments."""
     mask = MASK
     number = 0
-    while re.search(rf"(?<!\w){mask}(?!\w)", source):
+    while next(_whole_words(source, mask), None) is not None:
         number += 1
         mask = f"{MASK}_{number}"
     # A function called `f` must not turn the prefix of an f-string into the mask.
-    tail = r"(?![\w'\"])" if name.lower() in _PREFIXES else r"(?!\w)"
-    return re.sub(rf"(?<!\w){re.escape(name)}{tail}", mask, source)
+    quotes = "'\"" if name.lower() in _PREFIXES else ""
+    parts, end = [], 0
+    for start in _whole_words(source, name, quotes):
+        parts += [source[end:start], mask]
+        end = start + len(name)
+    return "".join(parts) + source[end:]
+
+
+def _whole_words(source: str, word: str, others: str = "") -> Iterator[int]:
+    """Where a word stands with no letter, digit or `_` beside it, and with none of `others` behind it."""
+    # Not a regular expression: each name would need one of its own, and making it takes longer than this.
+    start = source.find(word)
+    while start >= 0:
+        end = start + len(word)
+        before, behind = source[start - 1 : start], source[end : end + 1]
+        if not (_in_word(before) or _in_word(behind) or (behind and behind in others)):
+            yield start
+            start = source.find(word, end)
+        else:
+            start = source.find(word, start + 1)
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 class Counts(NamedTuple):

@@ -1,6 +1,8 @@
 """Function names: how they are taken apart, masked, compared and scored."""
 
 import ast
+import re
+from random import Random
 
 import pytest
 
@@ -67,6 +69,26 @@ def test_a_taken_mask_is_numbered() -> None:
 
 def test_a_function_called_like_a_string_prefix_leaves_strings_alone() -> None:
     assert masked('def f(x):\n    return f(f"{x}")', "f") == f'def {MASK}(x):\n    return {MASK}(f"{{x}}")'
+
+
+@pytest.mark.parametrize("name", ["f", "rb", "go", "a_b", "x1", "é", "MASK", "gogo"])
+def test_the_name_is_masked_where_it_is_a_whole_word(name: str) -> None:
+    """As a regular expression finds it, in texts of all neighbours."""
+    random, signs = (
+        Random(name),
+        [name, "MASK", "MASK_1", " ", "(", "_", "1", "é", "ß", "²", "'", '"', ".", "\n"],
+    )
+    tail = r"(?![\w'\"])" if name in ("f", "rb") else r"(?!\w)"
+    found = 0
+    for _ in range(3000):
+        text = "".join(random.choices(signs, k=random.randint(0, 9)))
+        mask = next(
+            one for one in ("MASK", "MASK_1", "MASK_2") if not re.search(rf"(?<!\w){one}(?!\w)", text)
+        )
+        wanted, count = re.subn(rf"(?<!\w){re.escape(name)}{tail}", mask, text)
+        assert masked(text, name) == wanted
+        found += count
+    assert found > 100
 
 
 def test_the_last_of_several_functions_is_the_asked_one() -> None:
