@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
 from codeaudit.reports import wording
@@ -50,12 +50,25 @@ class Drawing:
     layers: tuple[int, ...]
 
 
+class ViolationRow(NamedTuple):
+    """A violation on the page."""
+
+    place: int
+    """Number of its sample."""
+    text: str
+    """The rest, as an object of JSON: objects of Python would take ten times the memory."""
+
+    def placed(self, number: int) -> str:
+        """All of it as JSON, with another number of the sample."""
+        return f'{{"place":{number},{self.text[1:]}'
+
+
 @dataclass(slots=True)
 class Browser:
     """The violations of a run, grouped by sample."""
 
     samples: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[ViolationRow] = field(default_factory=list)
     left_out: int = 0
     """Number of violations that were dropped to keep the page small."""
 
@@ -88,7 +101,6 @@ def browser(
             row = {
                 "model": one.model,
                 "seed": seed,
-                "place": candidate.place,
                 "transform": perturbed.transform,
                 "variant": perturbed.variant,
                 "text": candidate.text_number(perturbed.source),
@@ -117,8 +129,10 @@ class _Candidate:
     sample: Sample
     place: int
     """Number of the sample among all with a violation."""
-    # As JSON, which takes a tenth of the memory.
     rows: list[str] = field(default_factory=list)
+    """As `ViolationRow.text`; first those with a smallest edit."""
+    least: int = 0
+    """How many have a smallest edit."""
     # Models mostly meet the same variants: each text is stored once per sample, and rows name its index.
     texts: dict[str, int] = field(default_factory=dict)
     size: int = 0
@@ -176,7 +190,11 @@ class _Candidates:
     def add(self, candidate: _Candidate, row: dict[str, Any]) -> None:
         """Add a violation of a candidate."""
         text = json.dumps(row, separators=(",", ":"))
-        candidate.rows.append(text)
+        if "least" in row:
+            candidate.rows.insert(candidate.least, text)
+            candidate.least += 1
+        else:
+            candidate.rows.append(text)
         # A text that was there before costs nothing.
         new = next(reversed(candidate.texts)) if row["text"] == len(candidate.texts) - 1 else ""
         self._weigh(candidate, new, text)
@@ -197,19 +215,12 @@ class _Candidates:
             fit = self._drawn(draw)
         self._drop(self._order()[len(fit) :])
         fit.sort(key=lambda each: each.place)
-        # The rows of a sample at once, so that they share the names of their fields.
-        decoded = ((place, json.loads(f"[{','.join(each.rows)}]")) for place, each in enumerate(fit))
-        rows = [{**row, "place": place} for place, found in decoded for row in found]
         # By sample, worst first: those with a smallest edit, then those with the most changed answers.
-        known = [each.sample.id in self._explained for each in fit]
-        rows.sort(
-            key=lambda row: (
-                not known[row["place"]],
-                -len(fit[row["place"]].rows),
-                row["place"],
-                "least" not in row,
-            )
+        order = sorted(
+            range(len(fit)),
+            key=lambda place: (fit[place].sample.id not in self._explained, -len(fit[place].rows), place),
         )
+        rows = [ViolationRow(place, text) for place in order for text in fit[place].rows]
         return Browser(samples=[each.made() for each in fit], rows=rows, left_out=self._refused)
 
     def _drawn(self, draw: Callable[[Sample], Drawing | None]) -> list[_Candidate]:
@@ -262,7 +273,7 @@ def packed(found: Browser) -> str:
     if len(code) > BUDGET:
         # First samples with large texts, because a few of them may take most of the room.
         longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in found.samples]
-        _keep(found, [row for row in found.rows if longest[row["place"]] <= LARGE])
+        _keep(found, [row for row in found.rows if longest[row.place] <= LARGE])
         code = _pack(found)
     while len(code) > BUDGET:
         # In proportion to what is too much, a little less each time: compression makes the size no exact
@@ -272,17 +283,18 @@ def packed(found: Browser) -> str:
     return code
 
 
-def _keep(found: Browser, rows: list[dict[str, Any]]) -> None:
+def _keep(found: Browser, rows: list[ViolationRow]) -> None:
     found.left_out += len(found.rows) - len(rows)
     found.rows = rows
 
 
 def _pack(found: Browser) -> str:
     # Samples whose violations were all dropped are dropped, too.
-    used = sorted({row["place"] for row in found.rows})
+    used = sorted({row.place for row in found.rows})
     number = {place: new for new, place in enumerate(used)}
-    samples = (found.samples[place] for place in used)
-    rows = ({**row, "place": number[row["place"]]} for row in found.rows)
+    # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
+    samples = (json.dumps(found.samples[place], separators=(",", ":")) for place in used)
+    rows = (row.placed(number[row.place]) for row in found.rows)
     # One at a time, because the whole text takes ten times as much room as the result.
     deflated = zlib.compressobj(9)
     pieces = [
@@ -292,11 +304,10 @@ def _pack(found: Browser) -> str:
     return base64.b64encode(b"".join([*pieces, deflated.flush()])).decode("ascii")
 
 
-def _joined(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """The items of a list as JSON, with commas between."""
+def _joined(items: Iterable[str]) -> Iterator[str]:
+    """The items of a list in JSON, with commas between."""
     for number, item in enumerate(items):
-        # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
-        yield ("," if number else "") + json.dumps(item, separators=(",", ":"))
+        yield f",{item}" if number else item
 
 
 def _told(predicted: Predicted) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def of_sample(name: str, changes: int) -> list[tuple[int, object]]:
 def test_the_worst_sample_comes_first_and_samples_stay_together() -> None:
     # One record of each model and sample holds all its verdicts; here each holds one.
     found = browser([*of_sample("a", 1), *of_sample("b", 3), *of_sample("c", 2)], [], undrawn)  # type: ignore[list-item]
-    paths = [found.samples[row["place"]]["path"] for row in found.rows]
+    paths = [found.samples[row.place]["path"] for row in found.rows]
     assert paths == ["b.py", "b.py", "b.py", "c.py", "c.py", "a.py"]
 
 
