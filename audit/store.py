@@ -11,6 +11,7 @@ only if it has the metadata that the writers add.
 import json
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -450,18 +451,19 @@ def read_rows(
     seed: int | None = None,
     kind: str | None = None,
     model: str | None = None,
+    draw: str | None = None,
     columns: Sequence[str] | None = None,
     table: str | None = None,
 ) -> Iterator[TableRow]:
-    """The rows of a table, or those of one trial, kind or model; of a Parquet file with the named columns
-    only.
+    """The rows of a table, or those of one trial, kind, model or draw; of a Parquet file with the named
+    columns only.
 
     Its columns are those of `table`, by default of the table of its name; one of any other name is a suite.
 
     Raises:
         RunError: there is no such table, it is damaged, or a row lacks a value or has one of another type.
     """
-    asked = {"seed": seed, "kind": kind, "model": model}
+    asked = {"seed": seed, "kind": kind, "model": model, "draw": draw}
     only = {name: value for name, value in asked.items() if value is not None}
     name = table or (path.name if path.name in FILLED else SUITE)
     numbered = _lines(path) if path.suffix == LINES else _batches(path, name, only, columns)
@@ -469,7 +471,7 @@ def read_rows(
         # Rows that were checked together have no number.
         if number:
             _check_row(path, name, number, row, columns)
-        if all(row[column] == value for column, value in only.items()):
+        if not only or all(row[column] == value for column, value in only.items()):
             yield row
 
 
@@ -577,24 +579,53 @@ def _batches(
                 for column, value in only.items():
                     fits = types.is_integer if isinstance(value, int) else types.is_string
                     if column in names and fits(batch[column].type):
-                        # A row without a seed or a kind is damaged; it must be seen.
-                        right = compute.fill_null(compute.equal(batch[column], value), True)
+                        # A row without a seed or a kind is damaged; it must be seen. The plain draw has
+                        # no name.
+                        right = compute.fill_null(compute.equal(batch[column], value), column != "draw")
                         chosen = right if chosen is None else compute.and_(chosen, right)
                 if chosen is not None:
                     numbers = compute.indices_nonzero(chosen).to_pylist()
                     yield from (
                         (0 if checked else first + n, row)
-                        for n, row in zip(numbers, batch.filter(chosen).to_pylist(), strict=True)
+                        for n, row in zip(numbers, _rows(batch.filter(chosen)), strict=True)
                     )
                 elif checked:
-                    yield from ((0, row) for row in batch.to_pylist())
+                    yield from ((0, row) for row in _rows(batch))
                 else:
-                    yield from enumerate(batch.to_pylist(), start=first)
+                    yield from enumerate(_rows(batch), start=first)
                 first += batch.num_rows
     except FileNotFoundError as error:
         raise RunError(f"no table {str(path)!r}") from error
     except (ArrowException, OSError, *DAMAGED) as error:
         raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+
+
+def _rows(batch: "pa.RecordBatch") -> Iterator[TableRow]:
+    """As `to_pylist` of the batch, in half of its time."""
+    names = batch.schema.names
+    columns = [column.to_pylist() for column in batch.columns]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def count_rows(path: Path, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
+    """How often each combination of values of these columns occurs in a Parquet table whose rows are right.
+
+    Raises:
+        RunError: there is no such table, or it is damaged.
+    """
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    found = Counter[tuple[Any, ...]]()
+    try:
+        with ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=1 << 16, columns=list(columns)):
+                groups = pa.Table.from_batches([batch]).group_by(list(columns)).aggregate([([], "count_all")])
+                for row in groups.to_pylist():
+                    found[tuple(row[name] for name in columns)] += row["count_all"]
+    except (pa.ArrowException, OSError, *DAMAGED) as error:
+        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+    return found
 
 
 def _lines(path: Path) -> Iterator[tuple[int, TableRow]]:

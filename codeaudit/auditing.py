@@ -60,6 +60,7 @@ from codeaudit.audit.store import (
     RunFolder,
     TableWriter,
 )
+from codeaudit.known_runs import remember
 from codeaudit.options import RunOptions
 from codeaudit.preparing import (
     Inputs,
@@ -268,7 +269,9 @@ def _finished(job: PreparedRun) -> Summary:
             *([ATTACKS] if job.options.attacks else ()),
             *([SHARD] if job.options.shard else ()),
         }
-        job.folder.write_manifest(bound(job.folder, done, sorted(names), job.key))
+        final = bound(job.folder, done, sorted(names), job.key)
+        job.folder.write_manifest(final)
+        remember(final, summary)
         cache.forget(name)
     return summary
 

@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
 from math import isfinite
@@ -32,6 +32,7 @@ from codeaudit.audit.store import (
     RunFolder,
     read_rows,
 )
+from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import RunError, SourceError
@@ -60,6 +61,8 @@ class Run:
     """
 
     path: Path
+    known: Summary | None = field(default=None, repr=False, compare=False)
+    """The summary that follows from its verdicts, if this machine made or checked the run before."""
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -202,6 +205,8 @@ class Run:
         RunError
             A table is missing or damaged, or a verdict does not follow from its answers.
         """
+        # The rules of runs of the first schema may have been others.
+        checks = self.is_bound and self.known is None
         # In the order of the trials.
         for seed in dict.fromkeys(row["seed"] for row in read_rows(self.path / SUITE, columns=("seed",))):
             if by_sample:
@@ -209,8 +214,7 @@ class Run:
                 audited = read_by_sample(self.path, models, seed=seed)
             else:
                 audited = read_audited(self.path, seed=seed)
-            # The rules of runs of the first schema may have been others.
-            whole = self._followed(audited) if self.is_bound else audited
+            whole = self._followed(audited) if checks else audited
             yield seed, whole if transforms is None else (_only(one, transforms) for one in whole)
 
     def check_verdicts(self) -> None:
@@ -221,6 +225,8 @@ class Run:
         RunError
             One does not.
         """
+        if self.known is not None:
+            return
         for _, records in self.trials(None, by_sample=True):
             for _ in records:
                 pass
@@ -282,7 +288,8 @@ def open_run(folder: str | Path) -> Run:
     >>> run.summary.models[0].violations.rate  # doctest: +SKIP
     0.12
     """
-    return Run(read_run(Path(folder)).path.absolute())
+    found = read_run(Path(folder))
+    return replace(found, path=found.path.absolute())
 
 
 def read_run(path: Path) -> Run:
@@ -298,7 +305,9 @@ def read_run(path: Path) -> Run:
     # Runs of the first schema hold no hashes. They can be read; a gate does not believe them.
     if found.is_bound:
         check_files(path, found.manifest)
-        _check_tables(found)
+        found = replace(found, known=recall(found.manifest))
+        if found.known is None:
+            _check_tables(found)
     return found
 
 

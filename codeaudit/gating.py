@@ -7,16 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
 from codeaudit.audit.records import Audited, Verdict
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import input_hash
-from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, is_extra, read_about, read_rows
+from codeaudit.audit.store import (
+    MANIFEST,
+    MOVABLE,
+    SUITE,
+    SUMMARY,
+    VERDICTS,
+    count_rows,
+    read_about,
+    read_rows,
+)
 from codeaudit.audit.suite import standard_transforms
 from codeaudit.baselines import read_baseline_file, write_baseline
 from codeaudit.finished_runs import Run, read_run
+from codeaudit.known_runs import remember
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import AskedVariant, Judged, Limits
@@ -36,6 +47,21 @@ from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import expand, kind_of
+
+PAIR: Final = (
+    "model",
+    "seed",
+    "sample",
+    "transform",
+    "kind",
+    "variant",
+    "input",
+    "outcome",
+    "draw",
+)
+"""The columns of verdicts that a gate reads."""
+SOURCE: Final = ("sample", "language", "source", "asked", "draw")
+"""The columns of the suite that tell which text was asked about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +177,7 @@ def decided(
     opened = read_run(run)
     _check_limits(limits, baseline)
     key = None if sign_key is None else read_key(sign_key)
-    now = read_judged(opened, key)
+    now = read_judged(opened, key, pairs=baseline is not None)
     _check_relation(now, dependence)
     chosen = None if transforms is None else named_transforms(transforms, opened)
     if chosen is not None:
@@ -160,8 +186,11 @@ def decided(
             key: found for key, found in now.unjudged.items() if key[1] != "preserving" or key[2] in chosen
         }
         now = replace(now, unjudged=unjudged)
-    # From the verdicts: the numbers of `summary.json` decide nothing.
-    now = replace(now, summary=recomputed(opened, chosen, dependence))
+    # From the verdicts: the numbers of `summary.json` decide nothing. Those of a known run did not change.
+    if opened.known is None or chosen is not None or dependence == "paper":
+        now = replace(now, summary=recomputed(opened, chosen, dependence))
+        if chosen is None and dependence == "strict":
+            remember(opened.manifest, now.summary)
     _check_drop(now, limits)
     before = None if baseline is None else read_baseline(baseline, key)
     if dependence == "paper":
@@ -171,13 +200,12 @@ def decided(
 
 
 def _check_relation(judged: Judged, dependence: Dependence) -> None:
-    kinds = {flip.kind for flip in judged.flips} | {kind for _, kind, _ in judged.unjudged}
-    if "paper" in kinds and dependence != "paper":
+    if "paper" in judged.kinds and dependence != "paper":
         raise RunError(
             f"{judged.name!r} has orders by names only, which may change the meaning; "
             "give --dependence paper to judge these, or run the audit without it"
         )
-    if dependence == "paper" and "paper" not in kinds:
+    if dependence == "paper" and "paper" not in judged.kinds:
         raise RunError(f"{judged.name!r} has no orders by names only; leave out --dependence paper")
 
 
@@ -251,8 +279,9 @@ def _check_drop(now: Judged, limits: Limits) -> None:
         raise UsageError(f"--max-f1-drop {limit:g} is more than a whole score; write {limit:g}%")
 
 
-def read_judged(run: Run, key: bytes | None = None) -> Judged:
-    """The verdicts of a finished run, as the gate takes them; its summary has the models, but no numbers yet.
+def read_judged(run: Run, key: bytes | None = None, *, pairs: bool = True) -> Judged:
+    """The verdicts of a finished run, as the gate takes them. Its summary has the models, but numbers only if
+    the run is known. Without `pairs` it has the counts of unjudged pairs alone, which suffice for limits.
 
     Raises:
         RunError: the run is of an earlier version, was not signed with the key, has no model or no verdict,
@@ -272,7 +301,8 @@ def read_judged(run: Run, key: bytes | None = None) -> Judged:
     if key is not None:
         check_signature(run.path, run.manifest, key)
     header = _header(run)
-    return _judged(run, summarise([], task=TASKS.get(header.task), header=header))
+    summary = run.known or summarise([], task=TASKS.get(header.task), header=header)
+    return _judged(run, summary, pairs=pairs)
 
 
 def _header(run: Run) -> RunHeader:
@@ -290,33 +320,35 @@ def _header(run: Run) -> RunHeader:
         ) from error
 
 
-def _judged(run: Run, summary: Summary) -> Judged:
+def _judged(run: Run, summary: Summary, *, pairs: bool = True) -> Judged:
+    unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
+    kinds = set[Kind]()
+    counted = count_rows(run.path / VERDICTS, ("model", "kind", "transform", "outcome", "reason"))
+    for (model, kind, transform, outcome, reason), number in counted.items():
+        kinds.add(kind)
+        if outcome == "unjudged":
+            unjudged[model, kind, transform][reason] += number
+    found = Judged(name=str(run.path), summary=summary, kinds=frozenset(kinds), unjudged=unjudged)
+    return _with_pairs(run, found) if pairs else found
+
+
+def _with_pairs(run: Run, judged: Judged) -> Judged:
     flips: list[Flip] = []
     originals: dict[str, str] = {}
-    unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
     gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
-    for row in read_rows(run.path / VERDICTS):
+    for row in read_rows(run.path / VERDICTS, columns=PAIR):
         # The unchanged input of a sample: its hash shows that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
-        if row["outcome"] == "unjudged":
-            unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
-            if row["kind"] in ("preserving", "paper"):
-                gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
-            continue
-        flips.append(Flip.of(row))
+        if row["outcome"] != "unjudged":
+            flips.append(Flip.of(row))
+        elif row["kind"] in ("preserving", "paper"):
+            gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
     # A sample that was drawn in addition has no repeated query.
-    for row in read_rows(run.path / SUITE, columns=("sample", "language", "source", "asked", "draw")):
-        if is_extra(row):
-            originals.setdefault(row["sample"], input_hash(row["language"], row["asked"] or row["source"]))
-    return Judged(
-        name=str(run.path),
-        summary=summary,
-        flips=tuple(flips),
-        originals=originals,
-        unjudged=unjudged,
-        gaps=gaps,
-    )
+    for row in read_rows(run.path / SUITE, draw=MOVABLE, columns=SOURCE):
+        if row["sample"] not in originals:
+            originals[row["sample"]] = input_hash(row["language"], row["asked"] or row["source"])
+    return replace(judged, flips=tuple(flips), originals=originals, gaps=gaps)
 
 
 def read_baseline(path: Path, key: bytes | None) -> Judged:

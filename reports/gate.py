@@ -61,6 +61,10 @@ class AskedVariant(NamedTuple):
     """Hash of the perturbed source."""
 
 
+Pairs: TypeAlias = Mapping[str, Mapping[PairKey, bool]]
+"""By model, whether each judged pair is violated."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The limits for every model of a run, named as the options; `None` if a limit was not requested."""
@@ -87,7 +91,9 @@ class Judged:
 
     name: str
     summary: Summary
-    flips: tuple[Flip, ...]
+    kinds: frozenset[Kind] = frozenset()
+    """The kinds of its pairs, judged or not."""
+    flips: tuple[Flip, ...] = ()
     originals: Mapping[str, str] = field(default_factory=dict)
     """Hash of the unchanged text, by sample."""
     unjudged: Unjudged = field(default_factory=dict)
@@ -124,8 +130,9 @@ def gate(
     checks = [check for model in now.summary.models for check in _absolute(model, now, limits)]
     notes = [note for model in now.summary.models for note in _gaps(model, now)]
     if baseline is not None:
-        found, more = _against(now, baseline, limits, frozenset(judged))
-        checks += [*found, *_coverage(now, baseline, limits, transforms)]
+        after, before = _violated(now), _violated(baseline)
+        found, more = _against(now, baseline, after, before, limits, frozenset(judged))
+        checks += [*found, *_coverage(now, baseline, after, before, limits, transforms)]
         notes += more
     return Gate(
         outcome=_worst(checks),
@@ -141,13 +148,14 @@ def gate(
 
 def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
     """Return the pairs that are violated now and were violated in the baseline."""
-    found = set[Place]()
-    for model, partner in _partners(now, baseline).items():
-        before = _violated(baseline, partner) if partner else {}
-        for pair, violated in _violated(now, model).items():
-            if violated and before.get(pair):
-                found.add(Place(model, pair.seed, pair.sample, pair.transform, pair.variant))
-    return frozenset(found)
+    after, before = _violated(now), _violated(baseline)
+    return frozenset(
+        Place(model, pair.seed, pair.sample, pair.transform, pair.variant)
+        for model, partner in _partners(now, baseline).items()
+        if partner
+        for pair, violated in after.get(model, {}).items()
+        if violated and before.get(partner, {}).get(pair)
+    )
 
 
 def _worst(checks: Iterable[Check]) -> Outcome:
@@ -311,7 +319,12 @@ def _drop(model: ModelSummary, limit: float) -> Check:
 
 
 def _against(
-    now: Judged, baseline: Judged, limits: Limits, transforms: frozenset[str]
+    now: Judged,
+    baseline: Judged,
+    after: Pairs,
+    before: Pairs,
+    limits: Limits,
+    transforms: frozenset[str],
 ) -> tuple[list[Check], list[str]]:
     # The same text with another question is no pair, even if the names of samples and transforms agree.
     if now.summary.task != baseline.summary.task:
@@ -330,7 +343,12 @@ def _against(
         if partner is None:
             gaps[model] = "not in the baseline"
             continue
-        found, gap, note = _paired(now, baseline, model, partner, transforms)
+        found, gap, note = _paired(
+            model,
+            _of_transforms(after.get(model, {}), transforms),
+            _of_transforms(before.get(partner, {}), transforms),
+            _preserving(now.summary, transforms),
+        )
         notes += note
         tests += found
         if gap:
@@ -352,72 +370,87 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
     return {name: name if name in known else None for name in names}
 
 
-def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None) -> dict[PairKey, bool]:
-    return {
-        _key(
-            run, AskedVariant(flip.seed, flip.sample, flip.transform, flip.variant, flip.input)
-        ): flip.violated
-        for flip in run.flips
-        if flip.model == model
-        and flip.kind == "preserving"
-        and (transforms is None or flip.transform in transforms)
-    }
+def _violated(run: Judged) -> Pairs:
+    """Whether each judged pair under a meaning-keeping transform is violated."""
+    originals = {sample: found[:DIGITS] for sample, found in run.originals.items()}
+    pairs: defaultdict[str, dict[PairKey, bool]] = defaultdict(dict)
+    for flip in run.flips:
+        if flip.kind == "preserving":
+            pairs[flip.model][_key(originals, flip)] = flip.violated
+    return pairs
 
 
-def _key(run: Judged, pair: AskedVariant) -> PairKey:
-    named = pair._replace(input=pair.input[:DIGITS])
-    return PairKey(original=run.originals.get(pair.sample, "")[:DIGITS], **named._asdict())
+def _of_transforms(pairs: Mapping[PairKey, bool], names: frozenset[str] | None) -> Mapping[PairKey, bool]:
+    return (
+        pairs if names is None else {pair: found for pair, found in pairs.items() if pair.transform in names}
+    )
+
+
+def _key(originals: Mapping[str, str], pair: AskedVariant | Flip) -> PairKey:
+    return PairKey(
+        pair.seed,
+        pair.sample,
+        originals.get(pair.sample, ""),
+        pair.transform,
+        pair.variant,
+        pair.input[:DIGITS],
+    )
 
 
 def _coverage(
-    now: Judged, baseline: Judged, limits: Limits, transforms: frozenset[str] | None
+    now: Judged,
+    baseline: Judged,
+    after: Pairs,
+    before: Pairs,
+    limits: Limits,
+    transforms: frozenset[str] | None,
 ) -> Iterator[Check]:
     """Checks that answer `unknown` where the run leaves out what the baseline judged; none otherwise.
 
     A rise is seen on pairs that both runs judged. A suite without the hard inputs, or a model that does not
     answer them, must not pass by that.
     """
+    originals = {sample: found[:DIGITS] for sample, found in now.originals.items()}
     models = {partner: model for model, partner in _partners(now, baseline).items()}
     for partner in (model.model for model in baseline.summary.models):
         model = models.get(partner)
         # All transforms of the baseline, because the run may lack some of them.
-        before = _violated(baseline, partner, transforms).keys()
-        if not before:
+        wanted = _of_transforms(before.get(partner, {}), transforms).keys()
+        if not wanted:
             continue
-        gaps = {_key(now, pair) for pair in now.gaps.get(model or "", ())}
-        judged = len(before & _violated(now, model).keys()) if model else 0
-        newly = len(before & gaps)
+        gaps = {_key(originals, pair) for pair in now.gaps.get(model or "", ())}
+        judged = len(wanted & after.get(model, {}).keys()) if model else 0
+        newly = len(wanted & gaps)
         # Where no pair is shared there is no test of a rise either, and its check says so.
         if model and not judged + newly:
             continue
-        name, of = model or partner, f"of {len(before)} pairs of the baseline"
-        if (judged + newly) / len(before) < limits.min_shared:
+        name, of = model or partner, f"of {len(wanted)} pairs of the baseline"
+        if (judged + newly) / len(wanted) < limits.min_shared:
             yield Check(
                 model=name,
                 name="shared",
                 outcome="unknown",
                 found=f"{judged + newly} {of} are in this run" if model else "not in this run",
                 wanted=f"at least {wording.percent(limits.min_shared)} (--min-shared)",
-                value=(judged + newly) / len(before),
+                value=(judged + newly) / len(wanted),
                 limit=limits.min_shared,
             )
-        if newly / len(before) > limits.max_newly_unjudged:
+        if newly / len(wanted) > limits.max_newly_unjudged:
             yield Check(
                 model=name,
                 name="newly unjudged",
                 outcome="unknown",
                 found=f"{newly} {of} are unjudged now",
                 wanted=f"at most {wording.percent(limits.max_newly_unjudged)} (--max-newly-unjudged)",
-                value=newly / len(before),
+                value=newly / len(wanted),
                 limit=limits.max_newly_unjudged,
             )
 
 
 def _paired(
-    now: Judged, baseline: Judged, model: str, partner: str, transforms: frozenset[str]
+    model: str, after: Mapping[PairKey, bool], before: Mapping[PairKey, bool], transforms: Sequence[str]
 ) -> tuple[list[RiseTest], str, list[str]]:
     """The tests of one model; or the reason why there is none; and a note about lost pairs."""
-    after, before = _violated(now, model, transforms), _violated(baseline, partner, transforms)
     # The key holds the hashes of both texts. If the corpus or a transform changed between the runs, those
     # pairs drop out, and the rest is compared.
     shared = after.keys() & before.keys()
@@ -434,7 +467,7 @@ def _paired(
     for one in shared:
         for table in (tallies[""], tallies[one.transform]):
             table[one.sample].append((before[one], after[one]))
-    names = ["", *(name for name in _preserving(now.summary, transforms) if name in tallies)]
+    names = ["", *(name for name in transforms if name in tallies)]
     # With one transform the test of all of them together is the same test: once is enough, and Holm's
     # adjustment must not count it twice.
     if len(names) == 2:
