@@ -61,6 +61,14 @@ class Moment:
 class TrainingLog(ABC):
     """Receives the rows of a table: one for each step, with the columns `COLUMNS`."""
 
+    def open(self) -> None:
+        """Before the training begins.
+
+        Raises:
+            UsageError: the log cannot be written.
+        """
+        return
+
     @abstractmethod
     def begin(self, step: int) -> None:
         """Before the first row, which is of this step; rows of it and of later steps go."""
@@ -142,13 +150,22 @@ class WandbLog(TrainingLog):
         self._folder = folder
         self._run: Any = None
 
-    def begin(self, step: int) -> None:
+    def open(self) -> None:
         """As of `TrainingLog`."""
         import wandb
 
         # The name of the folder finds the run again after an interruption.
         name = self._folder.resolve().name
-        self._run = wandb.init(project=PROJECT, dir=str(self._folder), id=name, name=name, resume="allow")
+        try:
+            self._run = wandb.init(project=PROJECT, dir=str(self._folder), id=name, name=name, resume="allow")
+        except wandb.Error as error:
+            told = " ".join(str(error).split()).rstrip(".")
+            raise UsageError(
+                f"--log wandb: {told}; or keep the log on this machine: WANDB_MODE=offline"
+            ) from error
+
+    def begin(self, step: int) -> None:
+        """As of `TrainingLog`. Rows that the server has already stay there."""
 
     def write(self, row: Mapping[str, float | None]) -> None:
         """As of `TrainingLog`."""
@@ -237,8 +254,15 @@ class LogWriter:
 
 @contextmanager
 def logged(kinds: Sequence[str], folder: Path, learner: Learner[Any, Any]) -> Iterator[LogWriter]:
-    """A monitor that writes these kinds of logs into a folder."""
+    """A monitor that writes these kinds of logs into a folder.
+
+    Raises:
+        UsageError: one of them cannot be written.
+    """
     with ExitStack() as stack:
-        writer = LogWriter([LOGS[kind][0](folder) for kind in kinds], learner)
+        logs = [LOGS[kind][0](folder) for kind in kinds]
+        writer = LogWriter(logs, learner)
         stack.callback(writer.close)
+        for log in logs:
+            log.open()
         yield writer
