@@ -39,13 +39,12 @@ from pathlib import Path
 import sys
 run, other = Path(sys.argv[1]), Path(sys.argv[2])
 """
+GATE: Final = "codeaudit.gating.gate({}, max_violation_rate=1.0)"
 WORK: Final = {
     "nothing": "",
     "open": "codeaudit.finished_runs.read_run(run)",
     "summarise": "codeaudit.gating.recomputed(codeaudit.finished_runs.Run(run))",
     "html": "codeaudit.finished_runs.read_run(run).to_html(sys.argv[3])",
-    "gate": "codeaudit.gating.gate(run, max_violation_rate=1.0)",
-    "gate, baseline": "codeaudit.gating.gate(run, other, margin=0.01)",
     "compare": """
 found = [codeaudit.gating.read_compared(each) for each in (run, other)]
 print(len(codeaudit.reports.compare.compare(found).paired))
@@ -55,20 +54,26 @@ found = codeaudit.finished_runs.read_run(run)
 found.check_verdicts()
 print(len(codeaudit.cli.explain.violations(found, limit=50)))
 """,
+    "gate": GATE.format("run"),
+    # From here on this machine has checked the run, and keeps its summary.
+    "gate, known": GATE.format("run"),
+    "gate of the other": GATE.format("other"),
+    "gate, baseline": "codeaudit.gating.gate(run, other, margin=0.01)",
+    "html, known": "codeaudit.finished_runs.read_run(run).to_html(sys.argv[3])",
 }
 
 
-def make(folder: Path, samples: int) -> None:
-    """Write a finished run with so many samples."""
+def make(folder: Path, samples: int, models: Sequence[str]) -> None:
+    """Write a finished run of these models with so many samples."""
     from codeaudit.finished_runs import Run
     from codeaudit.gating import recomputed
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place:
         small = Path(place) / "run"
-        models = [word for name in MODELS for word in ("--model", name)]
+        named = [word for name in models for word in ("--model", name)]
         number = ["--limit", str(min(PART, samples)), "--transform", TRANSFORMS]
-        command = ["codeaudit", "run", *models, *number, "--out", str(small), "--cache", place]
+        command = ["codeaudit", "run", *named, *number, "--out", str(small), "--cache", place]
         subprocess.run([sys.executable, "-m", *command], check=True, stdout=subprocess.DEVNULL)
         for name in (SUITE, VERDICTS):
             _repeat(small / name, folder / name, samples)
@@ -105,22 +110,23 @@ def _copies(rows: pa.Table, samples: int) -> Iterator[pa.Table]:
 
 def measure(folder: Path, other: Path, only: Sequence[str]) -> None:
     """Print what each command costs."""
-    print(f"{'':16}{'CPU s':>8}{'MB':>8}")
+    print(f"{'':20}{'CPU s':>8}{'MB':>8}")
     idle = 0.0
-    for name, code in WORK.items():
-        if name != "nothing" and only and name not in only:
-            continue
-        with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place:
+        for name, code in WORK.items():
+            if name != "nothing" and only and name not in only:
+                continue
             command = [sys.executable, "-c", IMPORTED + code, str(folder), str(other), f"{place}/page.html"]
-            seconds, megabytes = _cost(command)
-        idle = seconds if name == "nothing" else idle
-        told = seconds if name == "nothing" else seconds - idle
-        print(f"{name:16}{told:8.2f}{megabytes:8.0f}", flush=True)
+            seconds, megabytes = _cost(command, cache=place)
+            idle = seconds if name == "nothing" else idle
+            told = seconds if name == "nothing" else seconds - idle
+            print(f"{name:20}{told:8.2f}{megabytes:8.0f}", flush=True)
 
 
-def _cost(command: Sequence[str]) -> tuple[float, float]:
-    """Processor seconds and peak memory in megabytes of a command."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
+def _cost(command: Sequence[str], *, cache: str) -> tuple[float, float]:
+    """Processor seconds and peak memory in megabytes of a command with this folder as its cache."""
+    environment = {**os.environ, "CODEAUDIT_CACHE": cache}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as child:
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
@@ -134,11 +140,12 @@ def main() -> None:
     parser.add_argument("what", choices=("make", "measure"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--samples", type=int, default=3600)
+    parser.add_argument("--model", action="append", help="by default two")
     parser.add_argument("--other", type=Path, help="a run to compare with; by default the same under a link")
     parser.add_argument("--only", nargs="*", default=(), choices=[name for name in WORK if name != "nothing"])
     given = parser.parse_args()
     if given.what == "make":
-        make(given.folder, given.samples)
+        make(given.folder, given.samples, given.model or MODELS)
         return
     measure(given.folder, given.other or given.folder, given.only)
 

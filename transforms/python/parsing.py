@@ -54,6 +54,14 @@ def shared_tree(source: str) -> ast.Module:
     return parse(source)
 
 
+@lru_cache(maxsize=2)
+def drawn_tree(source: str) -> ast.Module:
+    """As `shared_tree`, for the questions about a sample that is drawn: the trees of engines, which are used
+    again, stay where they are.
+    """
+    return parse(source)
+
+
 def compiled(source: str | bytes | ast.Module) -> CodeType | None:
     """The code of a text or tree, assertions included; `None` if it does not compile.
 
@@ -114,7 +122,7 @@ def content(source: str) -> str:
     """A hash of the syntax tree without docstrings; the text itself where it does not parse."""
     written: list[str] = []
     try:
-        _write(shared_tree(source), written)
+        _write(drawn_tree(source), written)
     except (SourceError, RecursionError):
         return source
     return hashlib.sha256("\n".join(written).encode("utf-8", "surrogatepass")).hexdigest()
