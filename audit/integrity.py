@@ -31,6 +31,7 @@ from codeaudit.audit.store import (
     WORDS,
     Manifest,
     RunFolder,
+    counted_groups,
     is_extra,
     read_rows,
 )
@@ -280,11 +281,8 @@ def _groups(batch: "pa.RecordBatch") -> Iterator[tuple[dict[str, Any], int]]:
     Raises:
         ValueError: one has a value that it cannot have.
     """
-    import pyarrow as pa
-
-    names = ["model", "kind", "transform", "outcome", "draw"]
-    for row in pa.Table.from_batches([batch]).group_by(names).aggregate([([], "count_all")]).to_pylist():
-        number, extra = row.pop("count_all"), is_extra(row)
+    for row, number in counted_groups(batch, ("model", "kind", "transform", "outcome", "draw")):
+        extra = is_extra(row)
         del row["draw"]
         if row["kind"] not in WORDS["kind"] or row["outcome"] not in WORDS["outcome"]:
             raise ValueError("an unknown word")

@@ -607,23 +607,32 @@ def _rows(batch: "pa.RecordBatch") -> Iterator[TableRow]:
     return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
+def counted_groups(batch: "pa.RecordBatch", columns: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Each combination of values of these columns, and how many rows of the batch have it."""
+    import pyarrow as pa
+
+    groups = pa.Table.from_batches([batch]).group_by(list(columns)).aggregate([([], "count_all")])
+    for row in groups.to_pylist():
+        number = row.pop("count_all")
+        yield row, number
+
+
 def count_rows(path: Path, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
     """How often each combination of values of these columns occurs in a Parquet table whose rows are right.
 
     Raises:
         RunError: there is no such table, or it is damaged.
     """
-    import pyarrow as pa
+    from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
     found = Counter[tuple[Any, ...]]()
     try:
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=1 << 16, columns=list(columns)):
-                groups = pa.Table.from_batches([batch]).group_by(list(columns)).aggregate([([], "count_all")])
-                for row in groups.to_pylist():
-                    found[tuple(row[name] for name in columns)] += row["count_all"]
-    except (pa.ArrowException, OSError, *DAMAGED) as error:
+                for row, number in counted_groups(batch, columns):
+                    found[tuple(row[name] for name in columns)] += number
+    except (ArrowException, OSError, *DAMAGED) as error:
         raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
     return found
 

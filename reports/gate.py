@@ -372,25 +372,24 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
 
 def _violated(run: Judged) -> Pairs:
     """Whether each judged pair under a meaning-keeping transform is violated."""
-    originals = {sample: found[:DIGITS] for sample, found in run.originals.items()}
     pairs: defaultdict[str, dict[PairKey, bool]] = defaultdict(dict)
     for flip in run.flips:
         if flip.kind == "preserving":
-            pairs[flip.model][_key(originals, flip)] = flip.violated
+            pairs[flip.model][_key(run, flip)] = flip.violated
     return pairs
 
 
 def _of_transforms(pairs: Mapping[PairKey, bool], names: frozenset[str] | None) -> Mapping[PairKey, bool]:
-    return (
-        pairs if names is None else {pair: found for pair, found in pairs.items() if pair.transform in names}
-    )
+    if names is None:
+        return pairs
+    return {pair: found for pair, found in pairs.items() if pair.transform in names}
 
 
-def _key(originals: Mapping[str, str], pair: AskedVariant | Flip) -> PairKey:
+def _key(run: Judged, pair: AskedVariant | Flip) -> PairKey:
     return PairKey(
         pair.seed,
         pair.sample,
-        originals.get(pair.sample, ""),
+        run.originals.get(pair.sample, "")[:DIGITS],
         pair.transform,
         pair.variant,
         pair.input[:DIGITS],
@@ -410,7 +409,6 @@ def _coverage(
     A rise is seen on pairs that both runs judged. A suite without the hard inputs, or a model that does not
     answer them, must not pass by that.
     """
-    originals = {sample: found[:DIGITS] for sample, found in now.originals.items()}
     models = {partner: model for model, partner in _partners(now, baseline).items()}
     for partner in (model.model for model in baseline.summary.models):
         model = models.get(partner)
@@ -418,7 +416,7 @@ def _coverage(
         wanted = _of_transforms(before.get(partner, {}), transforms).keys()
         if not wanted:
             continue
-        gaps = {_key(originals, pair) for pair in now.gaps.get(model or "", ())}
+        gaps = {_key(now, pair) for pair in now.gaps.get(model or "", ())}
         judged = len(wanted & after.get(model, {}).keys()) if model else 0
         newly = len(wanted & gaps)
         # Where no pair is shared there is no test of a rise either, and its check says so.

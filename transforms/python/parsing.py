@@ -56,9 +56,7 @@ def shared_tree(source: str) -> ast.Module:
 
 @lru_cache(maxsize=2)
 def drawn_tree(source: str) -> ast.Module:
-    """As `shared_tree`, for the questions about a sample that is drawn: the trees of engines, which are used
-    again, stay where they are.
-    """
+    """As `shared_tree`, for samples that are drawn. Their trees would push those of engines out."""
     return parse(source)
 
 
@@ -129,19 +127,22 @@ def content(source: str) -> str:
 
 
 def _write(node: ast.AST, written: list[str]) -> None:
-    """Add the lines of a node: its class, then each field, with the length of lists. They tell the tree.
+    """Add lines that tell the tree of a node: its class, then each field, with the length of lists.
 
-    `ast.dump` takes five times as long, and every sample of a corpus is asked.
+    `ast.dump` takes several times as long, and a corpus asks for each sample.
     """
     written.append(type(node).__name__)
     for name in node._fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            if name == "body" and isinstance(node, DOCUMENTED) and _is_documented(node):
+            if name == "body" and isinstance(node, DOCUMENTED) and ast.get_docstring(node):
                 value = value[1:]
             written.append(str(len(value)))
             for one in value:
-                _write(one, written) if isinstance(one, ast.AST) else written.append(repr(one))
+                if isinstance(one, ast.AST):
+                    _write(one, written)
+                else:
+                    written.append(repr(one))
         elif isinstance(value, ast.expr_context):
             # Where an expression stands says what is done with it.
             continue
@@ -149,11 +150,3 @@ def _write(node: ast.AST, written: list[str]) -> None:
             _write(value, written)
         else:
             written.append(repr(value))
-
-
-def _is_documented(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    match node.body[:1]:
-        case [ast.Expr(value=ast.Constant(value=str(text)))]:
-            # One of blanks alone is none to `ast.get_docstring`.
-            return bool(text.strip())
-    return False

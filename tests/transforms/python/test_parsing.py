@@ -14,7 +14,7 @@ TEXTS = (
     "def f():\n    return True", "def f():\n    return '1'", "def f():\n    return b'1'", "def f():\n    return u'1'",
     "def f():\n    return 1j", "def f():\n    return ...", "def f():\n    return None", "def f():\n    return",
     "def f():\n    'doc'\n    return 1", "def f():\n    \"\"\"Another one.\"\"\"\n    return 1", "def f():\n    ''\n    return 1",
-    "def f():\n    '  '\n    return 1", "def f():\n    b'doc'\n    return 1", "def f():\n    'doc'", "def f():\n    'doc'\n    'more'\n    return 1",
+    "def f():\n    '  '\n    return 1", "def f():\n    \"\"\"\n    \"\"\"\n    return 1", "def f():\n    b'doc'\n    return 1", "def f():\n    'doc'", "def f():\n    'doc'\n    'more'\n    return 1",
     "async def f():\n    return 1", "def g():\n    return 1", "def f(a):\n    return 1", "def f(a, /):\n    return 1",
     "def f(*, a):\n    return 1", "def f(*a):\n    return 1", "def f(**a):\n    return 1", "def f(a=1):\n    return 1",
     "def f(*, a=1):\n    return 1", "def f(*, a, b=1):\n    return 1", "def f(*, a=1, b):\n    return 1", "def f(a: int):\n    return 1",

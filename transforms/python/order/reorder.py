@@ -214,8 +214,10 @@ _KNOWN_CALLS: Final = (
 
 
 def _named_in(around: str, source: str) -> Iterator[str]:
-    """At least the names in a function of which its file shows something: imports from known modules or under
-    another name, and functions of the file that only look.
+    """The names in a function about which its file may tell more; none is missing.
+
+    They are names imported from known modules, other names of such modules, and functions of the file that
+    may only look.
     """
     words = frozenset(_WORD.findall(source))
     yield from words & _imported(around)
