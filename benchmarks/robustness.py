@@ -128,7 +128,9 @@ class Settings(Budget):
 
     def recipe(self, network: str, seed: int) -> LineRecipe:
         """One training."""
-        return self.recipe_of(LineRecipe, network=network, seed=seed)
+        # The heads alone differ: no network has neighbours, and none copies.
+        own = {"neighbours": 0, "copying": False, "rarest_label": 10}
+        return self.recipe_of(LineRecipe, network=network, seed=seed, **own)
 
 
 def tell(text: str) -> None:

@@ -146,7 +146,9 @@ class Settings(Budget):
 
     def recipe(self, network: str, seed: int) -> LineRecipe:
         """One training."""
-        return self.recipe_of(LineRecipe, network=network, seed=seed)
+        # As in the paper, without neighbours and copying.
+        own = {"neighbours": 0, "copying": False, "rarest_label": 10}
+        return self.recipe_of(LineRecipe, network=network, seed=seed, **own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

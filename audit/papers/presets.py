@@ -14,7 +14,7 @@ Kind: TypeAlias = type | tuple[str, ...]
 """What a structural option takes: a kind of number, true or false, or one of some words."""
 
 STRUCTURE: Final[Mapping[str, Mapping[str, Kind]]] = {
-    "spe_attention": {"features": int},
+    "spe_attention": {"features": int, "neighbours": int, "copying": bool},
     "tree_transformer": {
         "degree": ("full", "prefix"),
         "spelling": ("whole", "subtokens"),
@@ -96,6 +96,7 @@ _SPE: Final = {
     "batch": 32,
     "bag_epochs": 0,
 }
+_OWN_LINES: Final = {"neighbours": 0, "copying": False}
 _BERT: Final = {
     "window": 128,
     "dropout": 0.0,
@@ -114,8 +115,12 @@ _LINES: Final = (
 _BERTS: Final = "not stated; the layers have BERT's number of weights, the table of words those of the corpus"
 
 PRESETS: Final[Mapping[str, Preset]] = {
-    "spe-paper": Preset(folder="spe_attention", networks=("spe", "vanilla"), settings=_SPE, weights=_LINES),
-    "symc-paper": Preset(folder="spe_attention", networks=("symc",), settings=_SPE, weights=_LINES),
+    **{
+        name: Preset(
+            folder="spe_attention", networks=networks, settings=_SPE, structure=_OWN_LINES, weights=_LINES
+        )
+        for name, networks in (("spe-paper", ("spe", "vanilla")), ("symc-paper", ("symc",)))
+    },
     **{
         f"renamer-{size}": Preset(
             folder="renamer",

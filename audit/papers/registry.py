@@ -87,7 +87,7 @@ class NetworkFamily:
 
 _LINE_OPTIONS: Final = frozenset(
     {
-        *("bag_epochs", "vocabulary", "rarest_label", "orders"),
+        *("pretrain_epochs", "bag_epochs", "vocabulary", "rarest_label", "orders"),
         *("mask_mode", "all_heads", "line_positions", "sign", "dependence"),
     }
 )

@@ -19,8 +19,13 @@ from codeaudit.audit.papers.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Checkp
 from codeaudit.audit.papers.presets import STRUCTURE
 from codeaudit.transforms.errors import ModelError, UsageError
 
-BY_DATA: Final = frozenset({"trunk.label_tokens", "trunk.label_bias", "spoken", "bias"})
-"""Tensors that the new corpus decides."""
+BY_DATA: Final = frozenset(
+    {
+        *("trunk.label_tokens", "trunk.label_bias", "spoken", "bias"),
+        *("trunk.word_head.mix.weight", "trunk.word_head.mix.bias", "trunk.word_head.bias"),
+    }
+)
+"""Tensors that the new corpus decides, or that no checkpoint has."""
 TABLES: Final = (
     *("trunk.tokens.weight", "embedded.values.weight", "words.weight"),
     *("tokens.weight", "out.weight"),
@@ -28,6 +33,8 @@ TABLES: Final = (
 """Tensors with a row for each word; the language models have one row more, for the start of a text."""
 TYPES: Final = "embedded.types.weight"
 """The table of the types of nodes, behind two rows for padding and unknown types."""
+EARLIER: Final = {"neighbours": 0, "copying": False}
+"""Structural options that older files lack, and what their networks are."""
 SIZES: Final = ("width", "layers", "heads", "inner", "window", "readout", "dependence")
 """Settings that are those of the checkpoint."""
 
@@ -47,7 +54,7 @@ class Start:
         """Settings and structural options that the checkpoint has, for those that are not given."""
         sizes = self.config.get("shape") or self.config.get("sizes") or {}
         options = dict(self.config.get("options") or {})
-        known = {**self.config, **sizes, **options}
+        known = {**EARLIER, **self.config, **sizes, **options}
         settings = {name: known[name] for name in SIZES if known.get(name) is not None}
         structure = {name: known[name] for name in STRUCTURE[folder] if known.get(name) is not None}
         return {**{name: options[name] for name in options if name not in structure}, **settings}, structure

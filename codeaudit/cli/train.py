@@ -278,6 +278,9 @@ POSITIVE: Final = click.IntRange(min=1)
     metavar="NAME=VALUE",
     help="Of the network's structure, such as in_line=2 or degree=prefix; may be repeated.",
 )
+@click.option(
+    "--pretrain-epochs", type=click.IntRange(min=0), help="spe, …: epochs that find hidden words, at first."
+)
 @click.option("--bag-epochs", type=click.IntRange(min=0), help="Epochs without the blocks, at first.")
 @click.option("--epochs", type=POSITIVE, help="Epochs with them.")
 @click.option("--steps", type=POSITIVE, help="Steps with them, instead of --epochs.")
@@ -410,7 +413,7 @@ def train(
     if begun is not None:
         sizes, structure_before = begun.defaults(folder)
         # The first stage learns words without blocks, which are trained already.
-        options = {**_of_task({"bag_epochs": 0, **sizes}, family, task), **options}
+        options = {**_of_task({"pretrain_epochs": 0, "bag_epochs": 0, **sizes}, family, task), **options}
         structure = {**structure_before, **structure}
     device = usable_device(own_device(options.get("device", "cpu")))
     options |= _precision(precision, options, device, out)

@@ -34,15 +34,17 @@ def tokenizer() -> Tokenizer:
 
 def shape(**sizes: int) -> LineShape:
     """A small shape over that tokenizer."""
-    given = {"width": 16, "layers": 2, "heads": 4, **sizes}
-    return LineShape(vocabulary=tokenizer().get_vocab_size(), labels=len(LABELS), **given)  # type: ignore[arg-type]
+    given = {"width": 16, "layers": 2, "heads": 4, "neighbours": 2, **sizes}
+    words = tokenizer().get_vocab_size()
+    return LineShape(vocabulary=words, labels=len(LABELS), copying=True, **given)  # type: ignore[arg-type]
 
 
 def network(kind: str, **options: object) -> LineNetwork:
-    """A network in which no weight is zero and no two are equal."""
+    """A network in which no weight is zero and no two are equal. `neighbours` is of its shape."""
+    neighbours = int(str(options.pop("neighbours", 2)))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        made = build(kind, shape(), options).double().eval()
+        made = build(kind, shape(neighbours=neighbours), options).double().eval()
         with torch.no_grad():
             for weight in made.parameters():
                 weight.normal_(0, 0.5)
@@ -52,14 +54,15 @@ def network(kind: str, **options: object) -> LineNetwork:
 
 def encoded(kind: str, source: str) -> EncodedLines:
     """The features of a source for a network."""
-    found = LineEncoder(tokenizer(), window=2048, relation=NETWORKS[kind].relation).encode(source)
+    relation = NETWORKS[kind].relation
+    found = LineEncoder(tokenizer(), window=2048, relation=relation, labels=LABELS).encode(source)
     assert isinstance(found, EncodedLines), found
     return found
 
 
 @torch.no_grad()
 def logits(made: LineNetwork, *inputs: EncodedLines) -> torch.Tensor:
-    """(B, K)."""
+    """(B, K + C)."""
     found: torch.Tensor = made(collate(inputs))
     return found
 

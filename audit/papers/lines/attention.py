@@ -25,6 +25,10 @@ ON_DEVICE: Final = 16
 """Blocks on a GPU are so many times larger: it is slow to start, and has no cache to stay in."""
 
 
+PLAIN: Final = 256
+"""Keys up to which the plain formula trains faster in bfloat16 on a processor."""
+
+
 class PairBias(ABC):
     """What is added to the scores of pairs of tokens."""
 
@@ -64,16 +68,33 @@ def attend(query: Tensor, key: Tensor, value: Tensor, groups: Sequence[HeadGroup
 
 def _attended(query: Tensor, key: Tensor, value: Tensor, bias: ScoreBias) -> Tensor:
     if not isinstance(bias, PairBias):
-        return F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+        return _mixed(query, key, value, bias)
     key, value = bias.extended(key, value)
 
     def block(query: Tensor, key: Tensor, value: Tensor, rows: slice) -> Tensor:
         seen = bias.seen(rows, key.shape[2])
         mask = bias.block(rows, seen, query.dtype)
         key, value = key[:, :, seen], value[:, :, seen]
-        return F.scaled_dot_product_attention(query[:, :, rows], key, value, attn_mask=mask)
+        return _mixed(query[:, :, rows], key, value, mask)
 
     return in_blocks(block, (query, key, value), query.shape[2], PAIRS // (len(key) * key.shape[2]))
+
+
+def _mixed(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Tensor:
+    """softmax(Q Kᵀ / √K + bias) V, in the way that trains fastest."""
+    half = query.dtype == torch.bfloat16 and query.device.type == "cpu"
+    if not (half and query.requires_grad and torch.is_grad_enabled()):
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+    # On a processor the backward pass of torch's fused attention is slow in bfloat16. At 100 tokens both
+    # passes take 4.5 times as long as the plain formula, at 400 tokens 1.3 times as long as in float32.
+    if key.shape[2] > PLAIN:
+        wide = None if bias is None else bias.float()
+        return F.scaled_dot_product_attention(query.float(), key.float(), value.float(), attn_mask=wide).to(
+            value.dtype
+        )
+    scores = (query * query.shape[-1] ** -0.5) @ key.mT
+    weights: Tensor = (scores if bias is None else scores + bias).softmax(-1)
+    return weights.to(value.dtype) @ value
 
 
 def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int, size: int) -> Tensor:

@@ -9,15 +9,19 @@ read, a mark replaces the name of every local variable and parameter; marks are 
 The analysis behind the renaming transform decides which words are one variable, so no renaming changes the
 features. Variables that a renaming must not touch get marks as well.
 
+A network that copies also reads which words of letters the function has. They are numbered by the alphabet,
+so no reordering changes the numbers either.
+
 Dimension key: T tokens, N lines.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from itertools import pairwise
+from typing import Any, Final, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -85,6 +89,12 @@ class EncodedLines:
     """(R, N, N): R = 0 for none, 1 for the mask (0 or 1), 2 for the distances p and n, 3 for every one."""
     referents: npt.NDArray[np.int32] | None = None
     """(T,) which variable each token is, counted from 1, 0 for none; `None` where names are read instead."""
+    copies: npt.NDArray[np.int32] | None = None
+    """(T,) which word to copy begins at each token, counted from 1, 0 for none; `None` without copying."""
+    spoken: int = 0
+    """How many words to copy there are."""
+    words: tuple[str, ...] = ()
+    """These words by their numbers; left out in training."""
 
     @property
     def lines(self) -> int:
@@ -101,6 +111,9 @@ class EncodedLines:
             position=self.position[chosen],
             relation=self.relation[:, order][:, :, order],
             referents=None if self.referents is None else self.referents[chosen],
+            copies=None if self.copies is None else self.copies[chosen],
+            spoken=self.spoken,
+            words=self.words,
         )
 
 
@@ -116,6 +129,10 @@ class ReadLines:
     """(N,) the rows of the dependence graph; empty if no encoder asks for them."""
     referents: npt.NDArray[np.int32] | None
     """As in `EncodedLines`."""
+    letters: tuple[str, ...]
+    """The distinct words of letters, in the alphabet's order; empty if no encoder asks for them."""
+    begun: npt.NDArray[np.int32] | None
+    """(T,) which of these begins at each token, counted from 1, 0 for none."""
 
 
 class LineReader:
@@ -125,18 +142,19 @@ class LineReader:
         self._tokenizer = tokenizer
         self._dependence: Dependence = dependence
         self._referents = referents
-        self._graphs = False
+        self._graphs = self._letters = False
         self._window = 0
         self._read: dict[tuple[str, str], ReadLines | Failed] = {}
         self._pieces: dict[str, list[int]] = {}
         # Padding and truncation look at a whole text. Everything else a tokenizer does word by word.
         self._by_word = tokenizer.padding is None and tokenizer.truncation is None
 
-    def serve(self, relation: Relation, window: int) -> None:
-        """From now on read all that an encoder needs that has this relation and window."""
-        graphs = self._graphs or relation in GRAPHS
-        if (graphs, max(window, self._window)) != (self._graphs, self._window):
-            self._graphs, self._window = graphs, max(window, self._window)
+    def serve(self, relation: Relation, window: int, *, copying: bool) -> None:
+        """From now on read all that an encoder needs that has this relation and window, and may copy."""
+        known = self._graphs, self._letters, self._window
+        wanted = self._graphs or relation in GRAPHS, self._letters or copying, max(window, self._window)
+        if wanted != known:
+            self._graphs, self._letters, self._window = wanted
             self._read.clear()
 
     def read(self, source: str, language: str) -> ReadLines | Failed:
@@ -166,11 +184,14 @@ class LineReader:
         # Refused, not cut: in another legal order other lines would stand behind the cut.
         if lengths.sum() > self._window:
             return TOO_LONG
+        letters, begun = _letters(read, [places for _, places in coded]) if self._letters else ((), None)
         return ReadLines(
             ids=np.array([token for ids, _ in coded for token in ids[:LINE_TOKENS]], dtype=np.int32),
             lengths=lengths,
             predecessors=tuple(program.graph.predecessors) if self._graphs else (),
             referents=_referents(read, [places for _, places in coded]) if self._referents else None,
+            letters=letters,
+            begun=begun,
         )
 
     def _coded(self, line: Sequence[Word]) -> tuple[list[int], list[int | None]]:
@@ -207,17 +228,25 @@ class LineEncoder:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, *, window: int, relation: Relation, dependence: Dependence = "strict"
+        self,
+        tokenizer: Tokenizer,
+        *,
+        window: int,
+        relation: Relation,
+        dependence: Dependence = "strict",
+        labels: Collection[str] | None = None,
     ) -> None:
+        """With `labels`, words of letters that are none of them are words to copy."""
         self.dependence: Final = dependence
         """The relation between statements that the masks and distances are made of."""
         self._window = window
         self._relation = relation
+        self._labels = None if labels is None else frozenset(labels)
         referents = relation == "referents"
         key = tokenizer.to_str(), dependence, referents
         found = _READERS.get(key)
         self._reader = LineReader(tokenizer, dependence, referents=referents) if found is None else found
-        self._reader.serve(relation, window)
+        self._reader.serve(relation, window, copying=labels is not None)
         _READERS[key] = self._reader
 
     def encode(self, source: str, language: str = DEFAULT) -> EncodedLines | Failed:
@@ -252,7 +281,20 @@ class LineEncoder:
             position=np.arange(len(read.ids), dtype=np.int32) - starts.astype(np.int32),
             relation=RELATIONS[self._relation](read.predecessors or (0,) * count),
             referents=read.referents,
+            **self._copies(read),
         )
+
+    def _copies(self, read: ReadLines) -> dict[str, Any]:
+        labels = self._labels
+        if labels is None or read.begun is None:
+            return {}
+        copied = np.array([0, *(word not in labels for word in read.letters)], dtype=np.int32)
+        words = tuple(word for word in read.letters if word not in labels)
+        return {
+            "copies": (np.cumsum(copied, dtype=np.int32) * copied)[read.begun],
+            "spoken": len(words),
+            "words": words,
+        }
 
 
 def line_words(program: LineProgram, language: str, relation: Relation) -> list[list[Word]] | Failed:
@@ -279,6 +321,20 @@ def _referents(
         for word in some[:LINE_TOKENS]
     ]
     return np.array(found, dtype=np.int32)
+
+
+def _letters(
+    read: Sequence[Sequence[Word]], places: Sequence[Sequence[int | None]]
+) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
+    """The distinct words of letters, and (T,) which of them begins at each token."""
+    found = [
+        line[word].text if word is not None and word != before else ""
+        for line, some in zip(read, places, strict=True)
+        for before, word in pairwise([None, *some[:LINE_TOKENS]])
+    ]
+    letters = tuple(sorted({text for text in found if text.isalpha()}))
+    numbers = {text: number for number, text in enumerate(letters, 1)}
+    return letters, np.array([numbers.get(text, 0) for text in found], dtype=np.int32)
 
 
 def _nothing(predecessors: Sequence[int]) -> Bytes:

@@ -41,6 +41,8 @@ class Naming:
     """The candidates of validation."""
     pooling: Pooling = "mean"
     """How a network's tokens become its answer: a name is about all of a function."""
+    copying: bool = True
+    """Whether words of the function can be answers."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """A sample's label as labels of the network; `None` for a sample without one."""
@@ -104,6 +106,8 @@ class Detection:
     """No choice."""
     pooling: Pooling = "votes"
     """A bug is at one place."""
+    copying: bool = False
+    """As of `Naming`."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """As `Naming.truth`."""

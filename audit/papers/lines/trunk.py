@@ -3,16 +3,20 @@
 Pre-norm transformer blocks (Vaswani et al. 2017; Xiong et al. 2020), pooling over the tokens, and the
 two-layer head of SPE attention, section 5.2. A network file adds its attention and its positions.
 
-Two things are not in the papers. All networks have them, and no order of the lines changes them:
+Four things are not in the papers. Each network can have them, and no order of the lines changes them:
 
 - The rows of the last layer are the embeddings of the labels' own tokens, so a word that is read can be said.
 - Every token votes for the label that it is (after the copying of See et al. 2017): a label's logit gains
   c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes one word in a hundred.
+- A word of the function that is no label can be an answer as well (`copying`). Its logit is that gain plus a
+  bias. Half of the subtokens of names stand in the function, and a seventh of these are no label.
+- Before the blocks, each token takes up its neighbours in its line (`neighbours`): a convolution along the
+  line, one number for each distance and hidden unit. Attention has to learn which token is the next one.
 
 A bug is at one place. To find it, the head reads every token by itself, and the log of the mean of exp is
 taken over its outputs: a smooth maximum, independent of the order of the tokens.
 
-Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary.
+Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary, C words to copy.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,6 +60,10 @@ class LineShape:
     dropout: float = 0.0
     inner: int | None = None
     """Inner width of the feed-forward branch; without one 4 D."""
+    neighbours: int = 0
+    """How many tokens to each side a token takes up before the blocks."""
+    copying: bool = False
+    """Whether a word that is no label can be an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +80,10 @@ class Batch:
     """(B, R, N, N) relations between lines as small integers; R is 0, 1 or 2."""
     referents: Tensor | None = None
     """(B, T) which variable each token is, counted from 1, 0 for none; `None` where names are read."""
+    copies: Tensor | None = None
+    """(B, T) which word to copy begins at each token, counted from 1, 0 for none; `None` without copying."""
+    spoken: Tensor | None = None
+    """(B,) how many words to copy each input has; the largest is C."""
 
     @property
     def real(self) -> Tensor:
@@ -88,8 +100,9 @@ def collate(inputs: Sequence[EncodedLines]) -> Batch:
     """Inputs of any lengths, padded to the longest."""
     tokens = max(len(one.ids) for one in inputs)
     lines = max(one.lines for one in inputs)
-    ids, line, position, referents = (np.zeros((len(inputs), tokens), dtype=np.int64) for _ in range(4))
+    ids, line, position, referents, copies = (np.zeros((len(inputs), tokens), np.int64) for _ in range(5))
     bound = all(one.referents is not None for one in inputs)
+    copying = all(one.copies is not None for one in inputs)
     relation = np.zeros((len(inputs), len(inputs[0].relation), lines, lines), dtype=np.uint8)
     for row, one in enumerate(inputs):
         count = len(one.ids)
@@ -99,12 +112,16 @@ def collate(inputs: Sequence[EncodedLines]) -> Batch:
         relation[row, :, : one.lines, : one.lines] = one.relation
         if one.referents is not None:
             referents[row, :count] = one.referents
+        if one.copies is not None:
+            copies[row, :count] = one.copies
     return Batch(
         ids=torch.from_numpy(ids),
         line=torch.from_numpy(line),
         position=torch.from_numpy(position),
         relation=torch.from_numpy(relation),
         referents=torch.from_numpy(referents) if bound else None,
+        copies=torch.from_numpy(copies) if copying else None,
+        spoken=torch.tensor([one.spoken for one in inputs]) if copying else None,
     )
 
 
@@ -177,6 +194,47 @@ class TrunkBlock(nn.Module):
         return fed
 
 
+class Neighbours(nn.Module):
+    """x + W gelu(Σ_k w_k ∘ norm(x)_{t + k}) over the neighbours of t in its line, -reach ≤ k ≤ reach.
+
+    A convolution along each line with its own factors for each hidden unit. At the ends of a line it reads
+    zeros, so a line that moves keeps its sums bit for bit.
+    """
+
+    def __init__(self, width: int, reach: int) -> None:
+        super().__init__()
+        self.reach = reach
+        self.norm = nn.LayerNorm(width)
+        self.weight = nn.Parameter(torch.zeros(2 * reach + 1, width))
+        self.outward = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, line: Tensor, real: Tensor) -> Tensor:
+        """(B, T, D), and (B, T) the line of each token and whether there is one, to (B, T, D)."""
+        reach, tokens = self.reach, x.shape[1]
+        padded = F.pad(self.norm(x) * real[:, :, None], (0, 0, reach, reach))
+        lines = F.pad(line, (reach, reach), value=-1)  # no token is in this line
+        mixed = torch.zeros_like(x)
+        for number, weight in enumerate(self.weight):
+            part = slice(number, number + tokens)
+            mixed = mixed + padded[:, part] * (lines[:, part] == line)[:, :, None] * weight
+        added: Tensor = x + self.outward(F.gelu(mixed))
+        return added
+
+
+class WordHead(nn.Module):
+    """Which word stands where one was hidden: the head of pretraining (Devlin et al. 2019, section 3.1)."""
+
+    def __init__(self, width: int, vocabulary: int) -> None:
+        super().__init__()
+        self.mix = nn.Linear(width, width)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))
+
+    def forward(self, states: Tensor, words: Tensor) -> Tensor:
+        """(N, D) states and the (V, D) table of words to (N, V) logits."""
+        said: Tensor = F.linear(F.gelu(self.mix(states)), words, self.bias)
+        return said
+
+
 class Trunk(nn.Module):
     """Embedded tokens to the logits of labels."""
 
@@ -195,38 +253,62 @@ class Trunk(nn.Module):
         self.label_bias = nn.Parameter(torch.zeros(shape.labels))
         self.vote = nn.Linear(shape.width, 1)
         self.vote_weight = nn.Parameter(torch.ones(()))
+        self.copy_bias = nn.Parameter(torch.zeros(())) if shape.copying else None
+        self.neighbours = Neighbours(shape.width, shape.neighbours) if shape.neighbours else None
         self.dropout = nn.Dropout(shape.dropout)
         self.register_buffer("label_tokens", torch.zeros(shape.labels, dtype=torch.long))
         self.bag = False
-        """Skip the blocks, which leaves a bag of tokens: the first stage of a training."""
+        """Skip the blocks, which leaves a bag of tokens and their neighbours: a stage of a training."""
+        self.word_head: WordHead | None = None
+        """Of a training with pretraining; no checkpoint has it."""
+        self.pretraining = False
+        """Give the (B, T, D) states instead of logits."""
 
     def forward(
-        self, batch: Batch, positions: Tensor, relate: Callable[[Batch, torch.dtype], Relation]
+        self,
+        batch: Batch,
+        positions: Tensor,
+        relate: Callable[[Batch, torch.dtype], Relation],
+        line: Tensor | None = None,
     ) -> Tensor:
-        """(B, T, D) embedded positions and what makes the attention's relation, to (B, K)."""
+        """(B, T, D) embedded positions and what makes the attention's relation, to (B, K).
+
+        With copying to (B, K + C); an input with fewer words to copy has minus infinity for the others.
+        Neighbours are those of the same (B, T) `line`, without it of the batch's.
+        """
         x = self._drop_tokens(self.tokens(batch.ids) + positions)
+        if self.neighbours is not None:
+            x = self.neighbours(x, batch.line if line is None else line, batch.real)
         if not self.bag:
             relation = relate(batch, score_type(self.tokens.weight))
             for block in self.blocks:
                 x = block(x, relation)
         x = self.norm(x)
+        if self.pretraining:
+            states: Tensor = x
+            return states
         # Section 5.2 pools hidden states. A sum over tokens in any order is the same up to rounding, so each
         # pooling keeps the equivariance of the blocks as invariance of the answer (Theorem 4.6).
         if self.pooling == "votes":
             said = self._loudest(self._said(x), batch.real)
         else:
             said = self._said(self._pool(x, batch.real))
+        strength = F.softplus(self.vote(x).squeeze(-1).to(self.label_bias.dtype)) * batch.real
         # The logarithm keeps a word that stands a hundred times from outvoting everything else.
-        return said + self.vote_weight * torch.log1p(self._votes(x, batch))
+        said = said + self.vote_weight * torch.log1p(self._votes(strength, batch))
+        bias = self.copy_bias
+        if bias is None or batch.copies is None or batch.spoken is None:
+            return said
+        return torch.cat([said, bias + self._copied(strength, batch.copies, batch.spoken)], 1)
 
     def ways_out(self) -> list[nn.Linear]:
-        """The last layers of both branches of all blocks: with these at zero, the blocks change nothing."""
+        """The last layers of all branches: with these at zero, blocks and neighbours change nothing."""
         found: list[nn.Linear] = []
         for block in self.blocks:
             if isinstance(block, TrunkBlock):
                 found += [block.attention.projections.outward]
                 found += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
-        return found
+        return found if self.neighbours is None else [*found, self.neighbours.outward]
 
     def _said(self, x: Tensor) -> Tensor:
         """(…, D) to (…, K): the head."""
@@ -240,11 +322,17 @@ class Trunk(nn.Module):
         heard = said.to(self.label_bias.dtype).masked_fill(~real[:, :, None], -torch.inf)
         return heard.logsumexp(1) - real.sum(1, keepdim=True).to(heard.dtype).log()
 
-    def _votes(self, x: Tensor, batch: Batch) -> Tensor:
-        """(B, T, D) to (B, K): how strongly the tokens that are a label ask for it."""
-        strength = F.softplus(self.vote(x).squeeze(-1).to(self.label_bias.dtype)) * batch.real
-        heard = strength.new_zeros(len(x), self.tokens.num_embeddings).scatter_add(1, batch.ids, strength)
-        return heard[:, self.label_tokens]
+    def _votes(self, strength: Tensor, batch: Batch) -> Tensor:
+        """(B, T) to (B, K): how strongly the tokens that are a label ask for it."""
+        heard = strength.new_zeros(len(strength), self.tokens.num_embeddings)
+        return heard.scatter_add(1, batch.ids, strength)[:, self.label_tokens]
+
+    def _copied(self, strength: Tensor, copies: Tensor, spoken: Tensor) -> Tensor:
+        """(B, T) strengths and words to copy, and (B,) how many of these there are, to the (B, C) votes."""
+        count = int(spoken.max())
+        heard = strength.new_zeros(len(strength), count + 1).scatter_add(1, copies, strength)[:, 1:]
+        absent = torch.arange(count, device=spoken.device) >= spoken[:, None]
+        return (self.vote_weight * torch.log1p(heard)).masked_fill(absent, -torch.inf)
 
     def _drop_tokens(self, x: Tensor) -> Tensor:
         """Drop whole tokens in training, so that the network relies on no single word."""

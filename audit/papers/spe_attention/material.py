@@ -33,7 +33,7 @@ from codeaudit.audit.papers.lines.encoding import (
 )
 from codeaudit.audit.papers.lines.tasks import NAMING, LineTask
 from codeaudit.audit.papers.lines.tasks import split_hashes as hashes
-from codeaudit.audit.papers.lines.trunk import Batch, LineShape, Pooling, collate
+from codeaudit.audit.papers.lines.trunk import Batch, LineShape, collate
 from codeaudit.audit.papers.lines.words import analyse
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.records import Failed
@@ -50,9 +50,11 @@ from codeaudit.transforms.seeding import stream
 class LineRecipe(Recipe):
     """How a network that reads lines is trained. The defaults are those of the bundled checkpoints.
 
-    The first stage skips the blocks: embeddings and head learn within seconds how much each word counts. Then
-    the blocks join. Their output layers start at zero, so nothing learned is lost. With random blocks from
-    the start, the same budget does not get beyond the most frequent labels.
+    Pretraining hides words of the training functions and learns to find them. The next stage learns the
+    answers without the blocks: embeddings and head learn within seconds how much each word counts. Then the
+    blocks join. Their output layers start at zero, so nothing learned is lost. With random blocks from the
+    start, the same budget does not get beyond the most frequent labels. A training with pretraining has no
+    need of the second stage.
     """
 
     network: str
@@ -63,40 +65,60 @@ class LineRecipe(Recipe):
     heads: int = 4
     inner: int | None = None
     """Without one 4 times the width."""
-    window: int = 256
+    window: int = 512
     """Tokens; longer functions are left out."""
     dropout: float = 0.2
     vocabulary: int = 6000
-    rarest_label: int = 10
+    rarest_label: int = 5
     """A subtoken of fewer training names is no label."""
     batch: int = 64
+    pretrain_epochs: int = 0
     bag_epochs: int = 2
     epochs: int = 4
     steps: int | None = None
-    """Steps of the second stage; instead of `epochs` where given."""
+    """Steps of the last stage; instead of `epochs` where given."""
     bag_rate: float = 2e-3
     rate: float = 1.5e-3
-    """Peak learning rate of the second stage: linear warm-up, then a cosine down to a twentieth."""
+    """Peak learning rate of pretraining, which stays there, and of the last stage: linear warm-up, then a
+    cosine down to a twentieth."""
     word_factor: float = 2.0
     """How much faster embeddings and label biases learn."""
     warm_up: int = 300
     weight_decay: float = 0.01
     clip: float = 1.0
     patience: int = 4
-    """Epochs of the second stage without a better validation score before it ends."""
+    """Epochs of the last stage without a better validation score before it ends."""
     validation: int = 2000
     """Functions that decide on the threshold and the best epoch."""
     dependence: Dependence = "strict"
     """The relation of the masks, and of the orders to draw from."""
     orders: int = 0
     """Legal orders per function to draw from; 0 trains on the text's own order only."""
+    neighbours: int | None = None
+    """Tokens to each side that a token takes up before the blocks; without a number the network's own."""
+    copying: bool = True
+    """Whether a word of the function that is no label can be part of a name."""
     seed: int = 0
     half: bool = True
     """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
 
-    def shape(self, *, vocabulary: int, labels: int, pooling: Pooling = "mean") -> LineShape:
+    def copies(self, task: LineTask) -> bool:
+        """Whether words to copy are read."""
+        return self.copying and task.copying
+
+    def shape(self, *, vocabulary: int, labels: int, task: LineTask = NAMING) -> LineShape:
         """The sizes of the network, once the words and labels are counted and the task is known."""
-        return self.sized(LineShape, vocabulary=vocabulary, labels=labels, pooling=pooling)
+        # Without positions in the line its words are a bag (Table 3), so it has no neighbours either.
+        bag = self.options.get("line_positions", True) is False
+        own = 0 if bag else NETWORKS[self.network].neighbours
+        return self.sized(
+            LineShape,
+            vocabulary=vocabulary,
+            labels=labels,
+            pooling=task.pooling,
+            neighbours=own if self.neighbours is None else self.neighbours,
+            copying=self.copies(task),
+        )
 
 
 C = TypeVar("C")
@@ -117,6 +139,12 @@ class Examples:
     position: npt.NDArray[np.uint8]
     referents: npt.NDArray[np.uint16]
     """Of each token as well; empty where names were read."""
+    copies: npt.NDArray[np.uint16]
+    """Of each token as well; empty without copying."""
+    spoken: Integers
+    """(count,) the words to copy of each example."""
+    named: npt.NDArray[np.bool_]
+    """Of each word to copy, whether the name has it."""
     tokens: Integers
     """(count,) the tokens of each example."""
     relation: npt.NDArray[np.uint8]
@@ -140,7 +168,13 @@ class Examples:
     @cached_property
     def _starts(self) -> dict[str, Integers]:
         """Where each example begins in the flat arrays, by what these hold."""
-        sizes = {"token": self.tokens, "line": self.lines, "square": self.lines**2, "label": self.known}
+        sizes = {
+            "token": self.tokens,
+            "line": self.lines,
+            "square": self.lines**2,
+            "label": self.known,
+            "copy": self.spoken,
+        }
         return {kind: np.cumsum(size) - size for kind, size in sizes.items()}
 
     def _part(self, kind: str, example: int, size: int) -> slice:
@@ -174,6 +208,8 @@ class Examples:
             position=self.position[tokens].astype(np.int32),
             relation=self.relation[PLANES[relation], square].reshape(-1, count, count),
             referents=self.referents[tokens].astype(np.int32) if relation == "referents" else None,
+            copies=self.copies[tokens].astype(np.int32) if len(self.copies) else None,
+            spoken=int(self.spoken[example]),
         )
         if order is None:
             return found
@@ -186,12 +222,15 @@ class Examples:
         return collate([self.encoded(int(example), relation, order) for example, order in pairs])
 
     def targets(self, chosen: Chosen, labels: int) -> torch.Tensor:
-        """(B, K) 1 where the label belongs to the name."""
-        found = torch.zeros(len(chosen), labels)
+        """(B, K) 1 where the label belongs to the name; with copying (B, K + C)."""
+        most = int(self.spoken[np.asarray(chosen)].max(initial=0))
+        found = np.zeros((len(chosen), labels + most), dtype=np.float32)
         for row, example in enumerate(chosen):
             known = self._part("label", int(example), self.known[example])
-            found[row, self.labels[known].astype(np.int64)] = 1
-        return found
+            found[row, self.labels[known]] = 1
+            copied = self._part("copy", int(example), self.spoken[example])
+            found[row, labels : labels + self.spoken[example]] = self.named[copied]
+        return torch.from_numpy(found)
 
 
 def featurise(
@@ -206,9 +245,11 @@ def featurise(
     task: LineTask = NAMING,
     relation: Relation = "every",
     dependence: Dependence = "strict",
+    copying: bool = False,
 ) -> Examples:
     """The features of all samples, in their order; those without features are left out and counted."""
-    work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation, dependence))
+    known = tuple(labels) if copying else None
+    work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation, dependence, known))
     chunks = _chunks(
         _Labelled(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples
     )
@@ -245,6 +286,8 @@ class _Setting(NamedTuple):
     seed: int
     relation: Relation
     dependence: Dependence
+    labels: tuple[str, ...] | None
+    """With copying."""
 
 
 class _Row(NamedTuple):
@@ -261,6 +304,7 @@ def _encoder(setting: _Setting) -> LineEncoder:
         window=setting.window,
         relation=setting.relation,
         dependence=setting.dependence,
+        labels=setting.labels,
     )
 
 
@@ -293,11 +337,16 @@ def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) ->
     known = [[labels[part] for part in row.truth if part in labels] for row in rows]
     empty = np.zeros(0, dtype=np.int32)  # without rows there would be nothing to concatenate
     told = [row.features.referents for row in rows if row.features.referents is not None]
+    copies = [row.features.copies for row in rows if row.features.copies is not None]
+    named = [word in row.truth for row in rows for word in row.features.words]
     return Examples(
         ids=np.concatenate([empty, *(row.features.ids for row in rows)]).astype(np.uint16),
         line=np.concatenate([empty, *(row.features.line for row in rows)]).astype(np.uint16),
         position=np.concatenate([empty, *(row.features.position for row in rows)]).astype(np.uint8),
         referents=np.concatenate([empty, *told]).astype(np.uint16),
+        copies=np.concatenate([empty, *copies]).astype(np.uint16),
+        spoken=np.array([row.features.spoken for row in rows], dtype=np.int64),
+        named=np.array(named, dtype=np.bool_),
         tokens=np.array([len(row.features.ids) for row in rows], dtype=np.int64),
         relation=np.concatenate(
             [np.zeros((3, 0), np.uint8), *(row.features.relation.reshape(3, -1) for row in rows)], axis=1
@@ -311,7 +360,7 @@ def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) ->
     )
 
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """Increased whenever the features of a source change, so that no stale cache is read."""
 
 Note = Callable[[str], None]
@@ -367,6 +416,7 @@ def prepare(
         task=task,
         relation=kept,
         dependence=recipe.dependence,
+        copying=recipe.copies(task),
     )
     found: dict[str, Examples] = {}
     for name, split in zip(NAMES, splits, strict=True):
@@ -374,9 +424,8 @@ def prepare(
         orders = recipe.orders if name == "train" else 0
         # Without orders the seed decides nothing here, so trainings with other seeds share the features.
         drawn = (orders, recipe.seed if orders else 0)
-        key = _key(
-            digests[name], tokenizer.to_str(), labels, recipe.window, *drawn, *_apart(kept, recipe.dependence)
-        )
+        setting = (tokenizer.to_str(), labels, recipe.window, recipe.copies(task))
+        key = _key(digests[name], *setting, *drawn, *_apart(kept, recipe.dependence))
         path = cache / f"features-{key}.npz"
         examples = Examples.load(path)
         if examples is None:

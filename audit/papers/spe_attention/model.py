@@ -101,7 +101,11 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
             raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
         relation = NETWORKS[config.network].relation
         self.encoder = LineEncoder(
-            files.tokenizer, window=config.shape.window, relation=relation, dependence=config.dependence
+            files.tokenizer,
+            window=config.shape.window,
+            relation=relation,
+            dependence=config.dependence,
+            labels=config.labels if config.shape.copying else None,
         )
         self.dependence = config.dependence
 
@@ -135,27 +139,29 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         return [prediction for prediction in found if prediction is not None]
 
     def _answers(self, inputs: Sequence[EncodedLines]) -> list[Prediction]:
-        return self._predictions(self.logits(inputs))
+        return self._predictions(self.logits(inputs), [one.words for one in inputs])
 
     @torch.no_grad()
     def logits(self, inputs: Sequence[EncodedLines]) -> torch.Tensor:
-        """(B, K) in the model's precision, on the CPU."""
+        """(B, K) in the model's precision, on the CPU; with copying (B, K + C)."""
         logits: torch.Tensor = self.module(collate(inputs).to(self.device))
         return logits.cpu()
 
-    def _predictions(self, logits: torch.Tensor) -> list[Prediction]:
+    def _predictions(self, logits: torch.Tensor, words: Sequence[tuple[str, ...]]) -> list[Prediction]:
         # In float64 the margin is not rounded a second time.
         exact, task = logits.double(), TASKS[self.task]
-        labels = self.config.labels
+        labels = [(*self.config.labels, *some) for some in words]
         chosen: list[list[str]] = [[] for _ in exact]
         for row, label in task.decide(exact, self.config.threshold).nonzero().tolist():
-            chosen[row].append(labels[label])
+            chosen[row].append(labels[row][label])
         margins = task.margin(exact, self.config.threshold).tolist()
         top = exact.topk(min(KEPT, exact.shape[1]), dim=1)
         found: list[Prediction] = []
         for row, (values, indices) in enumerate(zip(top.values.tolist(), top.indices.tolist(), strict=True)):
             scores = sorted(
-                (task.shown(labels[index]), value) for index, value in zip(indices, values, strict=True)
+                (task.shown(labels[row][index]), value)
+                for index, value in zip(indices, values, strict=True)
+                if value > -torch.inf
             )
             found.append(
                 Predicted(answer=task.answer(chosen[row]), scores=tuple(scores), margin=margins[row])

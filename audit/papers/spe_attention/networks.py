@@ -170,7 +170,9 @@ class Vanilla(LineNetwork):
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
         positions = self.positions(torch.arange(batch.ids.shape[1], device=batch.ids.device))
-        logits: Tensor = self.trunk(batch, positions[None], self.relate)
+        # It knows no lines, so its neighbours are those of the text.
+        line = torch.zeros_like(batch.line)
+        logits: Tensor = self.trunk(batch, positions[None], self.relate, line)
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:
@@ -189,6 +191,8 @@ class LineArchitecture:
     summary: str
     options: Mapping[str, object]
     """Settings beside the shape, with their defaults."""
+    neighbours: int = 2
+    """Of a recipe that says nothing, see `LineShape`."""
 
 
 NETWORKS: Final[Mapping[str, LineArchitecture]] = {
@@ -215,12 +219,14 @@ NETWORKS: Final[Mapping[str, LineArchitecture]] = {
         relation="referents",
         summary="Renamer's views and referents: invariant to renaming variables",
         options={},
+        neighbours=0,
     ),
     "code": LineArchitecture(
         target="dependency_encoding.naming:CoDE",
         relation="none",
         summary="CoDE: in-line and line-wise attention without positions",
         options={"features": 64},
+        neighbours=0,
     ),
 }
 

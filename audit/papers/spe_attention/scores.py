@@ -1,16 +1,17 @@
 """How good a network is: F1 of sets of labels, and the threshold at which it is best.
 
-Dimension key: B examples, K labels.
+Dimension key: B examples, K labels, C words to copy.
 """
 
 import keyword
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from codeaudit.audit.papers.lines.encoding import Relation
@@ -85,9 +86,9 @@ class JudgedLogits:
     """Logits beside the truth."""
 
     logits: Tensor
-    """(B, K)."""
+    """(B, K); with copying (B, K + C), minus infinity where an example has fewer words to copy."""
     truth: Tensor
-    """(B, K) boolean."""
+    """Boolean, of the same shape."""
     wanted: Tensor
     """(B,) distinct subtokens of the name."""
 
@@ -110,7 +111,13 @@ def judged(
         logits.append(network(examples.batch(some, relation).to(device)).float().cpu())
         truth.append(examples.targets(some, labels) > 0)
     wanted = torch.from_numpy(examples.wanted[ordered])
-    return JudgedLogits(logits=torch.cat(logits), truth=torch.cat(truth), wanted=wanted)
+    return JudgedLogits(logits=_joined(logits, -torch.inf), truth=_joined(truth, 0), wanted=wanted)
+
+
+def _joined(parts: Sequence[Tensor], empty: float) -> Tensor:
+    """(B, K + C) parts as one, where a part with fewer words to copy has `empty` for the others."""
+    most = max(part.shape[1] for part in parts)
+    return torch.cat([F.pad(part, (0, most - part.shape[1]), value=empty) for part in parts])
 
 
 def scores(found: JudgedLogits, threshold: float, task: LineTask = NAMING) -> Scores:
@@ -221,7 +228,7 @@ def _scores(answers: list[list[int]], examples: Examples, size: int, labels: int
     said = torch.zeros(len(answers), labels, dtype=torch.bool)
     for row, answer in enumerate(answers):
         said[row, answer[:size]] = True
-    truth = examples.targets(range(len(examples)), labels) > 0
+    truth = examples.targets(range(len(examples)), labels)[:, :labels] > 0  # no baseline says other words
     return of_answers(NAMING, said, truth, torch.from_numpy(examples.wanted))
 
 

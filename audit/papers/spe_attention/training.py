@@ -1,7 +1,7 @@
 """Training of the networks that read lines: to name functions, or to find bugs (SPE attention, section 5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,15 +12,17 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
+from codeaudit.audit.papers.lines.encoding import SPECIALS, UNKNOWN
 from codeaudit.audit.papers.lines.tasks import TASKS, Detection
 from codeaudit.audit.papers.lines.tasks import read_splits as read
 from codeaudit.audit.papers.lines.tasks import splits_card as data
-from codeaudit.audit.papers.lines.trunk import LineNetwork
+from codeaudit.audit.papers.lines.trunk import Batch, LineNetwork, WordHead
 from codeaudit.audit.papers.registry import TrainingRequest
 from codeaudit.audit.papers.spe_attention.material import Examples, LineMaterial, LineRecipe, prepare
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.papers.spe_attention.scores import (
+    AT_ONCE,
     Baseline,
     Scores,
     always_buggy,
@@ -44,8 +46,18 @@ from codeaudit.audit.training.trainer import (
 )
 from codeaudit.transforms.errors import ModelError, UsageError
 
+NEIGHBOUR_SPREAD: Final = 0.3
+"""Standard deviation of the initial factors of neighbours."""
 POSITION_SPREAD: Final = 0.02
 """Standard deviation of the initial positions: far below that of words, which the first stage has to hear."""
+HIDDEN_WORDS: Final = 0.15
+"""Share of the words of a function that pretraining hides wherever they stand."""
+HIDDEN_TOKENS: Final = 0.05
+"""Share of the tokens that it hides as well."""
+HIDDEN_SHARE: Final = 0.1
+"""Of all tokens about so many are hidden; half of the tokens are no words of letters."""
+NEVER: Final = -100.0
+"""Logits end here: the loss of one that should be lower is 0 in float32."""
 RAREST: Final = 1e-5
 """Smallest share of a label that its initial bias is computed from."""
 
@@ -60,19 +72,22 @@ class LineBatch(NamedTuple):
 
 
 class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
-    """Trains in two stages, as `LineRecipe` says."""
+    """Trains in up to three stages, as `LineRecipe` says."""
 
     def __init__(self, recipe: LineRecipe, material: LineMaterial, *, device: str = "cpu") -> None:
         super().__init__(recipe, material.hashes, len(material.train), device=device)
         self.recipe, self.material = recipe, material
         self.relation = NETWORKS[recipe.network].relation
-        self.first_stage = recipe.bag_epochs
-        self.bag_steps = recipe.bag_epochs * self.per_epoch
-        self.total += self.bag_steps
+        self.first_stage = recipe.pretrain_epochs + recipe.bag_epochs
+        self.pretrain_steps = recipe.pretrain_epochs * self.per_epoch
+        self.early_steps = self.first_stage * self.per_epoch
+        self.total += self.early_steps
+        entries = sorted(material.tokenizer.get_vocab().items(), key=lambda one: one[1])
+        self.hideable = torch.tensor([len(word) > 1 and word.isalpha() for word, _ in entries])
         self.shape = recipe.shape(
             vocabulary=material.tokenizer.get_vocab_size(),
             labels=len(material.labels),
-            pooling=material.task.pooling,
+            task=material.task,
         )
 
     def make(self) -> LineNetwork:
@@ -84,20 +99,26 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             )
         network = build(self.recipe.network, self.shape, self.recipe.options)
         initialise(network, self.material)
+        if self.recipe.pretrain_epochs:
+            network.trunk.word_head = WordHead(self.shape.width, self.shape.vocabulary)
         return network
 
     def optimiser(self, network: LineNetwork) -> torch.optim.Optimizer:
         """Words and label biases learn faster and do not decay."""
-        tables = (network.trunk.tokens.weight, network.trunk.label_bias)
+        tables = [network.trunk.tokens.weight, network.trunk.label_bias]
+        if network.trunk.word_head is not None:
+            tables.append(network.trunk.word_head.bias)
         factor = self.recipe.word_factor
         return adamw(network, self.recipe, second_beta=0.98, tables=tables, table_factor=factor)
 
     def rate(self, step: int) -> float:
         """As of `Learner`."""
-        # The second stage warms up anew, because its blocks have not been trained yet.
-        if step < self.bag_steps:
-            return self.recipe.bag_rate * min(1.0, (step + 1) / 100)
-        step, total = step - self.bag_steps, self.total - self.bag_steps
+        # Each stage warms up anew, because parts of the network have not been trained yet.
+        if step < self.pretrain_steps:
+            return self.recipe.rate * min(1.0, (step + 1) / self.recipe.warm_up)
+        if step < self.early_steps:
+            return self.recipe.bag_rate * min(1.0, (step - self.pretrain_steps + 1) / 100)
+        step, total = step - self.early_steps, self.total - self.early_steps
         warm_up = short_warm_up(self.recipe, total)
         return cosine(self.recipe.rate, step, total, warm_up=warm_up, floor=0.05)
 
@@ -123,9 +144,13 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     def loss(
         self, network: LineNetwork, batch: LineBatch, step: int, whole: LineBatch | None = None
     ) -> tuple[Tensor, int]:
-        """Cross entropies, summed over labels and averaged over examples."""
+        """Cross entropies: summed over labels and averaged over examples; of hidden words their mean."""
         # Decided by the step alone, so that a resumed training goes on in the right stage.
-        network.trunk.bag = step < self.bag_steps
+        network.trunk.pretraining = step < self.pretrain_steps
+        network.trunk.bag = self.pretrain_steps <= step < self.early_steps
+        if network.trunk.pretraining:
+            tokens = self.tokens(whole or batch)
+            return self._word_loss(network, batch) / (HIDDEN_SHARE * tokens), len(batch.chosen)
         relation = "none" if network.trunk.bag else self.relation
         inputs = self.material.train.batch(batch.chosen, relation, batch.orders)
         targets = self.material.train.targets(batch.chosen, len(self.material.labels))
@@ -134,12 +159,54 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         count = len(batch.chosen)
         size = self.examples(whole or batch)
         # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
-        return F.binary_cross_entropy_with_logits(
-            logits.float(), targets.to(self.device), reduction="sum"
-        ) / size, count
+        # Words to copy that an input lacks have no logit.
+        lost = F.binary_cross_entropy_with_logits(
+            logits.float().clamp_min(NEVER), targets.to(self.device), reduction="sum"
+        )
+        return lost / size, count
+
+    def _word_loss(self, network: LineNetwork, batch: LineBatch) -> Tensor:
+        """The sum of the cross entropies of hidden words."""
+        inputs = self.material.train.batch(batch.chosen, self.relation, batch.orders)
+        hidden = self._hidden(inputs.ids)
+        logits, words = self._word_logits(network, inputs, hidden)
+        return F.cross_entropy(logits.float(), words, reduction="sum")
+
+    def _hidden(self, ids: Tensor) -> Tensor:
+        """(B, T) which tokens to hide: some words wherever they stand, and some single tokens."""
+        # A word that stands elsewhere in the function could be copied from there. Both have to be learned.
+        everywhere = torch.rand(len(ids), len(self.hideable)).gather(1, ids) < HIDDEN_WORDS
+        return (everywhere | (torch.rand(ids.shape) < HIDDEN_TOKENS)) & self.hideable[ids]
+
+    def _word_logits(self, network: LineNetwork, inputs: Batch, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """(N, V) logits and (N,) words of the hidden tokens."""
+        shown = replace(inputs, ids=inputs.ids.masked_fill(hidden, SPECIALS.index(UNKNOWN)))
+        head = network.trunk.word_head
+        if head is None:
+            raise ValueError("the network was made without pretraining")
+        with self.autocast(enabled=self.recipe.half):
+            states = network(shown.to(self.device))[hidden.to(self.device)]
+            logits = head(states, network.trunk.tokens.weight)
+        return logits, inputs.ids[hidden].to(self.device)
+
+    @torch.no_grad()
+    def _words_found(self, network: LineNetwork) -> float:
+        """The share of hidden words of validation functions that the network finds."""
+        valid, found = self.material.valid, list[Tensor]()
+        chosen = self.validated(valid)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            for start in range(0, len(chosen), AT_ONCE):
+                inputs = valid.batch(chosen[start : start + AT_ONCE], self.relation)
+                logits, words = self._word_logits(network, inputs, self._hidden(inputs.ids))
+                found.append((logits.argmax(1) == words).cpu())
+        right = torch.cat(found)
+        return float(right.double().mean()) if len(right) else 0.0
 
     def validate(self, network: LineNetwork) -> Validation:
-        """As of `Learner`, at the best threshold."""
+        """As of `Learner`, at the best threshold; in pretraining the share of hidden words that it finds."""
+        if network.trunk.pretraining:
+            return Validation(0.0, {"words_found": self._words_found(network)})
         valid, task = self.material.valid, self.material.task
         labels = len(self.material.labels)
         chosen = self.validated(valid)
@@ -160,6 +227,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def told(self, epoch: Mapping[str, float]) -> str:
         """As of `Learner`."""
+        if "words_found" in epoch:
+            return f"pretraining: {epoch['words_found']:.1%} of hidden words found"
         return f"validation F1 {epoch['valid']:.1%} at threshold {epoch['threshold']:.1f}"
 
     def write(
@@ -167,6 +236,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     ) -> Sequence[str]:
         """As of `Learner`. The scores are those of the rounded weights."""
         recipe, material = self.recipe, self.material
+        trained.network.trunk.word_head = None
         config = LineConfig(
             task=material.task.name,
             network=recipe.network,
@@ -236,7 +306,7 @@ def prepared(request: TrainingRequest) -> LineLearner:
 
 @torch.no_grad()
 def initialise(network: LineNetwork, material: LineMaterial) -> None:
-    """Words of norm 1, blocks with output layers of zero, equal votes, label biases at their log-odds."""
+    """Words of norm 1, output layers of zero, equal votes, biases at their log-odds."""
     trunk = network.trunk
     width = trunk.tokens.embedding_dim
     tokens = [material.tokenizer.token_to_id(label) for label in material.labels]
@@ -256,6 +326,12 @@ def initialise(network: LineNetwork, material: LineMaterial) -> None:
     # that.
     share = torch.from_numpy(counts / len(material.train)).clamp(RAREST, 0.99)
     trunk.label_bias.copy_(torch.log(share / (1 - share)))
+    if trunk.copy_bias is not None:
+        # Of all words to copy, so many are in the name.
+        copied = torch.tensor(float(material.train.named.mean()) if len(material.train.named) else 0.0)
+        trunk.copy_bias.copy_(torch.logit(copied.clamp(RAREST, 0.99)))
+    if trunk.neighbours is not None:
+        trunk.neighbours.weight.normal_(0, NEIGHBOUR_SPREAD)
 
 
 def threshold_of(trained: Trained[LineNetwork]) -> float:
@@ -272,8 +348,8 @@ def threshold_of(trained: Trained[LineNetwork]) -> float:
 
 
 def coverage(examples: Examples) -> float:
-    """The share of the names' subtokens that are labels, and so could be answered at all."""
-    return float(examples.known.sum() / max(1, examples.wanted.sum()))
+    """The share of the names' subtokens that are labels or words to copy, and so could be answered."""
+    return float((examples.known.sum() + examples.named.sum()) / max(1, examples.wanted.sum()))
 
 
 def _baselines(network: LineNetwork, material: LineMaterial) -> tuple[Baseline, ...]:

@@ -18,7 +18,7 @@ from codeaudit.audit.papers.lines import encoding
 from codeaudit.audit.papers.lines.encoding import EncodedLines
 from codeaudit.audit.papers.lines.words import LineProgram, analyse
 from codeaudit.audit.papers.registry import load as load_trained
-from codeaudit.audit.papers.spe_attention.model import LineConfig, LineModel
+from codeaudit.audit.papers.spe_attention.model import KEPT, LineConfig, LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
@@ -70,7 +70,9 @@ def test_an_answer_is_a_sorted_set_with_scores_sorted_by_label(folder: Path) -> 
     for found in answered(load(folder), *SMALL):
         assert isinstance(found.answer, tuple)
         assert found.answer == tuple(sorted(set(found.answer))) != ()  # type: ignore[type-var]
-        assert [label for label, _ in found.scores] == sorted(LABELS)
+        told = [label for label, _ in found.scores]
+        assert told == sorted(set(told))
+        assert set(LABELS) <= set(told) or len(told) == KEPT
         assert found.margin is not None
         assert found.margin >= 0
         above = {label for label, score in found.scores if score > 0}

@@ -29,7 +29,7 @@ def made(name: str, network: str) -> nn.Module:
     with torch.device("meta"):
         match chosen.folder:
             case "spe_attention":
-                recipe = LineRecipe(network=network, **settings)  # type: ignore[arg-type]
+                recipe = LineRecipe(network=network, **settings, **structure)  # type: ignore[arg-type]
                 return lines(network, recipe.shape(vocabulary=recipe.vocabulary, labels=2), {})
             case "tree_transformer":
                 own, options = registry.split_structure(TreeRecipe, structure)

@@ -1,5 +1,6 @@
 """Fine-tuning: a training begins with the weights of a checkpoint."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,26 @@ def test_the_command_takes_the_sizes_of_the_checkpoint(
     assert "leave out options for sizes" in capsys.readouterr().err
     assert main(["train", "symc", *words[2:], "--out", "other"]) == 2
     assert "a checkpoint of spe, not of symc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("pretraining", [0, 1])
+def test_a_checkpoint_without_newer_parts_gets_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pretraining: int
+) -> None:
+    """Its `config.json` does not name neighbours and copying."""
+    monkeypatch.chdir(tmp_path)
+    before = written(small("spe", tmp_path, neighbours=0, copying=False), tmp_path / "first")
+    config = json.loads((before / "config.json").read_text(encoding="utf-8"))
+    for name in ("neighbours", "copying"):
+        del config["shape"][name]
+    (before / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    words = ["train", "spe", "--from", "first", "--corpus", "stdlib:pathlib,random,tarfile", "--limit", "60"]
+    words += ["--rarest-label", "2", "--steps", "2", "--cache", "cache", "--workers", "1"]
+    assert main([*words, "--pretrain-epochs", str(pretraining), "--out", "tuned"]) == 0
+    tuned = json.loads(Path("tuned/config.json").read_text(encoding="utf-8"))
+    assert tuned["shape"]["neighbours"] == 0
+    assert tuned["shape"]["copying"] is False
+    assert load_file("tuned/model.safetensors").keys() == load_file("first/model.safetensors").keys()
 
 
 def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -82,6 +83,8 @@ def told(made: LineNetwork, batch: Batch) -> list[Tensor]:
     """The logits, and the gradient of every weight."""
     made.zero_grad()
     logits = made(batch)
+    # An input with fewer words to copy than another has minus infinity for the others.
+    logits = logits.clamp_min(-100)
     (logits * torch.arange(logits.numel()).view_as(logits)).sum().backward()
     return [
         logits.detach(),
@@ -124,6 +127,30 @@ def test_codes_blocks_are_one_block(budget: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(naming, "SCORES", budget)
     for one, other in zip(told(made, batch), expected, strict=True):
         assert (one - other).abs().max() <= 1e-12 * max(1, other.abs().max())
+
+
+@pytest.mark.parametrize("keys", [7, attention.PLAIN, attention.PLAIN + 1])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_training_in_bfloat16_has_the_gradients_of_float32(keys: int, hidden: bool) -> None:
+    torch.manual_seed(0)
+    query, key, value = exact = [
+        torch.randn(2, 3, keys, 8).bfloat16().float().requires_grad_() for _ in range(3)
+    ]
+    short_query, short_key, short_value = half = [one.detach().bfloat16().requires_grad_() for one in exact]
+    bias = torch.zeros(2, 1, 1, keys)
+    bias[1, :, :, keys // 2 :] = -torch.inf
+    mask = bias if hidden else None
+    expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    groups = [HeadGroup(3, None if mask is None else mask.bfloat16())]
+    found = attention.attend(short_query, short_key, short_value, groups)
+    assert found.dtype == torch.bfloat16
+    for result in (expected, found):
+        (result.float() * torch.arange(result.numel()).view_as(result) / result.numel()).sum().backward()
+    assert (found - expected).abs().max() <= 0.02
+    for one, other in zip(half, exact, strict=True):
+        assert one.grad is not None
+        assert other.grad is not None
+        assert (one.grad - other.grad).abs().max() <= 0.02 * max(1, other.grad.abs().max())
 
 
 class Largest(TorchDispatchMode):

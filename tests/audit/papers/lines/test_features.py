@@ -141,6 +141,59 @@ def test_every_relation_is_the_mask_and_both_distances() -> None:
     assert (near.diagonal() == 0).all()
 
 
+# ── words to copy ────────────────────────────────────────────────────────────────────────────────────────
+
+COPIED = "def MASK(total, zyxwvut):\n    for one in zyxwvut:\n        total += one.value_2x\n    return total, zyxwvut\n"
+
+
+def test_words_of_letters_that_are_no_labels_can_be_copied() -> None:
+    found = LineEncoder(tokenizer(), window=256, relation="none", labels=LABELS).encode(COPIED)
+    assert isinstance(found, EncodedLines)
+    assert found.copies is not None
+    assert found.words == ("def", "for", "in", "one", "return", "x", "zyxwvut")
+    assert found.spoken == len(found.words)
+    begun = [found.words[number - 1] for number in found.copies if number]
+    assert Counter(begun) == {"def": 1, "zyxwvut": 3, "for": 1, "one": 2, "in": 1, "x": 1, "return": 1}
+    # A rare word is several tokens; it begins at the first of them.
+    pieces = tokenizer().encode(["zyxwvut"], is_pretokenized=True).ids
+    assert len(pieces) > 1
+    for place in np.flatnonzero(found.copies == found.words.index("zyxwvut") + 1):
+        assert found.ids[place : place + len(pieces)].tolist() == pieces
+
+
+def test_without_labels_nothing_is_copied() -> None:
+    found = encoder().encode(COPIED)
+    assert isinstance(found, EncodedLines)
+    assert found.copies is None
+    assert found.words == ()
+
+
+def test_one_reader_serves_encoders_that_copy_and_that_do_not() -> None:
+    plain = encoder().encode(COPIED)
+    copying = LineEncoder(tokenizer(), window=256, relation="every", labels=LABELS)
+    others = LineEncoder(tokenizer(), window=256, relation="every", labels=["zyxwvut"])
+    found, more = copying.encode(COPIED), others.encode(COPIED)
+    assert isinstance(plain, EncodedLines)
+    assert isinstance(found, EncodedLines)
+    assert isinstance(more, EncodedLines)
+    assert (plain.ids == found.ids).all()
+    assert set(more.words) == {*found.words, "total", "value"} - {"zyxwvut"}
+
+
+@pytest.mark.parametrize("source", SMALL)
+def test_a_legal_order_keeps_the_numbers_of_the_words_to_copy(source: str) -> None:
+    copying = LineEncoder(tokenizer(), window=256, relation="none", labels=LABELS)
+    original = copying.encode(source)
+    assert isinstance(original, EncodedLines)
+    assert original.spoken
+    for order in legal_orders(source):
+        found = copying.encode(order.source)
+        assert isinstance(found, EncodedLines)
+        assert found.words == original.words
+        assert found.copies is not None
+        assert found.copies.tolist() == np.asarray(original.permuted(order.lines).copies).tolist()
+
+
 # ── reading each text once ───────────────────────────────────────────────────────────────────────────────
 
 KINDS: tuple[Relation, ...] = ("mask", "none", "distances", "every")

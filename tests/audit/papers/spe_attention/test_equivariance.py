@@ -11,7 +11,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.order.reorder import REORDER
 from tests.support import stdlib
-from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network
+from tests.support.networks import CHAIN, LABELS, SMALL, encoded, legal_orders, logits, network
 
 EQUIVARIANT = [
     pytest.param("spe", {}, id="spe"),
@@ -57,7 +57,7 @@ def test_a_legal_order_of_the_text_permutes_the_features(kind: str, source: str)
     original = encoded(kind, source)
     for order in legal_orders(source):
         expected, actual = original.permuted(order.lines), encoded(kind, order.source)
-        for part in ("ids", "line", "position", "relation"):
+        for part in ("ids", "line", "position", "relation", "copies"):
             assert (getattr(expected, part) == getattr(actual, part)).all(), (order, part)
 
 
@@ -119,8 +119,11 @@ def test_padding_and_the_rest_of_the_batch_change_nothing(kind: str, options: di
     made = network(kind, **options)
     inputs = [encoded(kind, source) for source in (*SMALL, CHAIN, "def MASK(): pass\n")]
     together = logits(made, *inputs)
-    alone = torch.cat([logits(made, one) for one in inputs])
-    assert (together - alone).abs().max() <= TOLERANCE
+    for row, one in zip(together, inputs, strict=True):
+        count = len(LABELS) + one.spoken
+        assert (row[:count] - logits(made, one)[0]).abs().max() <= TOLERANCE
+        assert (row[count:] == -torch.inf).all()
+    assert len({one.spoken for one in inputs}) > 1
 
 
 def test_without_line_positions_the_words_of_a_line_are_a_bag() -> None:
@@ -128,6 +131,6 @@ def test_without_line_positions_the_words_of_a_line_are_a_bag() -> None:
     one = "def MASK(a, b):\n    return a - b\n"
     other = "def MASK(a, b):\n    return b - a\n"
     for positions, same in ((True, False), (False, True)):
-        made = network("spe", line_positions=positions)
+        made = network("spe", neighbours=0, line_positions=positions)
         moved = (logits(made, encoded("spe", one)) - logits(made, encoded("spe", other))).abs().max()
         assert bool(moved <= TOLERANCE) is same

@@ -15,7 +15,7 @@ from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 from tests.support.data import data_set
-from tests.support.networks import logits, network, tokenizer
+from tests.support.networks import LABELS, logits, network, tokenizer
 
 METHODS = (
     "int f(int a, int b) {\n    int x = a + 1;\n    int y = b * 2;\n    int z = a - b;\n    return x + y + z;\n}",
@@ -34,7 +34,8 @@ def orders(samples: Iterator[Sample], variants: int) -> Iterator[Perturbed]:
 
 def compared(found: list[Perturbed], kind: str) -> list[bool]:
     """Whether the answers are equal, of each pair that fits the window."""
-    encoder, made = LineEncoder(tokenizer(), window=600, relation=NETWORKS[kind].relation), network(kind)
+    relation = NETWORKS[kind].relation
+    encoder, made = LineEncoder(tokenizer(), window=600, relation=relation, labels=LABELS), network(kind)
     told = []
     for one in found:
         before, after = (encoder.encode(text, "java") for text in (one.sample.source, one.source))

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from codeaudit.audit.papers.lines.attention import LineBias
 from codeaudit.audit.papers.lines.trunk import BiasedAttention, Pooling, collate
@@ -16,7 +17,7 @@ from codeaudit.audit.papers.spe_attention.networks import (
     head_plan,
 )
 from codeaudit.transforms.errors import UsageError
-from tests.support.networks import CHAIN, SMALL, encoded, network, shape
+from tests.support.networks import CHAIN, LABELS, SMALL, encoded, logits, network, shape
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,53 @@ def test_other_poolings_ignore_padding(pooling: Pooling) -> None:
     with torch.no_grad():
         together = made(collate(inputs))
         alone = made(collate(inputs[:1]))
-    assert (together[:1] - alone).abs().max() <= 1e-9
+    count = alone.shape[1]
+    assert (together[:1, :count] - alone).abs().max() <= 1e-9
+    assert (together[:1, count:] == -torch.inf).all()
+
+
+@pytest.mark.parametrize("kind", ["spe", "vanilla"])
+def test_neighbours_are_those_of_the_line(kind: str) -> None:
+    """The formula of `Neighbours`, token by token; vanilla knows no lines."""
+    made = network(kind)
+    one = encoded(kind, CHAIN)
+    layer = made.trunk.neighbours
+    assert layer is not None
+    line = torch.from_numpy(one.line)[None].long()
+    if kind == "vanilla":
+        line = torch.zeros_like(line)
+    x = torch.randn(1, len(one.ids), 16, dtype=torch.float64)
+    real = torch.ones(1, len(one.ids), dtype=torch.bool)
+    with torch.no_grad():
+        found, normal = layer(x, line, real)[0], layer.norm(x)[0]
+        for place in range(len(one.ids)):
+            mixed = torch.zeros(16, dtype=torch.float64)
+            for distance in range(-2, 3):
+                other = place + distance
+                if 0 <= other < len(one.ids) and line[0, other] == line[0, place]:
+                    mixed += layer.weight[distance + 2] * normal[other]
+            expected = x[0, place] + layer.outward(F.gelu(mixed))
+            assert (found[place] - expected).abs().max() <= 1e-12
+    seen: list[torch.Tensor] = []
+    layer.register_forward_pre_hook(lambda module, given: seen.append(given[1]))
+    logits(made, one)
+    assert torch.equal(seen[0], line), "the network hands over these lines"
+
+
+def test_the_votes_of_a_word_to_copy_are_those_of_its_tokens() -> None:
+    made = network("spe")
+    one = encoded("spe", SMALL[0])
+    assert one.copies is not None
+    seen: list[torch.Tensor] = []
+    made.trunk.vote.register_forward_hook(lambda module, given, result: seen.append(result))
+    with torch.no_grad():
+        found = logits(made, one)[0, len(LABELS) :]
+        strength = F.softplus(seen[0][0, :, 0])
+        for number in range(1, one.spoken + 1):
+            heard = strength[torch.from_numpy(one.copies == number)].sum()
+            expected = made.trunk.copy_bias + made.trunk.vote_weight * torch.log1p(heard)
+            assert abs(found[number - 1] - expected) <= 1e-12
+    assert len(found) == one.spoken > 0
 
 
 def test_an_unknown_network_or_option_is_named() -> None:

@@ -125,7 +125,8 @@ class Watcher:
         self.losses.append(loss)
 
     def epoch(self, progress: trainer.TrainingProgress) -> None:
-        assert 0 <= progress.epochs[-1]["valid"] <= 1
+        told = progress.epochs[-1]
+        assert 0 <= told.get("valid", told.get("words_found", -1)) <= 1
 
     def stop(self) -> bool:
         return self.steps == self.after
@@ -278,6 +279,67 @@ def test_the_rate_rises_then_falls_to_a_twentieth(read: LineMaterial) -> None:
     assert rates[0] == pytest.approx(TINY.rate / 3, rel=0.01)
     assert max(rates) == pytest.approx(TINY.rate, rel=0.01)
     assert rates[-1] == pytest.approx(TINY.rate / 20, rel=0.02)
+
+
+# ── pretraining ──────────────────────────────────────────────────────────────────────────────────────────
+
+PRETRAINED = replace(TINY, pretrain_epochs=2, bag_epochs=0, epochs=1)
+
+
+@pytest.mark.parametrize("after", [3, "in pretraining's second epoch", "behind it"])
+def test_pretraining_resumes_and_leaves_no_head_behind(
+    tmp_path: Path, read: LineMaterial, after: int | str
+) -> None:
+    per_epoch = LineLearner(PRETRAINED, read).per_epoch
+    steps = {3: 3, "in pretraining's second epoch": per_epoch + 2, "behind it": 2 * per_epoch + 1}[after]
+    whole, watcher = run(tmp_path / "whole", read, PRETRAINED)
+    assert watcher.steps == 3 * per_epoch
+    with pytest.raises(trainer.Interrupted):
+        run(tmp_path / "broken", read, PRETRAINED, after=steps)
+    resumed, _ = run(tmp_path / "broken", read, PRETRAINED)
+    assert equal(weights(whole), weights(resumed))
+    assert [epoch.keys() & {"words_found", "valid"} for epoch in whole.progress.epochs] == [
+        {"words_found"}, {"words_found"}, {"valid"},
+    ]  # fmt: skip
+    assert whole.progress.best_epoch == 2
+    LineLearner(PRETRAINED, read).write(tmp_path, resumed, about={})
+    stored = load_file(tmp_path / "model.safetensors")
+    assert not any("word_head" in name for name in stored)
+    card = json.loads((tmp_path / "model-card.json").read_text(encoding="utf-8"))
+    assert card["parameters"] == sum(one.numel() for one in stored.values() if one.is_floating_point())
+    LineModel.load(str(tmp_path), device="cpu")
+
+
+@pytest.mark.slow
+def test_pretraining_learns_to_find_words(tmp_path: Path, read: LineMaterial) -> None:
+    recipe = replace(PRETRAINED, pretrain_epochs=12, rate=0.01, dropout=0.0)
+    trained, _ = run(tmp_path / "a", read, recipe)
+    losses = [epoch["loss"] for epoch in trained.progress.epochs[:-1]]
+    assert losses[-1] < 0.8 * losses[0], losses
+
+
+def test_words_are_hidden_everywhere_or_alone_and_nothing_else_is(read: LineMaterial) -> None:
+    learner = LineLearner(PRETRAINED, read)
+    network = learner.make()
+    shown: list[torch.Tensor] = []
+    network.trunk.tokens.register_forward_pre_hook(lambda module, given: shown.append(given[0]))
+    everywhere = alone = hidden = total = 0
+    for batch in learner.batches(0):
+        before = read.train.batch(batch.chosen, "mask", batch.orders).ids
+        learner.loss(network, batch, 0)
+        changed = shown[-1] != before
+        assert set(shown[-1][changed].tolist()) <= {read.tokenizer.token_to_id("<unk>")}
+        texts = [read.tokenizer.id_to_token(one) or "" for one in before[changed].tolist()]
+        assert all(len(text) > 1 and text.isalpha() for text in texts)
+        hidden, total = hidden + len(texts), total + int((before > 0).sum())
+        for row, gone in zip(before, changed, strict=True):
+            for word in set(row[gone].tolist()):
+                places = row == word
+                if places.sum() > 1:
+                    everywhere += bool(gone[places].all())
+                    alone += not gone[places].all()
+    assert everywhere > alone > 0
+    assert 0.02 < hidden / total < 0.15
 
 
 # ── examples and batches ─────────────────────────────────────────────────────────────────────────────
