@@ -100,8 +100,12 @@ def _mixed(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Te
 def in_blocks(block: Callable[..., Tensor], inputs: Sequence[Tensor], rows: int, size: int) -> Tensor:
     """(B, H, T, K) from `block(*inputs, rows)` for all rows, at most `size` at a time, or one if that is 0.
 
-    With gradients, several blocks keep their inputs alone and are computed again in the backward pass.
+    With gradients, several blocks keep their inputs alone and are computed again in the backward pass. A
+    compiled graph has one block, of any size.
     """
+    if torch.compiler.is_compiling():
+        # A loop over blocks would fix the number of tokens in the compiled graph.
+        return block(*inputs, slice(0, rows))
     size = max(1, size) * (1 if inputs[0].device.type == "cpu" else ON_DEVICE)
     blocks = [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
     if len(blocks) == 1:

@@ -41,13 +41,18 @@ def step(kind: str, cache: str, folder: str, accumulate: str) -> None:
         save_file({**weights, "loss": torch.tensor(watch.losses)}, place / f"{processes.rank}.safetensors")
 
 
-def in_two(*command: str, cwd: Path = ROOT) -> None:
-    """Run Python in two processes, as torchrun starts them."""
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
+    return port
+
+
+def in_two(*command: str, cwd: Path = ROOT) -> None:
+    """Run Python in two processes, as torchrun starts them."""
     common = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "WORLD_SIZE": "2"}
-    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo"}
+    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo"}
     started = [
         subprocess.Popen(
             [sys.executable, "-W", "ignore", *command], cwd=cwd, stderr=subprocess.PIPE, text=True,
@@ -90,23 +95,16 @@ def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
     assert moved > 1e-3
 
 
+TRAIN = (
+    *("codeaudit", "train", "spe", "--corpus", "stdlib:argparse,ast,inspect,shutil", "--width", "16"),
+    *("--vocabulary", "400", "--rarest-label", "3", "--bag-epochs", "1", "--steps", "5", "--cache", "cache"),
+    *("--workers", "1", "--log", "csv", "--out"),
+)
+
+
 @pytest.mark.slow
 def test_two_processes_write_one_checkpoint_and_resume(tmp_path: Path) -> None:
-    words = ["-m", "codeaudit", "train", "spe", "--corpus", "stdlib:argparse,ast,inspect,shutil"]
-    words += [
-        "--width",
-        "16",
-        "--vocabulary",
-        "400",
-        "--rarest-label",
-        "3",
-        "--bag-epochs",
-        "1",
-        "--steps",
-        "5",
-    ]
-    words += ["--cache", "cache", "--workers", "1", "--log", "csv", "--out", "made"]
-    in_two(*words, cwd=tmp_path)
+    in_two("-m", *TRAIN, "made", cwd=tmp_path)
     written = sorted(path.name for path in (tmp_path / "made").iterdir())
     assert written == [
         "config.json",
@@ -116,9 +114,32 @@ def test_two_processes_write_one_checkpoint_and_resume(tmp_path: Path) -> None:
         "training.csv",
     ]
     first = load_file(tmp_path / "made" / "model.safetensors")
-    in_two(*words[:-1], "again", cwd=tmp_path)
+    in_two("-m", *TRAIN, "again", cwd=tmp_path)
     again = load_file(tmp_path / "again" / "model.safetensors")
     assert all(torch.equal(first[name], again[name]) for name in first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", ["accelerate", "torchrun"])
+def test_launchers_start_it(launcher: str, tmp_path: Path) -> None:
+    """Both write the weights that two processes write which nobody launched. With --cpu, accelerate starts one."""
+    if launcher == "accelerate":
+        pytest.importorskip("accelerate")
+        command = ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines", "1"]
+        command += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port"]
+    else:
+        command = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
+    in_two("-m", *TRAIN, "made", cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", *command, str(free_port()), "-m", "--", *TRAIN, "launched"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=400,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("spe: epoch 1,") == 1  # of two processes, one tells
+    made, launched = (load_file(tmp_path / name / "model.safetensors") for name in ("made", "launched"))
+    assert made.keys() == launched.keys()
+    assert all(torch.equal(made[name], launched[name]) for name in made)
 
 
 def test_variables_that_are_no_numbers_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

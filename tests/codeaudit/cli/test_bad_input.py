@@ -12,7 +12,9 @@ from tests.support.commands import codeaudit
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
+    sys.setrecursionlimit(1000)  # Python's own; libraries raise it, such as torch's compiler
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.delitem(sys.modules, "mine", raising=False)
@@ -144,10 +146,8 @@ def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[s
 
 
 def test_code_too_deep_for_an_engine_is_counted_and_the_rest_audited(
-    sources: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+    sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
-    sys.setrecursionlimit(1000)  # Python's own; libraries raise it when they are imported
     chain = " + ".join(["x"] * 1500)
     (sources / "chain.py").write_text(f"def deep(a):\n    x = a\n    return {chain}\n", encoding="utf-8")
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--workers", "1", "--out", "out"]
