@@ -98,7 +98,10 @@ FAMILIES: Final = (
         home=f"{PAPERS}.spe_attention",
         model="LineModel",
         networks=("spe", "symc", "vanilla", "renamer", "code"),
-        tasks={"function-name": _LINE_OPTIONS, "error-detection": _LINE_OPTIONS - {"rarest_label"}},
+        tasks={
+            "function-name": _LINE_OPTIONS,
+            "error-detection": _LINE_OPTIONS - {"rarest_label"} | {"pairwise"},
+        },
     ),
     NetworkFamily(
         home=f"{PAPERS}.tree_transformer",

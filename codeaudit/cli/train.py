@@ -313,6 +313,12 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--mask-mode", type=click.Choice(["hadamard", "additive"]), help="spe: where the mask goes.")
 @click.option("--all-heads", is_flag=True, default=None, help="spe: a mask in every head (Table 3).")
 @click.option("--no-line-positions", "line_positions", flag_value=False, default=None, help="spe: w.o. pe.")
+@click.option(
+    "--pairwise",
+    type=click.FloatRange(min=0),
+    metavar="WEIGHT",
+    help="error-detection: of the loss that a bug has a higher logit than its fix.  [default: 0]",
+)
 @click.option("--sign", type=click.Choice(["1", "-1"]), help="symc: whether far (1) or near (-1) lines gain.")
 @click.option(
     "--half/--full",

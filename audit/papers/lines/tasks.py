@@ -43,6 +43,8 @@ class Naming:
     """How a network's tokens become its answer: a name is about all of a function."""
     copying: bool = True
     """Whether words of the function can be answers."""
+    twins: bool = False
+    """Whether two samples of a group can be one function with different answers."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """A sample's label as labels of the network; `None` for a sample without one."""
@@ -108,6 +110,8 @@ class Detection:
     """A bug is at one place."""
     copying: bool = False
     """As of `Naming`."""
+    twins: bool = True
+    """As of `Naming`: a bug and its fix."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """As `Naming.truth`."""

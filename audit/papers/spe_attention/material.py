@@ -36,8 +36,9 @@ from codeaudit.audit.papers.lines.tasks import split_hashes as hashes
 from codeaudit.audit.papers.lines.trunk import Batch, LineShape, collate
 from codeaudit.audit.papers.lines.words import analyse
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
+from codeaudit.audit.papers.spe_attention.twins import find_twins
 from codeaudit.audit.records import Failed
-from codeaudit.audit.training.splits import NAMES, Splits
+from codeaudit.audit.training.splits import NAMES, Splits, content
 from codeaudit.audit.training.trainer import Integers, Recipe
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, SourceError
@@ -98,6 +99,9 @@ class LineRecipe(Recipe):
     """Tokens to each side that a token takes up before the blocks; without a number the network's own."""
     copying: bool = True
     """Whether a word of the function that is no label can be part of a name."""
+    pairwise: float = 0.0
+    """For bugs: the weight of the loss that the buggy one of two twins has the higher logit. With a weight,
+    twins come in one step and count as one example."""
     seed: int = 0
     half: bool = True
     """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
@@ -159,6 +163,8 @@ class Examples:
     """(count,) how many those are."""
     wanted: Integers
     """(count,) how many labels are true, unknown ones included: of a name its distinct subtokens."""
+    twins: Integers
+    """(count,) the same function with the other label, for bugs; -1 for none."""
     left_out: Integers
     """(2,) how many samples could not be read, as they do not parse, and how many were too long."""
 
@@ -221,6 +227,13 @@ class Examples:
         pairs = zip(chosen, places, strict=True)
         return collate([self.encoded(int(example), relation, order) for example, order in pairs])
 
+    def pairs(self, chosen: Chosen) -> Integers:
+        """(P, 2) the places in `chosen` of twins that are both there; of bugs, clean first."""
+        places = {int(example): place for place, example in enumerate(chosen)}
+        mates = [(place, places.get(int(self.twins[one]))) for one, place in places.items()]
+        found = [(one, other) for one, other in mates if other is not None and not self.known[chosen[one]]]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
     def targets(self, chosen: Chosen, labels: int) -> torch.Tensor:
         """(B, K) 1 where the label belongs to the name; with copying (B, K + C)."""
         most = int(self.spoken[np.asarray(chosen)].max(initial=0))
@@ -251,7 +264,10 @@ def featurise(
     known = tuple(labels) if copying else None
     work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation, dependence, known))
     chunks = _chunks(
-        _Labelled(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples
+        _Labelled(
+            one.id, one.language, one.source, task.truth(one.label) or (), one.group if task.twins else ""
+        )
+        for one in samples
     )
     return _flat([row for done in _mapped(work, chunks, workers) for row in done], labels, orders)
 
@@ -277,6 +293,8 @@ class _Labelled(NamedTuple):
     language: str
     source: str
     truth: tuple[str, ...]
+    group: str
+    """Of twins; empty for none."""
 
 
 class _Setting(NamedTuple):
@@ -294,6 +312,7 @@ class _Row(NamedTuple):
     features: EncodedLines
     orders: npt.NDArray[np.uint16]
     truth: tuple[str, ...]
+    group: str
 
 
 # Kept per process: a worker gets many chunks, and the tokenizer's text would be parsed again for each.
@@ -327,9 +346,8 @@ def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Fa
         program.sample_lines(stream(setting.seed, given.id, "training order", number))
         for number in range(setting.orders)
     ]
-    return _Row(
-        features, np.array(drawn, dtype=np.uint16).reshape(setting.orders, features.lines), given.truth
-    )
+    stored = np.array(drawn, dtype=np.uint16).reshape(setting.orders, features.lines)
+    return _Row(features, stored, given.truth, given.group)
 
 
 def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
@@ -356,11 +374,14 @@ def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) ->
         labels=np.array([label for one in known for label in one], dtype=np.uint16),
         known=np.array([len(one) for one in known], dtype=np.int64),
         wanted=np.array([len(row.truth) for row in rows], dtype=np.int64),
+        twins=find_twins(
+            [row.group for row in rows], [bool(row.truth) for row in rows], [row.features.ids for row in rows]
+        ),
         left_out=np.array([len(found) - len(rows) - found.count(TOO_LONG), found.count(TOO_LONG)], np.int64),
     )
 
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """Increased whenever the features of a source change, so that no stale cache is read."""
 
 Note = Callable[[str], None]
@@ -425,7 +446,8 @@ def prepare(
         # Without orders the seed decides nothing here, so trainings with other seeds share the features.
         drawn = (orders, recipe.seed if orders else 0)
         setting = (tokenizer.to_str(), labels, recipe.window, recipe.copies(task))
-        key = _key(digests[name], *setting, *drawn, *_apart(kept, recipe.dependence))
+        groups = content(f"{sample.group}\n" for sample in split) if task.twins else ""
+        key = _key(digests[name], *setting, *drawn, *_apart(kept, recipe.dependence), groups)
         path = cache / f"features-{key}.npz"
         examples = Examples.load(path)
         if examples is None:

@@ -3,21 +3,20 @@
 Dimension key: B examples, K labels, C words to copy.
 """
 
-import keyword
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from codeaudit.audit.papers.lines.encoding import Relation
-from codeaudit.audit.papers.lines.tasks import DETECTION, NAMING, Detection, LineTask
+from codeaudit.audit.papers.lines.tasks import NAMING, Detection, LineTask
 from codeaudit.audit.papers.lines.trunk import Batch
 from codeaudit.audit.papers.spe_attention.material import Examples
+from codeaudit.audit.papers.spe_attention.twins import pairs_right
 from codeaudit.audit.training.trainer import Integers
 
 AT_ONCE: Final = 64
@@ -61,6 +60,9 @@ class BugScores:
     called_buggy: float
     """The share of the answers that are `buggy`."""
     count: int
+    pairs_right: float | None = None
+    """The share of twins whose buggy one has the higher logit; `None` without twins."""
+    pairs: int = 0
 
     @property
     def told(self) -> float:
@@ -70,7 +72,10 @@ class BugScores:
     @property
     def line(self) -> str:
         """As of names; accuracy and share also expose a detector with one answer to everything."""
-        return f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
+        told = f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
+        if self.pairs_right is not None:
+            told += f", {self.pairs_right:.1%} of {self.pairs:,} pairs right"
+        return told
 
     @property
     def worth(self) -> float:
@@ -91,6 +96,8 @@ class JudgedLogits:
     """Boolean, of the same shape."""
     wanted: Tensor
     """(B,) distinct subtokens of the name."""
+    twins: Tensor | None = None
+    """(P, 2) places of twins, the clean one first; `None` where the task has none."""
 
 
 @torch.no_grad()
@@ -110,8 +117,12 @@ def judged(
         some = ordered[start : start + AT_ONCE]
         logits.append(network(examples.batch(some, relation).to(device)).float().cpu())
         truth.append(examples.targets(some, labels) > 0)
-    wanted = torch.from_numpy(examples.wanted[ordered])
-    return JudgedLogits(logits=_joined(logits, -torch.inf), truth=_joined(truth, 0), wanted=wanted)
+    return JudgedLogits(
+        logits=_joined(logits, -torch.inf),
+        truth=_joined(truth, 0),
+        wanted=torch.from_numpy(examples.wanted[ordered]),
+        twins=torch.from_numpy(examples.pairs(ordered)),
+    )
 
 
 def _joined(parts: Sequence[Tensor], empty: float) -> Tensor:
@@ -122,7 +133,15 @@ def _joined(parts: Sequence[Tensor], empty: float) -> Tensor:
 
 def scores(found: JudgedLogits, threshold: float, task: LineTask = NAMING) -> Scores:
     """The scores at a threshold."""
-    return of_answers(task, task.decide(found.logits, threshold), found.truth, found.wanted)
+    reached = of_answers(task, task.decide(found.logits, threshold), found.truth, found.wanted)
+    if found.twins is None or isinstance(reached, NameScores):
+        return reached
+    return with_pairs(reached, found.logits[:, 0], found.twins)
+
+
+def with_pairs(reached: BugScores, values: Tensor, twins: Tensor) -> BugScores:
+    """The scores with those of (P, 2) pairs, by (B,) values that are higher for bugs."""
+    return replace(reached, pairs_right=pairs_right(values, twins), pairs=len(twins))
 
 
 def of_answers(task: LineTask, said: Tensor, truth: Tensor, wanted: Tensor) -> Scores:
@@ -158,96 +177,3 @@ def bugs(said: Tensor, truth: Tensor) -> BugScores:
 def tune(found: JudgedLogits, task: LineTask = NAMING) -> float:
     """The threshold with the best scores; the lowest of equal ones."""
     return max(task.thresholds, key=lambda threshold: (scores(found, threshold, task).worth, -threshold))
-
-
-NEVER_COPIED: Final = frozenset({"self", "cls", *(word.lower() for word in keyword.kwlist)})
-MOST: Final = 6
-"""Subtokens per answer that are tried."""
-
-Rank: TypeAlias = Callable[[Examples, int], npt.NDArray[np.float64]]
-"""A score for every label, given one example."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
-    """A rule's result on the test set."""
-
-    name: str
-    test: Scores
-    subtokens: int | None = None
-    """How many it answers, chosen on the validation set; `None` where it has no choice."""
-
-
-def most_frequent(train: Examples, valid: Examples, test: Examples, *, labels: int) -> Baseline:
-    """Always the most frequent subtokens of the training names."""
-    counts = np.bincount(train.labels, minlength=labels).astype(np.float64)
-    return _tuned("most frequent subtokens", lambda examples, number: counts, valid, test, labels)
-
-
-def copying(valid: Examples, test: Examples, *, tokens: Mapping[str, int]) -> Baseline:
-    """The subtokens that stand most often in the function, the first of equally frequent ones; no keywords.
-
-    `tokens` are the labels with their ids, in the order of the labels.
-    """
-    ids = np.array(list(tokens.values()), dtype=np.int64)
-    barred = np.array([label in NEVER_COPIED for label in tokens])
-
-    def rank(examples: Examples, number: int) -> npt.NDArray[np.float64]:
-        words = examples.encoded(number, "none").ids
-        size = int(max(words.max(), ids.max())) + 1
-        counts = np.bincount(words, minlength=size)
-        first = np.full(size, len(words))
-        # Written from the end, so the first occurrence is what remains.
-        first[words[::-1]] = np.arange(len(words))[::-1]
-        # The second part is below 1, so it only orders words of one count.
-        found = counts[ids] - first[ids] / (len(words) + 1)
-        return np.where((counts[ids] > 0) & ~barred, found, -1.0)
-
-    return _tuned("copied subtokens", rank, valid, test, len(ids))
-
-
-def _tuned(name: str, rank: Rank, valid: Examples, test: Examples, labels: int) -> Baseline:
-    on_valid = _answers(rank, valid)
-    sizes = range(1, min(MOST, labels) + 1)
-    # The size is chosen on validation data, as the network's threshold is.
-    best = max(sizes, key=lambda size: _scores(on_valid, valid, size, labels).worth)
-    return Baseline(name=name, subtokens=best, test=_scores(_answers(rank, test), test, best, labels))
-
-
-def _answers(rank: Rank, examples: Examples) -> list[list[int]]:
-    """The labels of each example, best first, as many as a baseline may say."""
-    found = []
-    for number in range(len(examples)):
-        ranks = rank(examples, number)
-        best = np.argsort(-ranks, kind="stable")[:MOST]
-        found.append([int(label) for label in best if ranks[label] >= 0])
-    return found
-
-
-def _scores(answers: list[list[int]], examples: Examples, size: int, labels: int) -> Scores:
-    said = torch.zeros(len(answers), labels, dtype=torch.bool)
-    for row, answer in enumerate(answers):
-        said[row, answer[:size]] = True
-    truth = examples.targets(range(len(examples)), labels)[:, :labels] > 0  # no baseline says other words
-    return of_answers(NAMING, said, truth, torch.from_numpy(examples.wanted))
-
-
-def always_buggy(test: Examples) -> Baseline:
-    """A bug in every function."""
-    truth = test.targets(range(len(test)), 1) > 0
-    found = of_answers(DETECTION, torch.ones_like(truth), truth, torch.from_numpy(test.wanted))
-    return Baseline(name="always buggy", test=found)
-
-
-def longer(train: Examples, valid: Examples, test: Examples) -> Baseline:
-    """A bug where a function has more, or fewer, tokens than the middle one of the training set."""
-    # Buggy functions may simply be longer, so a detector has to beat the length alone.
-    middle = np.median(train.tokens)
-
-    def said(examples: Examples, *, more: bool) -> Scores:
-        answers = torch.from_numpy((examples.tokens > middle) == more)[:, None]
-        truth = examples.targets(range(len(examples)), 1) > 0
-        return of_answers(DETECTION, answers, truth, torch.from_numpy(examples.wanted))
-
-    more = said(valid, more=True).worth >= said(valid, more=False).worth
-    return Baseline(name=f"{'long' if more else 'short'} functions", test=said(test, more=more))

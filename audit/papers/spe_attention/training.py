@@ -18,21 +18,19 @@ from codeaudit.audit.papers.lines.tasks import read_splits as read
 from codeaudit.audit.papers.lines.tasks import splits_card as data
 from codeaudit.audit.papers.lines.trunk import Batch, LineNetwork, WordHead
 from codeaudit.audit.papers.registry import TrainingRequest
+from codeaudit.audit.papers.spe_attention.baselines import (
+    Baseline,
+    always_buggy,
+    copying,
+    counted,
+    longer,
+    most_frequent,
+)
 from codeaudit.audit.papers.spe_attention.material import Examples, LineMaterial, LineRecipe, prepare
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.audit.papers.spe_attention.scores import (
-    AT_ONCE,
-    Baseline,
-    Scores,
-    always_buggy,
-    copying,
-    judged,
-    longer,
-    most_frequent,
-    scores,
-    tune,
-)
+from codeaudit.audit.papers.spe_attention.scores import AT_ONCE, Scores, judged, scores, tune
+from codeaudit.audit.papers.spe_attention.twins import NONE, pairwise_loss
 from codeaudit.audit.training.trainer import (
     STATE_FILE,
     Integers,
@@ -75,7 +73,10 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     """Trains in up to three stages, as `LineRecipe` says."""
 
     def __init__(self, recipe: LineRecipe, material: LineMaterial, *, device: str = "cpu") -> None:
-        super().__init__(recipe, material.hashes, len(material.train), device=device)
+        twins = material.train.twins
+        self.leads = np.flatnonzero((twins == NONE) | (material.train.known == 0) | (recipe.pairwise == 0))
+        """The examples of an epoch. With a pairwise loss, a buggy one comes with its clean twin."""
+        super().__init__(recipe, material.hashes, len(self.leads), device=device)
         self.recipe, self.material = recipe, material
         self.relation = NETWORKS[recipe.network].relation
         self.first_stage = recipe.pretrain_epochs + recipe.bag_epochs
@@ -125,7 +126,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     def batches(self, epoch: int) -> list[LineBatch]:
         """As of `Learner`; where orders are stored, each example comes in one of them."""
         rng = np.random.default_rng([self.recipe.seed, epoch])
-        mixed = bucketed(self.material.train.tokens, self.recipe.batch, rng)
+        leads = self.leads
+        mixed = [leads[some] for some in bucketed(self.material.train.tokens[leads], self.recipe.batch, rng)]
         stored = len(self.material.train.orders)
         return [LineBatch(one, rng.integers(0, stored, len(one)) if stored else None) for one in mixed]
 
@@ -139,12 +141,24 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def tokens(self, batch: LineBatch) -> int:
         """As of `Learner`."""
-        return int(self.material.train.tokens[batch.chosen].sum())
+        return int(self.material.train.tokens[self.with_twins(batch).chosen].sum())
+
+    def with_twins(self, batch: LineBatch) -> LineBatch:
+        """The examples, and behind them their twins in the same stored orders."""
+        if not self.recipe.pairwise:
+            return batch
+        twins = self.material.train.twins[batch.chosen]
+        has = twins != NONE
+        orders = None if batch.orders is None else np.concatenate([batch.orders, batch.orders[has]])
+        return LineBatch(np.concatenate([batch.chosen, twins[has]]), orders)
 
     def loss(
         self, network: LineNetwork, batch: LineBatch, step: int, whole: LineBatch | None = None
     ) -> tuple[Tensor, int]:
-        """Cross entropies: summed over labels and averaged over examples; of hidden words their mean."""
+        """Cross entropies: summed over labels and averaged over examples; of hidden words their mean.
+
+        With a pairwise loss, the mean over pairs of log(1 + exp(clean - buggy)) is added with its weight.
+        """
         # Decided by the step alone, so that a resumed training goes on in the right stage.
         network.trunk.pretraining = step < self.pretrain_steps
         network.trunk.bag = self.pretrain_steps <= step < self.early_steps
@@ -152,18 +166,23 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             tokens = self.tokens(whole or batch)
             return self._word_loss(network, batch) / (HIDDEN_SHARE * tokens), len(batch.chosen)
         relation = "none" if network.trunk.bag else self.relation
-        inputs = self.material.train.batch(batch.chosen, relation, batch.orders)
-        targets = self.material.train.targets(batch.chosen, len(self.material.labels))
+        texts, all_texts = self.with_twins(batch), self.with_twins(whole or batch)
+        inputs = self.material.train.batch(texts.chosen, relation, texts.orders)
+        targets = self.material.train.targets(texts.chosen, len(self.material.labels))
         with self.autocast(enabled=self.recipe.half):
             logits = network(inputs.to(self.device))
-        count = len(batch.chosen)
-        size = self.examples(whole or batch)
+        size = len(all_texts.chosen)
         # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
         # Words to copy that an input lacks have no logit.
         lost = F.binary_cross_entropy_with_logits(
             logits.float().clamp_min(NEVER), targets.to(self.device), reduction="sum"
         )
-        return lost / size, count
+        loss = lost / size
+        pairs = size - self.examples(whole or batch)
+        if pairs:
+            places = torch.from_numpy(self.material.train.pairs(texts.chosen)).to(self.device)
+            loss = loss + self.recipe.pairwise * pairwise_loss(logits[:, 0].float(), places) / pairs
+        return loss, len(batch.chosen)
 
     def _word_loss(self, network: LineNetwork, batch: LineBatch) -> Tensor:
         """The sum of the cross entropies of hidden words."""
@@ -354,7 +373,8 @@ def coverage(examples: Examples) -> float:
 
 def _baselines(network: LineNetwork, material: LineMaterial) -> tuple[Baseline, ...]:
     if isinstance(material.task, Detection):
-        return always_buggy(material.test), longer(material.train, material.valid, material.test)
+        splits = material.train, material.valid, material.test
+        return always_buggy(material.test), longer(*splits), counted(*splits)
     spoken = network.trunk.label_tokens.tolist()
     return (
         most_frequent(material.train, material.valid, material.test, labels=len(material.labels)),

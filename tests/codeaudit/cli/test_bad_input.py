@@ -1,7 +1,7 @@
 """Whatever is wrong with the input: one clear line on stderr, nothing on stdout, the right exit code."""
 
 import sys
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +12,14 @@ from tests.support.commands import codeaudit
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    request.addfinalizer(partial(sys.setrecursionlimit, sys.getrecursionlimit()))
-    sys.setrecursionlimit(1000)  # Python's own; libraries raise it, such as torch's compiler
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.delitem(sys.modules, "mine", raising=False)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # Python's own; libraries raise it, such as torch's compiler
+    yield
+    sys.setrecursionlimit(before)
 
 
 def complaint(capsys: pytest.CaptureFixture[str]) -> str:

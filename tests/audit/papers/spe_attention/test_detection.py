@@ -1,11 +1,13 @@
 """Training of detectors, and of names in Java: labels, splits by groups, scores, and the way to an audit."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -13,6 +15,8 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.papers.lines.encoding import LineEncoder
 from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING, read_splits
 from codeaudit.audit.papers.lines.words import analyse, masked_name, words
+from codeaudit.audit.papers.spe_attention.baselines import counted, longer
+from codeaudit.audit.papers.spe_attention.material import LineMaterial, LineRecipe, prepare
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.scores import (
     BugScores,
@@ -22,6 +26,8 @@ from codeaudit.audit.papers.spe_attention.scores import (
     scores,
     tune,
 )
+from codeaudit.audit.papers.spe_attention.training import LineLearner
+from codeaudit.audit.papers.spe_attention.twins import MOST, find_twins, pairs_right, pairwise_loss
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
 from codeaudit.cli.main import main
@@ -167,6 +173,90 @@ def test_the_threshold_of_a_detector_is_no_choice() -> None:
     assert reached == of_answers(DETECTION, found.logits > 0, truth, found.wanted)
 
 
+# ── twins ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_twins_are_the_most_alike_of_a_group() -> None:
+    texts = [[1, 2, 3, 4], [1, 2, 3, 5], [7, 8, 9, 4], [7, 8, 9, 5], [1, 2, 3, 4], [20, 21], [1, 2, 3, 6]]
+    buggy = [False, True, True, False, True, True, False]
+    groups = ["a", "a", "a", "a", "", "a", "b"]
+    ids = [np.array(text, dtype=np.int32) for text in texts]
+    # The fifth has no group, the sixth nobody that is alike, the seventh no bug in its group.
+    assert find_twins(groups, buggy, ids).tolist() == [1, 0, 3, 2, -1, -1, -1]
+    many = 2 * MOST + 2
+    alike = find_twins(["a"] * many, [number % 2 == 0 for number in range(many)], ids[:1] * many)
+    assert alike.tolist() == [-1] * many
+
+
+def test_pairs_of_the_chosen_examples(tmp_path: Path) -> None:
+    train = detection(tmp_path).train
+    assert (train.twins[train.twins] == np.arange(len(train))).all()
+    assert (train.known[train.twins] != train.known).all()
+    clean, buggy = train.pairs(range(len(train))).T
+    assert len(clean) == len(train) / 2
+    assert not train.known[clean].any()
+    assert (train.twins[clean] == buggy).all()
+    one = int(clean[3])
+    assert train.pairs([one]).tolist() == []
+    assert train.pairs([5, int(train.twins[one]), one])[-1].tolist() == [2, 1]
+
+
+def test_the_pairwise_loss_is_that_of_each_pair() -> None:
+    logits = torch.tensor([0.5, 3.0, -1.0, -2.0])
+    places = torch.tensor([[0, 1], [2, 3]])
+    expected = math.log1p(math.exp(-2.5)) + math.log1p(math.exp(1.0))
+    assert float(pairwise_loss(logits, places)) == pytest.approx(expected)
+    assert pairs_right(logits, places) == 0.5
+    assert pairs_right(torch.zeros(4), places) == 0.5
+    assert pairs_right(logits, torch.zeros(0, 2, dtype=torch.long)) is None
+
+
+def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
+    learner = LineLearner(RECIPE, detection(tmp_path))
+    assert learner.per_epoch == math.ceil(len(learner.material.train) / 2 / RECIPE.batch)
+    network = learner.make().eval()
+    for name, weight in network.named_parameters():
+        if "vote" in name or "outward" in name:
+            torch.nn.init.normal_(weight, std=0.1)  # from zero, all logits would be equal
+    batch, first = learner.batches(0)[0], learner.early_steps
+    texts = learner.with_twins(batch)
+    plain = LineLearner(replace(RECIPE, pairwise=0.0), learner.material)
+    with torch.no_grad():
+        whole, count = learner.loss(network, batch, first)
+        parts = [learner.loss(network, one, first, batch)[0] for one in learner.parts(batch, 3)]
+        alone, _ = plain.loss(network, texts, plain.early_steps)
+        logits = network(learner.material.train.batch(texts.chosen, learner.relation))[:, 0]
+    assert count == len(batch.chosen) == RECIPE.batch
+    assert float(sum(parts)) == pytest.approx(float(whole), rel=1e-5)
+    pairs = torch.from_numpy(learner.material.train.pairs(texts.chosen))
+    assert len(pairs) == RECIPE.batch
+    assert logits.std() > 0
+    added = RECIPE.pairwise * float(pairwise_loss(logits, pairs)) / len(pairs)
+    assert float(whole) == pytest.approx(float(alone) + added, rel=1e-4)
+
+
+def test_counts_of_words_are_a_baseline(tmp_path: Path) -> None:
+    """`null` stands in every bug and nowhere else."""
+    found = detection(tmp_path)
+    rule = counted(found.train, found.valid, found.test)
+    assert isinstance(rule.test, BugScores)
+    assert (rule.test.accuracy, rule.test.pairs_right) == (1.0, 1.0)
+    assert rule.test.pairs == len(found.test) / 2
+    blind = longer(found.train, found.valid, found.test).test
+    assert isinstance(blind, BugScores)
+    assert blind.pairs_right == 0.5  # twins are of one length
+
+
+RECIPE = LineRecipe(
+    network="spe", width=16, layers=1, heads=4, vocabulary=300, batch=8, pairwise=2.0, half=False, dropout=0.0
+)
+
+
+def detection(folder: Path) -> LineMaterial:
+    splits = read_splits(ERROR_DETECTION, Samples(rows()))
+    return prepare(splits, RECIPE, cache=folder, workers=1, note=lambda text: None, task=DETECTION)
+
+
 # ── words of Java ────────────────────────────────────────────────────────────────────────────────────────
 
 HEADED = "@Override\npublic <T> int MASK_1(int MASK, T other) {\n    int n = MASK++; // one\n    return n >>> 2 && MASK_1(1, other);\n}"
@@ -214,7 +304,8 @@ def test_a_detector_is_trained_and_audited(
     assert card["baselines"][0]["test"]["f1"] == pytest.approx(2 / 3)
     told = capsys.readouterr().out
     assert "test F1" in told
-    assert "always buggy: F1 66.7%, accuracy 50.0%, 100.0% called buggy" in told
+    assert "always buggy: F1 66.7%, accuracy 50.0%, 100.0% called buggy, 50.0% of" in told
+    assert card["scores"]["test"]["pairs_right"] > 0.9
 
     model = LineModel.load("made", device="cpu")
     made = java if language == "java" else python
@@ -258,6 +349,33 @@ def test_a_detector_is_trained_and_audited(
 
 
 @pytest.mark.slow
+def test_a_detector_begins_from_a_network_that_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = written(tmp_path / "bugs.jsonl", rows("python"))
+    common = [
+        "--task",
+        "error-detection",
+        "--corpus",
+        table,
+        "--workers",
+        "1",
+        "--threads",
+        "1",
+        "--cache",
+        "c",
+    ]
+    begin = ["--from", "spe-checkpoint", "--pairwise", "1", "--epochs", "3", "--batch", "8"]
+    assert main(["train", "spe", *common, *begin, "--out", "made"]) == 0
+    assert "pairs right" in capsys.readouterr().out
+    card = json.loads(Path("made/model-card.json").read_text(encoding="utf-8"))
+    assert card["from"]["checkpoint"] == "spe-checkpoint"
+    assert card["recipe"]["pairwise"] == 1
+    assert card["scores"]["test"]["pairs_right"] > 0.9
+
+
+@pytest.mark.slow
 def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("project")
@@ -298,6 +416,7 @@ def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pyte
     ("words_", "message"),
     [
         (["--rarest-label", "3"], "--rarest-label is no option of task 'error-detection'"),
+        (["--task", "function-name", "--pairwise", "1"], "--pairwise is no option of task 'function-name'"),
         (["--size", "tiny"], "--size is no option of task 'error-detection'"),
         ([], "a detector needs functions with bugs and functions without; there is one kind"),
     ],

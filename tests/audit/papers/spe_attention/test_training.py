@@ -24,10 +24,11 @@ from codeaudit.audit.papers.lines.words import VARIABLE
 from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.spe_attention import material
+from codeaudit.audit.papers.spe_attention.baselines import copying, most_frequent
 from codeaudit.audit.papers.spe_attention.material import Examples, LineMaterial, LineRecipe
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.audit.papers.spe_attention.scores import JudgedLogits, copying, f1, most_frequent, scores, tune
+from codeaudit.audit.papers.spe_attention.scores import JudgedLogits, f1, scores, tune
 from codeaudit.audit.papers.spe_attention.training import LineLearner, initialise, threshold_of
 from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS
 from codeaudit.audit.records import Query
@@ -319,6 +320,7 @@ def test_pretraining_learns_to_find_words(tmp_path: Path, read: LineMaterial) ->
 
 
 def test_words_are_hidden_everywhere_or_alone_and_nothing_else_is(read: LineMaterial) -> None:
+    torch.manual_seed(0)
     learner = LineLearner(PRETRAINED, read)
     network = learner.make()
     shown: list[torch.Tensor] = []
@@ -338,7 +340,7 @@ def test_words_are_hidden_everywhere_or_alone_and_nothing_else_is(read: LineMate
                 if places.sum() > 1:
                     everywhere += bool(gone[places].all())
                     alone += not gone[places].all()
-    assert everywhere > alone > 0
+    assert min(everywhere, alone) > 10
     assert 0.02 < hidden / total < 0.15
 
 
