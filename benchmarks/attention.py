@@ -159,7 +159,8 @@ def noise(place: str, precision: str, *, count: int = 150) -> float:
         if NETWORKS[model.config.network].relation in ("mask", "distances"):
             variants.append(features.permuted(program.sample_lines(Random(number))))
         for variant in variants:
-            moved = model.logits([variant])[0].double() - together[number]
+            alone = model.logits([variant])[0].double()
+            moved = alone - together[number, : len(alone)]  # inputs with more words to copy have more logits
             worst = max(worst, float(moved.abs().max()))
     return worst
 
