@@ -19,7 +19,11 @@ HOMES = {
         "transforms/columns/",
         "codeaudit/cli/train.py",
     ),
-    "scipy": ("reports/statistics/", "transforms/columns/recovery.py"),
+    "scipy": (
+        "reports/statistics/",
+        "transforms/columns/recovery.py",
+        "audit/papers/spe_attention/baselines.py",
+    ),
     "statsmodels": ("reports/statistics/",),
     "scikit_posthocs": ("reports/statistics/",),
     "transformers": ("audit/models/hf/", "audit/papers/permutation_equivariance/"),
