@@ -49,7 +49,7 @@ from codeaudit.transforms.seeding import stream
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineRecipe(Recipe):
-    """How a network that reads lines is trained. The defaults are those of the bundled checkpoints.
+    """How a network that reads lines is trained. docs/models.md has the settings of the bundled checkpoints.
 
     Pretraining hides words of the training functions and learns to find them. The next stage learns the
     answers without the blocks: embeddings and head learn within seconds how much each word counts. Then the
