@@ -25,7 +25,9 @@ def write_checkpoint(
     words = {word: number for number, word in enumerate(WORDS)}
     tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
     tokenizer.save(str(folder / TOKENIZER))
-    shape = LineShape(vocabulary=len(words), labels=len(LABELS), width=16, layers=2, heads=4)
+    shape = LineShape(
+        vocabulary=len(words), labels=len(LABELS), width=16, layers=2, heads=4, neighbours=2, copying=True
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = build(network, shape, {})

@@ -326,6 +326,15 @@ def _index_select(given: Given) -> Axes:
     return _replaced(given.x, place, fixed(given.shape[place]))
 
 
+@_rule("pad constant_pad_nd")
+def _padded(given: Given) -> Axes:
+    """Axes that grow at their ends have an order. `pad` has two numbers an axis, and begins at the last."""
+    x, ends = given.x, given.get(1, "pad")
+    grown = {len(x) - 1 - number // 2 for number, count in enumerate(ends) if count}
+    freeze_all([tuple(x[place] for place in grown)])
+    return tuple(fixed(size) if place in grown else x[place] for place, size in enumerate(given.shape))
+
+
 @_rule("cumsum flip")
 def _along(given: Given) -> Axes:
     """Something that goes along some axes in order."""

@@ -83,7 +83,7 @@ class Batch:
     copies: Tensor | None = None
     """(B, T) which word to copy begins at each token, counted from 1, 0 for none; `None` without copying."""
     spoken: Tensor | None = None
-    """(B,) how many words to copy each input has; the largest is C."""
+    """(B, C) whether an input has so many words to copy; C is the largest number of them."""
 
     @property
     def real(self) -> Tensor:
@@ -104,6 +104,7 @@ def collate(inputs: Sequence[EncodedLines]) -> Batch:
     bound = all(one.referents is not None for one in inputs)
     copying = all(one.copies is not None for one in inputs)
     relation = np.zeros((len(inputs), len(inputs[0].relation), lines, lines), dtype=np.uint8)
+    spoken = np.zeros((len(inputs), max(one.spoken for one in inputs)), dtype=bool)
     for row, one in enumerate(inputs):
         count = len(one.ids)
         ids[row, :count] = one.ids
@@ -114,6 +115,7 @@ def collate(inputs: Sequence[EncodedLines]) -> Batch:
             referents[row, :count] = one.referents
         if one.copies is not None:
             copies[row, :count] = one.copies
+            spoken[row, : one.spoken] = True
     return Batch(
         ids=torch.from_numpy(ids),
         line=torch.from_numpy(line),
@@ -121,7 +123,7 @@ def collate(inputs: Sequence[EncodedLines]) -> Batch:
         relation=torch.from_numpy(relation),
         referents=torch.from_numpy(referents) if bound else None,
         copies=torch.from_numpy(copies) if copying else None,
-        spoken=torch.tensor([one.spoken for one in inputs]) if copying else None,
+        spoken=torch.from_numpy(spoken) if copying else None,
     )
 
 
@@ -328,11 +330,10 @@ class Trunk(nn.Module):
         return heard.scatter_add(1, batch.ids, strength)[:, self.label_tokens]
 
     def _copied(self, strength: Tensor, copies: Tensor, spoken: Tensor) -> Tensor:
-        """(B, T) strengths and words to copy, and (B,) how many of these there are, to the (B, C) votes."""
-        count = int(spoken.max())
-        heard = strength.new_zeros(len(strength), count + 1).scatter_add(1, copies, strength)[:, 1:]
-        absent = torch.arange(count, device=spoken.device) >= spoken[:, None]
-        return (self.vote_weight * torch.log1p(heard)).masked_fill(absent, -torch.inf)
+        """(B, T) strengths and words to copy, and (B, C) which of these there are, to the (B, C) votes."""
+        heard = strength.new_zeros(len(strength), spoken.shape[1] + 1)
+        heard = heard.scatter_add(1, copies, strength)[:, 1:]
+        return (self.vote_weight * torch.log1p(heard)).masked_fill(~spoken, -torch.inf)
 
     def _drop_tokens(self, x: Tensor) -> Tensor:
         """Drop whole tokens in training, so that the network relies on no single word."""

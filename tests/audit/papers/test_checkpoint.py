@@ -346,9 +346,9 @@ GETTER = (
 @pytest.mark.parametrize(
     ("name", "answer", "loudest"),
     [
-        ("spe-checkpoint", ("cache", "get"), 1.65496),
-        ("symc-checkpoint", ("cache", "get", "name"), 1.26526),
-        ("vanilla-checkpoint", ("cache", "get"), 0.19094),
+        ("spe-checkpoint", ("cache", "get"), -0.23891),
+        ("symc-checkpoint", ("cache", "get"), 0.63218),
+        ("vanilla-checkpoint", ("get",), 0.55335),
     ],
 )
 def test_a_bundled_checkpoint_answers_as_when_it_was_made(

@@ -92,6 +92,8 @@ EXACTLY_FREE: dict[str, tuple[Rule, dict[str, tuple[int, ...]], int, list[int]]]
     "largest": (lambda w, x: x / x.amax(-1, keepdim=True), {}, 12, [12]),
     "stacked": (lambda w, x: torch.stack([x, x * w["g"]]).sum(0), {"g": (12,)}, 12, [12]),
     "a column that is looked at for its shape": (lambda w, x: x * x[..., -1].shape[1], {}, 12, [12]),
+    "neighbours between zeros": (lambda w, x: F.pad(x, (0, 0, 1, 1))[:, :5] + F.pad(x, (0, 0, 1, 1), value=2.0)[:, 2:], {}, 12, [12]),
+    "columns between zeros": (lambda w, x: F.pad(x, (2, 2)), {}, 16, []),
     "expanded weight": (lambda w, x: x + w["c"].expand(2, 5, 12), {"c": (1, 1, 12)}, 12, [12]),
 }  # fmt: skip
 """Operation, more weights, width at the end, sizes of the groups that must be free."""
