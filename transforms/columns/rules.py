@@ -327,7 +327,7 @@ def _index_select(given: Given) -> Axes:
 
 
 @_rule("pad constant_pad_nd")
-def _padded(given: Given) -> Axes:
+def _lengthened(given: Given) -> Axes:
     """Axes that grow at their ends have an order. `pad` has two numbers an axis, and begins at the last."""
     x, ends = given.x, given.get(1, "pad")
     grown = {len(x) - 1 - number // 2 for number, count in enumerate(ends) if count}
