@@ -24,7 +24,6 @@ from codeaudit.transforms.dependence.graph import (
     common_ancestor_distances,
     interpretation_graph,
     layers,
-    longest_paths,
     program_dependence,
     symmetry_mask,
 )
@@ -91,7 +90,7 @@ def build_pdg(program: PythonProgram) -> None:
     predecessors = program.dependences().predecessors
     control = tuple(1 << parent if parent >= 0 else 0 for parent in program.parents)
     graph = program_dependence(predecessors, control)
-    common_ancestor_distances(graph, longest_paths(graph))
+    common_ancestor_distances(graph)
 
 
 def build_pig(program: PythonProgram, cap: int) -> bool:

@@ -13,9 +13,13 @@ i < j. They do not check this.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.dependence.effects import Effects
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 DENSE: Final = 32
 """Edges per line from which a table of all pairs is faster than a list of edges."""
@@ -168,6 +172,9 @@ def permute(predecessors: Sequence[int], order: Sequence[int]) -> tuple[int, ...
     return tuple(sum(1 << place[before] for before in bits(predecessors[line])) for line in order)
 
 
+COMPARED: Final = 2**18
+"""Keys of common ancestors that are compared at once."""
+
 PATHS: Final = 100_000
 """The most execution paths that are followed. A graph with more is incomplete and says so."""
 
@@ -175,9 +182,9 @@ PATHS: Final = 100_000
 class Distances(NamedTuple):
     """SYMC's d_ij = (p_ij, n_ij) for all pairs of lines, as two n × n tables."""
 
-    positive: list[list[int]]
+    positive: "npt.NDArray[np.int64]"
     """p_ij: longest path from the chosen common ancestor of i and j to i."""
-    negative: list[list[int]]
+    negative: "npt.NDArray[np.int64]"
     """n_ij: longest path from it to j."""
 
 
@@ -234,31 +241,33 @@ def _paths(flow: Sequence[Sequence[int]]) -> Iterator[list[int]]:
                 stack.append(([*path, following], used | {edge}))
 
 
-def common_ancestor_distances(predecessors: Sequence[int], longest: Sequence[Sequence[int]]) -> Distances:
+def common_ancestor_distances(predecessors: Sequence[int]) -> Distances:
     """SYMC's distances from the lowest common ancestor of each pair of lines.
 
     The lowest common ancestor is not unique in a graph without cycles. This function takes the common
-    ancestor with the smallest p + n, and among equals the last one in the text. A line is its own ancestor at
+    ancestor with the smallest p + n, among equals the deepest, then the one with the smallest p. So the
+    distances depend on the graph alone, and a legal order permutes them. A line is its own ancestor at
     distance 0. Pairs without a common ancestor get a constant: one more than the longest path of the graph.
-
-    Args:
-        predecessors: the graph.
-        longest: its longest paths (`longest_paths`).
     """
+    import numpy as np  # `--help` needs none
+
     count = len(predecessors)
-    reach = [mask | 1 << line for line, mask in enumerate(closure(predecessors))]
-    apart = 1 + max((length for row in longest for length in row), default=0)
-    positive = [[apart] * count for _ in range(count)]
-    negative = [[apart] * count for _ in range(count)]
-    for first in range(count):
-        for second in range(first, count):
-            best = None
-            for ancestor in bits(reach[first] & reach[second]):
-                to_first, to_second = longest[ancestor][first], longest[ancestor][second]
-                # `<=`: ancestors come in the order of the text, and the last of equals is taken.
-                if best is None or to_first + to_second <= sum(best):
-                    best = (to_first, to_second)
-            if best is not None:
-                positive[first][second], negative[first][second] = best
-                negative[second][first], positive[second][first] = best
+    paths = np.array(longest_paths(predecessors), np.int64).reshape(count, count)
+    apart = 1 + int(paths.max(initial=0))
+    depth = paths.max(0, initial=0)
+    absent = 4 * apart**3  # beyond every other key
+    to_first = (paths * (apart**2 + 1) + ((apart - depth) * apart)[:, None]).clip(0)
+    to_first[paths < 0] = absent
+    to_second = np.where(paths < 0, absent, paths * apart**2)
+    nearest = np.empty((count, count), np.int64)
+    missing = np.empty((count, count), bool)
+    rows = max(1, COMPARED // max(1, count**2))
+    for start in range(0, count, rows):
+        part = slice(start, start + rows)
+        keys = to_first[:, part, None] + to_second[:, None]
+        nearest[part] = keys.argmin(0)
+        missing[part] = keys.min(0) >= absent
+    lines = np.arange(count)
+    positive, negative = paths[nearest, lines[:, None]], paths[nearest, lines]
+    positive[missing] = negative[missing] = apart
     return Distances(positive, negative)

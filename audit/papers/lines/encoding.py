@@ -43,7 +43,7 @@ from codeaudit.audit.papers.lines.words import (
     words,
 )
 from codeaudit.audit.records import Failed
-from codeaudit.transforms.dependence.graph import common_ancestor_distances, longest_paths, symmetry_mask
+from codeaudit.transforms.dependence.graph import common_ancestor_distances, symmetry_mask
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import DEFAULT, find_language
@@ -57,7 +57,7 @@ Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
 `referents` it reads no relation, and variables by their identity instead of their names.
 """
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Increased whenever the features of the same text change, which invalidates remembered answers."""
 LINE_TOKENS: Final = 48
 """Lines are cut after this number of tokens. The cut is inside a line, so no reordering changes it."""
@@ -353,8 +353,8 @@ def _mask(predecessors: Sequence[int]) -> Bytes:
 
 def _distances(predecessors: Sequence[int]) -> Bytes:
     """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
-    found = common_ancestor_distances(predecessors, longest_paths(predecessors))
-    both: Bytes = np.minimum([found.positive, found.negative], FARTHEST).astype(np.uint8)
+    found = common_ancestor_distances(predecessors)
+    both: Bytes = np.minimum(np.stack(found), FARTHEST).astype(np.uint8)
     return both
 
 

@@ -1,9 +1,15 @@
 """PDG distances and the interpretation graph, on graphs small enough to see."""
 
 from itertools import pairwise
+from random import Random
 
+import numpy as np
+import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from codeaudit.transforms.dependence import graph as graph_module
+from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.effects import Effects
 from codeaudit.transforms.dependence.graph import (
     bits,
@@ -11,6 +17,7 @@ from codeaudit.transforms.dependence.graph import (
     common_ancestor_distances,
     interpretation_graph,
     longest_paths,
+    permute,
     program_dependence,
 )
 from tests.transforms.dependence.test_orders import relations
@@ -27,32 +34,56 @@ def test_the_program_dependence_graph_is_data_and_control_together() -> None:
 def test_distances_from_the_common_ancestor_of_a_diamond() -> None:
     # 0 -> 1 -> 3, 0 -> 2 -> 3, and 3 hangs on both: the common ancestor of 1 and 2 is 0.
     graph = (0, 0b1, 0b1, 0b110)
-    found = common_ancestor_distances(graph, longest_paths(graph))
+    found = common_ancestor_distances(graph)
     assert (found.positive[1][2], found.negative[1][2]) == (1, 1)
     assert (found.positive[1][3], found.negative[1][3]) == (0, 1)
     assert (found.positive[3][0], found.negative[3][0]) == (2, 0)
 
 
 def test_lines_without_a_common_ancestor_are_farther_apart_than_any_path() -> None:
-    found = common_ancestor_distances((0, 0, 0b1), longest_paths((0, 0, 0b1)))
+    found = common_ancestor_distances((0, 0, 0b1))
     assert (found.positive[0][1], found.negative[0][1]) == (2, 2)
 
 
 @given(relations(most=7))
 def test_distances_are_those_of_the_nearest_common_ancestor(relation: tuple[int, ...]) -> None:
     longest = longest_paths(relation)
-    found = common_ancestor_distances(relation, longest)
+    found = common_ancestor_distances(relation)
+    deep = [max(row[line] for row in longest) for line in range(len(relation))]
     reach = [mask | 1 << line for line, mask in enumerate(closure(relation))]
     for i in range(len(relation)):
         for j in range(len(relation)):
             shared = list(bits(reach[i] & reach[j]))
-            assert (found.positive[i][j], found.negative[i][j]) == (
-                found.negative[j][i],
-                found.positive[j][i],
-            )
-            if shared:
-                nearest = min(longest[a][i] + longest[a][j] for a in shared)
-                assert found.positive[i][j] + found.negative[i][j] == nearest
+            told = (found.positive[i][j], found.negative[i][j])
+            ways = [(longest[a][i], longest[a][j], deep[a]) for a in shared]
+            expected = min(ways, key=lambda way: (way[0] + way[1], -way[2], way[0]), default=None)
+            farthest = 1 + max(map(max, longest))
+            assert told == ((farthest, farthest) if expected is None else expected[:2])
+
+
+@given(relations(most=12), st.randoms(use_true_random=False))
+def test_a_legal_order_permutes_the_distances(relation: tuple[int, ...], rng: Random) -> None:
+    # Also where two common ancestors are as near: no choice between them goes by their place in the text.
+    order = list(orders.sample(relation, rng))
+    before = common_ancestor_distances(relation)
+    after = common_ancestor_distances(permute(relation, order))
+    for one, other in zip(before, after, strict=True):
+        assert (one[order][:, order] == other).all()
+
+
+def test_two_common_ancestors_as_near_are_told_apart_by_the_graph() -> None:
+    # The ancestors 0 and 1 are 1 and 2 away from 4, and 2 and 1 away from 5; 0 and 1 may change places.
+    relation = (0, 0, 0b10, 0b01, 0b0101, 0b1010)
+    found = common_ancestor_distances(relation)
+    swapped = common_ancestor_distances(permute(relation, [1, 0, 2, 3, 4, 5]))
+    assert (found.positive[4][5], found.negative[4][5]) == (swapped.positive[4][5], swapped.negative[4][5])
+
+
+def test_a_long_function_is_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    relation = tuple(Random(line).getrandbits(line) & Random(-line).getrandbits(line) for line in range(40))
+    whole = common_ancestor_distances(relation)
+    monkeypatch.setattr(graph_module, "COMPARED", 3 * 40 * 40)
+    assert all(map(np.array_equal, whole, common_ancestor_distances(relation)))
 
 
 def test_the_interpretation_graph_follows_every_path() -> None:
