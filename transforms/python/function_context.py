@@ -58,7 +58,13 @@ def function_context(source: str) -> FunctionContext:
 
 def obstacle_in_file(source: str, file: str) -> str | None:
     """Why a function cannot be rewritten in a file with this text; `None` if it can."""
-    return REBOUND if mentions(source, rebound_names(file)) else None
+    names = _KNOWN.intersection(_WORD.findall(source))
+    if not names:
+        return None
+    # Most files bind none of these names, which is seen without a syntax tree.
+    if file not in _REBOUND_IN and names.isdisjoint(_starred(file) | _bindable(file)):
+        return None
+    return None if names.isdisjoint(rebound_names(file)) else REBOUND
 
 
 def rebound_names(text: str) -> frozenset[str]:
@@ -67,11 +73,19 @@ def rebound_names(text: str) -> frozenset[str]:
     if found is not None:
         return found
     tree = None
-    # The interpreter's table costs half of a syntax tree, and few files rebind such a name.
-    if _declares_known(text) or _may_bind_known(text):
+    if _bindable(text):
         with suppress(SourceError):  # a text that does not parse is left alone elsewhere
             tree = parse(text)
     return _noted(text, _rebound_in(text, tree or ast.Module(body=[], type_ignores=[])))
+
+
+@lru_cache(maxsize=64)
+def _bindable(text: str) -> frozenset[str]:
+    """Names of builtins and modules that the text of a file may rebind, except by `import *`; without a tree.
+
+    The interpreter's table costs half of a syntax tree.
+    """
+    return frozenset(_declared(text) | _bound_at_top(text))
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -95,7 +109,7 @@ def _noted(text: str, found: frozenset[str]) -> frozenset[str]:
 def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
     names = _starred(text) | _rebound_by(own_nodes(tree.body))
     # A local called `list` rebinds nothing for other functions; the analysis sees it in its own function.
-    for scope in ast.walk(tree) if _declares_known(text) else ():
+    for scope in ast.walk(tree) if _declared(text) else ():
         if isinstance(scope, FunctionNode | ast.ClassDef):
             nodes = own_nodes(scope.body)
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
@@ -120,11 +134,11 @@ def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:
     return bound & _PLAIN_BUILTINS | variables & MODULE_NAMES
 
 
-def _declares_known(text: str) -> bool:
-    """Whether some function may declare the name of a builtin or module global."""
+def _declared(text: str) -> Set[str]:
+    """Names of builtins and modules that some function may declare global."""
     # Looking for the plain word first saves most searches.
     declared = _GLOBAL.findall(text) if "global" in text else ()
-    return not _KNOWN.isdisjoint(_WORD.findall(" ".join(declared)))
+    return _KNOWN.intersection(_WORD.findall(" ".join(declared)))
 
 
 def _starred(text: str) -> Set[str]:
@@ -137,8 +151,8 @@ def _starred(text: str) -> Set[str]:
     return names
 
 
-def _may_bind_known(text: str) -> bool:
-    """Whether the top level of a text may bind the name of a builtin or module.
+def _bound_at_top(text: str) -> Set[str]:
+    """Names of builtins and modules that the top level of a text may bind.
 
     What the interpreter's table says of comprehensions differs between versions: since Python 3.12 their
     variables stand there, and an assignment expression inside of them counts as a declaration.
@@ -148,19 +162,17 @@ def _may_bind_known(text: str) -> bool:
             warnings.simplefilter("ignore")
             table = symtable.symtable(text, "<text>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False  # it does not compile either
+        return frozenset()  # it does not compile either
+    found = set[str]()
     for name in _KNOWN.intersection(table.get_identifiers()):
         symbol = table.lookup(name)
-        if symbol.is_assigned() or symbol.is_declared_global():
-            return True
-        if symbol.is_imported() and name in _PLAIN_BUILTINS:
-            return True
-    return False
-
-
-def mentions(text: str, names: frozenset[str]) -> bool:
-    """Whether one of the names stands in a text as a word."""
-    return bool(names) and not names.isdisjoint(_WORD.findall(text))
+        if (
+            symbol.is_assigned()
+            or symbol.is_declared_global()
+            or (symbol.is_imported() and name in _PLAIN_BUILTINS)
+        ):
+            found.add(name)
+    return found
 
 
 def _is_alone(source: str) -> bool:

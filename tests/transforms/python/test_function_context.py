@@ -23,7 +23,7 @@ from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.function_context import (
     REBOUND,
     function_context,
-    mentions,
+    obstacle_in_file,
     rebound_in,
     rebound_names,
 )
@@ -170,8 +170,22 @@ def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
     assert isinstance(found, NotApplied)
     assert found.reason == REBOUND
     assert isinstance(outcome(text.replace("def len", "def length")), Perturbed)
-    assert mentions("x = len(y)", frozenset({"len"}))
-    assert not mentions("x = length(y)", frozenset({"len"}))
+
+
+def test_what_a_file_rebinds_is_told_without_its_tree_where_it_rebinds_nothing() -> None:
+    root = Path(ast.__file__).parent
+    told = 0
+    for path in sorted(root.glob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found = rebound_names(text)
+        assert found <= context._bindable(text) | context._starred(text)
+        for name in ("len", "open", "json", "type"):
+            context._REBOUND_IN.clear()
+            said = obstacle_in_file(f"def f(x):\n    return {name}(x)\n", text)
+            assert (said == REBOUND) == (name in found)
+            assert bool(context._REBOUND_IN) <= (name in context._bindable(text) | context._starred(text))
+            told += said is not None
+    assert told >= 5
 
 
 @pytest.mark.slow

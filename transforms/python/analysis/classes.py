@@ -77,7 +77,7 @@ class TextBindings:
         """As in `looks.Bindings`."""
         if self._bound["*"]:  # it may bind any name
             return {}
-        return {name: full for name, full in _imports(self._nodes.tree) if self._bound[name] == 1}
+        return {name: full for name, full in imports_of(self._nodes.tree) if self._bound[name] == 1}
 
     @cached_property
     def _classes(self) -> "_Classes":
@@ -318,7 +318,7 @@ class _Classes:
 _DATACLASS: Final = {"dataclass": "dataclasses"}
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """The names that a text imports at its top level, each with what it stands for."""
     for node in tree.body:
         match node:

@@ -29,6 +29,7 @@ from codeaudit.transforms.python.analysis.builder import (
 )
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
+from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
 from codeaudit.transforms.python.parsing import FunctionNode, shared_tree
 
@@ -154,8 +155,11 @@ def analyse_tree(
     dependence: Dependence = "strict",
     around: str = "",
     package: PackageSummary = NO_PACKAGE,
+    supposed: ShownLooks | None = None,
 ) -> PythonProgram:
     """As `analyse`, for a text that is already parsed; `tree` must be the syntax tree of `source`.
+
+    `supposed` stands for what a file shows, in the place of `around`.
 
     Raises:
         SourceError: the text is nested too deeply to be read.
@@ -168,9 +172,9 @@ def analyse_tree(
         own = shown = shown_looks(source, tree)
         if not alone:
             rebound |= shown.rebound
-        if around:
+        if around or supposed is not None:
             # The function itself may be all that is known.
-            file = own if around == source else looks_around(around)
+            file = supposed or (own if around == source else looks_around(around))
             # Above a method stands a wrapper line, and not its class.
             shown = replace(shown | file, bindings=file.bindings)
             rebound |= file.rebound

@@ -24,6 +24,7 @@ from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.python.analysis.classes import imports_of
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
     METHOD_EFFECTS,
@@ -33,6 +34,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     STR_METHODS,
     VIEWS,
 )
+from codeaudit.transforms.python.analysis.looks import PlainAttributes, QuietFunction, ShownLooks
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
@@ -144,58 +146,77 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
     program = analyse(source, dependence=dependence, package=package)
     # A function that is all of its text tells the same twice, unless it has the name of a builtin.
     told = bool(around) and (around != source or bool(program.rebound))
-    # To read a whole file takes ten times as long as to read one of its functions.
-    if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around)):
+    # To read a whole file takes forty times as long as to read one of its functions.
+    if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package)):
         program = analyse_tree(source, program.tree, dependence, around, package)
     return PythonOrdering(program)
 
 
-def _file_may_free(program: PythonProgram, around: str) -> bool:
+def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:
     """Whether the text around may show something that gives a function without another order one.
 
-    It can show that attributes of the first parameter are plain, what imported names stand for, and that
-    functions only look. So statements without any of these, and without a variable that one of them binds,
-    keep their effects; so do those that call a method of the first parameter, which no file shows. Of the
-    others, variables and exits stay.
+    It can show that attributes of `self` are plain, what imported names stand for, and that functions only
+    look. The analysis is told that it shows all of that. If no order is free then, the text is not read.
     """
-    function = program.tree.body[0]
-    if not isinstance(function, FunctionNode):
+    words = frozenset(_WORD.findall(program.source))
+    imports, unclear = _imports_in(around)
+    if not words.isdisjoint(unclear):
         return True
-    first = next((one.arg for one in (*function.args.posonlyargs, *function.args.args)), "")
-    words = "|".join(map(re.escape, sorted(_named_in(around, program.source))))
-    told = re.compile(rf"\b(?:{first or 'self'}\s*\.|(?:{words or 'import'})\b)")
-    called = re.compile(rf"\b{first or 'self'}(?:\s*\.\s*\w+)+\s*\(")
-    source = program.source.encode()
-    bound = set[str]()
-    """Variables of which the file may show more."""
+    functions = _looking(around, words)
+    # The type of a result frees, too: a new container is nobody else's, and numbers and texts run no code.
+    for gives in ("list", "int", "str") if functions else (None,):
+        supposed = ShownLooks(bindings=_Most(imports, functions, _fitting(program.tree, gives)))
+        most = analyse_tree(
+            program.source, program.tree, program.dependence, package=package, supposed=supposed
+        )
+        if any(map(is_movable, most.blocks)):
+            return True
+    return False
 
-    def open_(block: StatementBlock) -> bool:
-        effects = []
-        for one, effect in zip(block.statements, block.effects, strict=True):
-            text = source[one.start : one.end].decode()
-            if effect.reads & bound or told.search(text):
-                bound.update(effect.writes)
-                effect = effect if called.search(text) else effect.bound()
-            effects.append(effect)
-        returning = program.dependence == "returning"
-        return is_movable(replace(block, predecessors=conflicts(effects, returning=returning)))
 
-    return any(block.fixed is None and len(block.statements) > 1 and open_(block) for block in program.blocks)
+@dataclass(frozen=True, slots=True)
+class _Most:
+    """The most that a file can show: `looks.Bindings`."""
+
+    imports: Mapping[str, str]
+    functions: frozenset[str]
+    quiet: QuietFunction
+    """What each of these is."""
+
+    def called(self, name: str) -> QuietFunction | None:
+        """As of `Bindings`."""
+        return self.quiet if name in self.functions else None
+
+    def of_receiver(self, _: FunctionNode) -> Sequence[PlainAttributes]:
+        """As of `Bindings`."""
+        return (PlainAttributes(frozenset(), None),)
+
+
+def _fitting(tree: ast.Module, gives: str | None) -> QuietFunction:
+    """A function with a result of this type that every call in a text fits."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    words = sorted({word.arg for call in calls for word in call.keywords if word.arg})
+    args = ast.arguments(
+        posonlyargs=[],
+        args=[],
+        vararg=ast.arg("args"),
+        kwonlyargs=list(map(ast.arg, words)),
+        kw_defaults=[ast.Constant(None) for _ in words],
+        defaults=[],
+    )
+    return QuietFunction(args, 0, gives)
 
 
 _IMPORT: Final = re.compile(
-    r"^[ \t]*(from\b[^\n]*?)?\bimport\b[ \t]*(\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE
+    r"^[ \t]*((?:from\b[^\n]*?)?\bimport\b[ \t]*(?:\([^)]*\)|(?:[^\n]*\\\n)*[^\n]*))", re.MULTILINE
 )
-"""An import, from its first word on: what stands before `import`, and the names behind it."""
+"""An import, from its first word on."""
 _WORD: Final = re.compile(r"\w+")
 _DEFINED: Final = re.compile(r"^def[ \t]+(\w+)", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"^def[ \t]+(\w+)(.*(?:\n(?:[ \t)].*)?)*)", re.MULTILINE)
 """A function of the top level: its name, and its text from the parameters on."""
 _CALL: Final = re.compile(r"(\w+)\s*\(")
 _INSIDE: Final = re.compile(r"\bdef\b|\blambda\b")
-_KNOWN_MODULES: Final = frozenset(name.partition(".")[0] for name in MODULES.keys() | MODULE_NAMES) | {
-    "numpy"
-}
 _KNOWN_CALLS: Final = (
     BUILTINS
     | VIEWS
@@ -213,32 +234,37 @@ _KNOWN_CALLS: Final = (
 """What may stand before a parenthesis in a function that only looks, beside other functions of its file."""
 
 
-def _named_in(around: str, source: str) -> Iterator[str]:
-    """The names in a function about which its file may tell more; none is missing.
-
-    They are names imported from known modules, other names of such modules, and functions of the file that
-    may only look.
-    """
-    words = frozenset(_WORD.findall(source))
-    yield from words & _imported(around)
-    if words.isdisjoint(_defined(around)):
-        return
+def _looking(around: str, words: frozenset[str]) -> frozenset[str]:
+    """Those of the words that are functions of a file and may only look; none is missing."""
+    named = words & _defined(around)
+    if not named:
+        return named
     known = _KNOWN_CALLS | _defined(around)
-    for found in _FUNCTION.finditer(around):
+    return frozenset(
+        name
+        for name, text in _FUNCTION.findall(around)
         # What a function inside calls does not run.
-        if found[1] in words and (_INSIDE.search(found[2]) or known.issuperset(_CALL.findall(found[2]))):
-            yield found[1]
+        if name in named and (_INSIDE.search(text) or known.issuperset(_CALL.findall(text)))
+    )
 
 
 @lru_cache(maxsize=256)
-def _imported(text: str) -> frozenset[str]:
-    found = set[str]()
-    for source, names in _IMPORT.findall(text):
-        words = _WORD.findall(names)
-        modules = _WORD.findall(source)[1:2] if source else words
-        if (source or " as " in names) and not _KNOWN_MODULES.isdisjoint(modules):
-            found.update(words)
-    return frozenset(found)
+def _imports_in(text: str) -> tuple[Mapping[str, str], frozenset[str]]:
+    """The names that the import statements of a text bind, each with what it stands for, without the tree of
+    the text; then those of which that is not certain.
+    """
+    found: dict[str, str] = {}
+    unclear = set[str]()
+    for statement in _IMPORT.findall(text):
+        try:
+            given = dict(imports_of(parse(statement)))
+        except SourceError:  # words of a docstring
+            continue
+        for name, full in given.items():
+            # Without an import that binds it, the name of a module stands for that module.
+            if found.setdefault(name, full) != full or (name in MODULE_NAMES and name != full):
+                unclear.add(name)
+    return found, frozenset(unclear)
 
 
 @lru_cache(maxsize=256)
@@ -295,7 +321,8 @@ class PythonReorderBreaking(ReorderBreaking):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        full = analyse(source, around=self.around)
+        # The relation that `reorder` keeps.
+        full = _ordering(source, "strict", self.around, NO_PACKAGE).program
         return PythonBreakable(full, analyse(source, dependence="paper"))
 
 
