@@ -8,12 +8,14 @@ them against each other, devices and precisions are here. The card is for people
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -220,6 +222,103 @@ class PaperModel(ABC, Generic[C, N]):
         return Failed(reason=f"not {' or '.join(map(str.title, self.config.languages))}")
 
 
+Features = TypeVar("Features")
+"""What a network reads of a query."""
+
+
+class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
+    """A network that computes queries of similar size together, padded: `AnswersBatches`.
+
+    The other queries of a batch change a query's scores by arithmetic noise at most. On a processor, each
+    padded batch is computed on one thread, and several at once. So answers do not depend on the cores.
+    """
+
+    @abstractmethod
+    def read(self, query: Query) -> Features | Failed:
+        """What the network reads of a query in a language that it knows."""
+
+    @abstractmethod
+    def size(self, features: Features) -> int:
+        """Number of its tokens or nodes."""
+
+    @abstractmethod
+    def computed(self, inputs: Sequence[Features]) -> list[Prediction]:
+        """The predictions of a padded batch."""
+
+    @property
+    def at_once(self) -> int:
+        """As of `AnswersBatches`."""
+        return AT_ONCE if self.device == "cpu" else 1
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """As of `PaperModel`."""
+        return next(self.answers([queries]))[1]
+
+    def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
+        """As of `AnswersBatches`, in the order of the batches: while some are computed, the next are read."""
+        with cores() if self.device == "cpu" else nullcontext(_at_once) as begin:
+            open_: deque[_Open[Features]] = deque()
+            for number, queries in enumerate(batches):
+                open_.append(self._begun(number, queries, begin))
+                if len(open_) >= self.at_once:
+                    yield _ended(open_.popleft())
+            while open_:
+                yield _ended(open_.popleft())
+
+    def _begun(self, number: int, queries: Sequence[Query], begin: "_Begin") -> "_Open[Features]":
+        found: list[Prediction | None] = [None] * len(queries)
+        readable: list[tuple[int, Features]] = []
+        for place, query in enumerate(queries):
+            features = self.refused(query) or self.read(query)
+            if isinstance(features, Failed):
+                found[place] = features
+            else:
+                readable.append((place, features))
+        # By size, not in the order of the queries: less padding.
+        plan = by_size(readable, self.size, ROOM_ON_CPU if self.device == "cpu" else ROOM)
+        parts = [
+            (
+                [place for place, _ in some],
+                begin(partial(self.computed, [features for _, features in some])),
+            )
+            for some in plan
+        ]
+        return _Open(number, found, parts)
+
+
+ROOM: Final = 16_384
+"""Padded tokens or nodes that are computed together on a GPU; this bounds memory."""
+ROOM_ON_CPU: Final = 2048
+"""The same on a processor: small batches have little padding and stay in its caches, which saves 30 % of the
+time of batches of 32."""
+AT_ONCE: Final = 8
+"""Batches of queries under way on a processor: enough for all cores, and few that a killed run loses."""
+_Begin: TypeAlias = Callable[[Callable[[], list[Prediction]]], Callable[[], list[Prediction]]]
+"""Begins some work, and gives what waits for its result."""
+
+
+class _Open(NamedTuple, Generic[Features]):
+    """Queries under way."""
+
+    number: int
+    found: list[Prediction | None]
+    parts: list[tuple[list[int], Callable[[], list[Prediction]]]]
+    """The places of the queries that are computed together, and what waits for their predictions."""
+
+
+def _ended(some: _Open[Features]) -> tuple[int, list[Prediction]]:
+    for places, wait in some.parts:
+        for place, prediction in zip(places, wait(), strict=True):
+            some.found[place] = prediction
+    return some.number, [prediction for prediction in some.found if prediction is not None]
+
+
+def _at_once(work: Callable[[], list[Prediction]]) -> Callable[[], list[Prediction]]:
+    """Work that is done when it begins."""
+    result = work()
+    return lambda: result
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute on one thread: texts are too short to share, waiting takes longer than the work."""
@@ -231,22 +330,26 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-T = TypeVar("T")
-R = TypeVar("R")
+@contextmanager
+def cores() -> Iterator[_Begin]:
+    """Begins work on as many threads as torch may use; each piece is computed on one thread.
 
-
-def on_cores(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    """The results of `work` for each item, in order, on as many threads as torch may use.
-
-    Each item is computed on one thread. So its result does not depend on the number of cores.
+    What has not begun in the end is dropped.
     """
-    threads = min(torch.get_num_threads(), len(items))
+    threads = torch.get_num_threads()
     with one_thread():
         if threads < 2:
-            return [work(item) for item in items]
-        # Made anew for each call: a pool that is kept would be without its threads in a forked process.
-        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            return list(pool.map(work, items))
+            yield _at_once
+            return
+        # Made anew each time: a pool that is kept would be without its threads in a forked process.
+        pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+        try:
+            yield lambda work: pool.submit(work).result
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+T = TypeVar("T")
 
 
 def by_size(

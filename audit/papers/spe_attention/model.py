@@ -11,10 +11,8 @@ from codeaudit.audit.papers.checkpoint import (
     Config,
     Files,
     Known,
-    PaperModel,
+    PaddedModel,
     broken,
-    by_size,
-    on_cores,
 )
 from codeaudit.audit.papers.lines.encoding import VERSION, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.tasks import TASKS
@@ -27,11 +25,6 @@ from codeaudit.transforms.language import DEFAULT
 
 KEPT: Final = 16
 """Scores that an answer carries."""
-TOKENS_AT_ONCE: Final = 16_384
-"""Padded tokens of a batch; this bounds memory."""
-TOKENS_ON_CPU: Final = 2048
-"""The same on a processor: small batches have little padding and stay in its caches, which saves 30 % of the
-time of batches of 32."""
 NOISE: Final[Mapping[str, float]] = {"float64": 1e-12, "float32": 1e-4, "float16": 0.1, "bfloat16": 0.5}
 """How far a logit moves when its input is computed in another batch, padded differently, or with its lines
 in another legal order. Measured on the bundled checkpoints (`benchmarks/attention.py --noise`) and rounded
@@ -84,11 +77,8 @@ class LineConfig(Config):
         return build(self.network, self.shape, self.options)
 
 
-class LineModel(PaperModel[LineConfig, LineNetwork]):
-    """A trained network as a model.
-
-    Batches are padded. The other queries of a batch change a query's scores by arithmetic noise at most.
-    """
+class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
+    """A trained network as a model."""
 
     config_type = LineConfig
     shown = VERSION
@@ -118,27 +108,16 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         """As of `ChecksInput`."""
         return self.refused(query) or self.encoder.refusal(query.source, query.language)
 
-    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As of `PaperModel`."""
-        found: list[Prediction | None] = [None] * len(queries)
-        readable: list[tuple[int, EncodedLines]] = []
-        for number, query in enumerate(queries):
-            features = self.refused(query) or self.encoder.encode(query.source, query.language)
-            if isinstance(features, Failed):
-                found[number] = features
-            else:
-                readable.append((number, features))
-        # By length, not in the order of the queries: less padding.
-        on_cpu = self.device == "cpu"
-        plan = by_size(readable, lambda one: len(one.ids), TOKENS_ON_CPU if on_cpu else TOKENS_AT_ONCE)
-        batches = [[features for _, features in some] for some in plan]
-        computed = on_cores(self._answers, batches) if on_cpu else map(self._answers, batches)
-        for some, predictions in zip(plan, computed, strict=True):
-            for (number, _), prediction in zip(some, predictions, strict=True):
-                found[number] = prediction
-        return [prediction for prediction in found if prediction is not None]
+    def read(self, query: Query) -> EncodedLines | Failed:
+        """As of `PaddedModel`."""
+        return self.encoder.encode(query.source, query.language)
 
-    def _answers(self, inputs: Sequence[EncodedLines]) -> list[Prediction]:
+    def size(self, features: EncodedLines) -> int:
+        """As of `PaddedModel`."""
+        return len(features.ids)
+
+    def computed(self, inputs: Sequence[EncodedLines]) -> list[Prediction]:
+        """As of `PaddedModel`."""
         return self._predictions(self.logits(inputs), [one.words for one in inputs])
 
     @torch.no_grad()

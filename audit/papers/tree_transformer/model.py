@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
-from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, by_size, on_cores
+from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaddedModel
 from codeaudit.audit.papers.lines.encoding import KEPT
 from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.tree_transformer.batches import collate, whole
@@ -32,10 +32,6 @@ from codeaudit.transforms.language import DEFAULT
 
 TASK: Final = FUNCTION_NAME.name
 SPELLINGS: Final = ("whole", "subtokens")
-NODES_AT_ONCE: Final = 16_384
-"""Padded nodes of a batch; with the square of the size this bounds memory."""
-NODES_ON_CPU: Final = 2048
-"""The same on a processor, whose caches hold such a batch."""
 NOISE: Final[Mapping[str, float]] = {"float64": 1e-12, "float32": 5e-5, "float16": 0.03, "bfloat16": 0.1}
 """How far a logit moves when its tree is computed in another batch or padded differently. Measured on 2,004
 functions with the bundled checkpoint, and rounded up by a factor of five or more: 1.1e-14, 7.6e-6, 5.9e-3 and
@@ -90,13 +86,11 @@ class TreeConfig(Config):
         return namer(self.network, self.shape, self.options)
 
 
-class TreeModel(PaperModel[TreeConfig, Namer]):
+class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
     """A trained network as a model: it says a name word by word, each time the most probable word.
 
     The answer is the set of the words. Its scores are their logits. Its margin is the smallest amount by
     which all logits would have to move for another word at some place.
-
-    Batches are padded. The other queries of a batch change a query's scores by arithmetic noise at most.
     """
 
     config_type = TreeConfig
@@ -125,26 +119,16 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         """See `NOISE`."""
         return NOISE[self.precision]
 
-    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As of `PaperModel`."""
-        found: list[Prediction | None] = [None] * len(queries)
-        readable: list[tuple[int, TreeInput]] = []
-        for number, query in enumerate(queries):
-            features = self.refused(query) or self._read(query.source, query.language)
-            if isinstance(features, Failed):
-                found[number] = features
-            else:
-                readable.append((number, features))
-        on_cpu = self.device == "cpu"
-        plan = by_size(readable, lambda tree: len(tree.types), NODES_ON_CPU if on_cpu else NODES_AT_ONCE)
-        batches = [[features for _, features in some] for some in plan]
-        computed = on_cores(self._answers, batches) if on_cpu else map(self._answers, batches)
-        for some, predictions in zip(plan, computed, strict=True):
-            for (number, _), prediction in zip(some, predictions, strict=True):
-                found[number] = prediction
-        return [prediction for prediction in found if prediction is not None]
+    def read(self, query: Query) -> TreeInput | Failed:
+        """As of `PaddedModel`."""
+        return self._read(query.source, query.language)
 
-    def _answers(self, inputs: Sequence[TreeInput]) -> list[Prediction]:
+    def size(self, features: TreeInput) -> int:
+        """As of `PaddedModel`."""
+        return len(features.types)
+
+    def computed(self, inputs: Sequence[TreeInput]) -> list[Prediction]:
+        """As of `PaddedModel`."""
         return self._predictions(self.said(inputs))
 
     def said(self, inputs: Sequence[TreeInput]) -> Said:

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -12,15 +13,16 @@ import torch
 from safetensors.torch import save_file
 
 from codeaudit.audit import checkpoints
+from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.papers.checkpoint import CONFIG, on_cores, read_json, usable_device
+from codeaudit.audit.papers.checkpoint import CONFIG, cores, read_json, usable_device
 from codeaudit.audit.papers.lines import encoding
 from codeaudit.audit.papers.lines.encoding import EncodedLines
 from codeaudit.audit.papers.lines.words import LineProgram, analyse
 from codeaudit.audit.papers.registry import load as load_trained
 from codeaudit.audit.papers.spe_attention.model import KEPT, LineConfig, LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
-from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -150,22 +152,49 @@ def test_the_bundled_models_of_a_run_read_each_text_once(monkeypatch: pytest.Mon
 def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -> None:
     begun: list[int] = []
 
-    def work(item: int) -> int:
+    def work(item: int) -> list[Prediction]:
         assert torch.get_num_threads() == 1
         begun.append(item)
         if item == 3:
             raise error
         time.sleep(0.01)
-        return item
+        return [Predicted(answer=str(item))]
+
+    def worked(items: range) -> list[list[Prediction]]:
+        with cores() as begin:
+            waiting = [begin(partial(work, item)) for item in items]
+            return [wait() for wait in waiting]
 
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        assert on_cores(work, [0, 1, 2]) == [0, 1, 2]
+        assert worked(range(3)) == [[Predicted(answer=str(item))] for item in range(3)]
         with pytest.raises(error):
-            on_cores(work, range(100))
+            worked(range(100))
         assert len(begun) < 50
         assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", ["spe-checkpoint", "tree-checkpoint"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: int) -> None:
+    model = load_trained(name, device="cpu", precision=None)
+    texts = [query(text) for text in (*stdlib.sample(40), "no Python", *SMALL)]
+    batches = [texts[:1], [], texts[1:4], *([one] for one in texts[4:20]), texts[20:], texts[::-1]]
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        assert isinstance(model, AnswersBatches)
+        found = list(model.answers(batches))
+        assert [number for number, _ in found] == list(range(len(batches)))
+        assert [answers for _, answers in found] == [model.predict(some) for some in batches]
+        # Only what is needed next is read, so the memory of a run does not grow with its queries.
+        endless = model.answers(iter(lambda: texts[1:2], None))
+        assert next(endless)[1] == model.predict(texts[1:2])
+        del endless
+        assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
 

@@ -28,8 +28,8 @@ from codeaudit.transforms.python.analysis.builder import (
     StatementContext,
 )
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
-from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.analysis.looks import ShownLooks
+from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
 from codeaudit.transforms.python.parsing import FunctionNode, shared_tree
 

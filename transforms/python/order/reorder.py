@@ -20,7 +20,6 @@ from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
-from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts

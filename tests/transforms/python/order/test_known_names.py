@@ -16,6 +16,7 @@ import pytest
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.analysis import program
+from codeaudit.transforms.python.analysis.shown import looks_around
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.reordering import is_movable
 from tests.transforms.python.order.test_acting_looks import indented
@@ -322,7 +323,7 @@ def test_a_file_is_read_where_it_frees_an_order_and_seldom_in_vain() -> None:
                 continue
             if any(map(is_movable, alone.blocks)):
                 continue
-            with patch.object(program, "looks_around", wraps=program.looks_around) as read:
+            with patch.object(program, "looks_around", wraps=looks_around) as read:
                 found = allowed(method, file)
                 asked = read.called
                 whole = program.analyse_tree(method, alone.tree, around=file)
@@ -344,7 +345,7 @@ def test_a_file_is_read_where_it_frees_an_order_and_seldom_in_vain() -> None:
 )
 def test_imports_are_read_without_the_tree_of_the_file(imports: str) -> None:
     function, file = after(imports, "a = deque()")
-    with patch.object(program, "looks_around", wraps=program.looks_around) as read:
+    with patch.object(program, "looks_around", wraps=looks_around) as read:
         # Two imports of one name: only the tree says what it stands for, if anything.
         assert allowed(function, file) == (not imports.startswith("try"))
     assert read.called
