@@ -22,6 +22,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from tokenizers import Tokenizer
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
@@ -186,7 +187,8 @@ class PaperModel(ABC, Generic[C, N]):
         weights = _weights(folder / WEIGHTS)
         try:
             _check_sizes(config, weights)
-            network = config.build()
+            with _Undrawn():
+                network = config.build()
             network.load_state_dict(weights)  # refuses missing, unknown and misshapen tensors
             return cls(config, network, Files(place, folder, tokenizer), device=device)
         except (RuntimeError, UsageError, MemoryError, *DAMAGED) as error:
@@ -464,12 +466,27 @@ def _check_sizes(config: Config, weights: Mapping[str, torch.Tensor]) -> None:
     # Every layer has tensors. Checked first, because even modules without memory take time to make.
     if getattr(sizes, "layers", 0) > len(weights):
         raise ValueError(f"{CONFIG} says {sizes.layers} layers, the file has {len(weights)} tensors")
-    with torch.device("meta"):
+    with torch.device("meta"), _Undrawn():
         made = config.build()
     wanted = sum(one.numel() for one in (*made.parameters(), *made.buffers()))
     found = sum(one.numel() for one in weights.values())
     if wanted > 2 * found + _TABLES:
         raise ValueError(f"{CONFIG} says {wanted:,} numbers, the file has {found:,}")
+
+
+class _Undrawn(TorchFunctionMode):
+    """Random initial weights are not drawn, because those of a file replace them.
+
+    On the device `meta`, drawing imports torch's compiler, which takes two seconds.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return kwargs.get("tensor", args[0] if args else None)
+        return func(*args, **kwargs)
 
 
 def usable_precision(name: str) -> str:

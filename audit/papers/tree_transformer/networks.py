@@ -151,7 +151,7 @@ class TreeBlock(nn.Module):
         """Values and output of the cross attention start at the identity: it passes states on as they are."""
         if self.cross is not None:
             for layer in (self.cross.value, self.cross.outward):
-                nn.init.eye_(layer.weight)
+                layer.weight.zero_().fill_diagonal_(1)
 
     def keeping(self, memory: Tensor) -> SaidSoFar:
         """The state in which no word is said yet of an encoded tree, (B, n, d)."""
@@ -202,7 +202,7 @@ class Embedded(nn.Module):
         self.scale = math.sqrt(shape.width)
         with torch.no_grad():
             for table in (self.types, self.values):
-                table.weight.normal_(0, shape.width**-0.5)
+                nn.init.normal_(table.weight, std=shape.width**-0.5)
                 table.weight[0] = 0
 
     def forward(self, batch: TreeBatch) -> Tensor:
@@ -251,7 +251,7 @@ class Namer(nn.Module):
         self.register_buffer("spoken", torch.full((1 + shape.names,), END_ID))
         with torch.no_grad():
             # Small, so that the first words are chosen by what they are, not by where they stand.
-            self.places.weight.normal_(0, 0.02)
+            nn.init.normal_(self.places.weight, std=0.02)
             for block in self.decoder:
                 assert isinstance(block, TreeBlock)
                 block.listen_plainly()

@@ -1,6 +1,8 @@
 """Checkpoint folders: what they answer, and what they say when something is wrong with them."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -413,3 +415,20 @@ def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str)
         assert moved > 100 * model.noise
     else:
         assert moved <= model.noise
+
+
+def test_bundled_checkpoints_answer_without_the_compiler_of_torch() -> None:
+    """Drawing initial weights on the device `meta` imports it, which takes two seconds."""
+    program = (
+        "import sys; from codeaudit.audit import checkpoints; from codeaudit.audit.papers.registry import load\n"
+        "from codeaudit.audit.records import Query\n"
+        "for folder in sorted(checkpoints.FOLDER.glob('*-checkpoint')):\n"
+        "    model = load(folder.name, device='cpu', precision=None)\n"
+        "    model.predict([Query(task=model.task, language='python', source='def MASK(a):\\n    return a\\n')])\n"
+        "    assert all(weight.isfinite().all() for weight in model.module.parameters())\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "torch.nn" in done.stdout.split()
+    assert not {"torch._dynamo", "sympy"} & set(done.stdout.split())
