@@ -81,6 +81,8 @@ class NetworkFamily:
     networks: tuple[str, ...]
     tasks: Mapping[str, frozenset[str]]
     """The options that it takes for each task, beside `COMMON`."""
+    exact: bool = False
+    """Whether it is trained in float32 on a processor unless the user asks for another precision."""
     best_known_for: tuple[str, ...] = ()
     """Networks of several families that are trained here unless a task is named."""
 
@@ -114,6 +116,7 @@ FAMILIES: Final = (
         model="TermModel",
         networks=("renamer", "vanilla", "augmented", "canonicalized"),
         tasks={"throughput": _TERM_OPTIONS, "derivative": _TERM_OPTIONS - {"implied"}},
+        exact=True,
         best_known_for=("renamer",),
     ),
     NetworkFamily(

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from os import cpu_count
 from pathlib import Path
@@ -323,7 +322,7 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option(
     "--half/--full",
     default=None,
-    help="Multiply in bfloat16 or in float32.  [default: bfloat16; Renamer on a CPU: float32]",
+    help="Multiply in bfloat16 or in float32.  [default: --precision auto; Renamer on a CPU: --full]",
 )
 @click.option(
     "--precision",
@@ -422,27 +421,28 @@ def train(
         options = {**_of_task({"pretrain_epochs": 0, "bag_epochs": 0, **sizes}, family, task), **options}
         structure = {**structure_before, **structure}
     device = usable_device(own_device(options.get("device", "cpu")))
-    options |= _precision(precision, options, device, out)
     kinds = () if logs is None else log_kinds(logs)
     if threads is not None:
         torch.set_num_threads(threads)
-    request = registry.TrainingRequest(
-        network=model,
-        task=TASKS.get(task),
-        options=options,
-        train=corpus,
-        valid=valid,
-        test=test,
-        cache=cache or default_folder(),
-        workers=workers,
-        note=note,
-        columns=named,
-        limit=limit,
-        structure=structure,
-    )
     with joined(device) as processes:
-        if not processes.first:
-            request = replace(request, note=lambda text: None)
+        settings = _precision(precision, options, device, out, exact=family.exact)
+        if "half" in settings:
+            # Each process measures, and two may differ.
+            settings["half"] = processes.from_first(settings["half"])
+        request = registry.TrainingRequest(
+            network=model,
+            task=TASKS.get(task),
+            options=options | settings,
+            train=corpus,
+            valid=valid,
+            test=test,
+            cache=cache or default_folder(),
+            workers=workers,
+            note=note if processes.first else lambda text: None,
+            columns=named,
+            limit=limit,
+            structure=structure,
+        )
         # The others are silent, and find in the cache what the first has read.
         with processes.first_alone():
             learner = registry.learner(family, request)
@@ -461,8 +461,10 @@ def _of_task(settings: Mapping[str, object], family: registry.NetworkFamily, tas
     return {name: value for name, value in settings.items() if not registry.foreign(family, task, name)}
 
 
-def _precision(name: str | None, options: dict[str, Any], device: str, out: Path) -> dict[str, Any]:
-    """The settings `device` and `half` of the recipe.
+def _precision(
+    name: str | None, options: dict[str, Any], device: str, out: Path, *, exact: bool
+) -> dict[str, Any]:
+    """The settings `device` and `half` of the recipe; `exact`: float32 on a processor unless asked.
 
     Raises:
         UsageError: two precisions are asked for.
@@ -475,6 +477,6 @@ def _precision(name: str | None, options: dict[str, Any], device: str, out: Path
     found: dict[str, Any] = {} if device == "cpu" else {"device": device}
     # A resumed training goes on in its precision, also if the measurement would say otherwise today.
     before = saved_recipe(out / STATE_FILE).get("half")
-    if name == "auto" or (name is None and "half" not in options and device != "cpu"):
+    if name == "auto" or (name is None and "half" not in options and (device != "cpu" or not exact)):
         return found | {"half": faster_in_half(device) if before is None else before}
     return found if name is None else found | {"half": name == "bfloat16"}

@@ -33,7 +33,7 @@ from codeaudit.audit.papers.spe_attention.training import LineLearner, initialis
 from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS
 from codeaudit.audit.records import Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.training import trainer
+from codeaudit.audit.training import speed, trainer
 from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
@@ -547,7 +547,6 @@ def test_options_that_do_not_fit_are_usage_errors(
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_columns_of_a_table_can_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "rows.jsonl"
     rows = [{"func": text, "path": f"{number % 97}.py"} for number, text in enumerate(stdlib.sample(220))]
@@ -561,6 +560,42 @@ def test_the_columns_of_a_table_can_be_named(tmp_path: Path, capsys: pytest.Capt
     assert main([*words, *small.split(), "--columns", "sauce=func"]) == 2
     assert main([*words, *small.split(), "--columns", "source=func,file=path"]) == 0
     assert (tmp_path / "out/model.safetensors").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faster", [True, False])
+def test_without_a_precision_a_training_takes_the_faster_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: bool
+) -> None:
+    monkeypatch.setattr(speed, "faster_in_half", lambda device: faster)
+
+    def half(network: str, *words: str) -> bool:
+        out = tmp_path / f"{network}{len(words)}"
+        common = ["--out", str(out), "--batch", "4", "--workers", "1"]
+        sizes = ["--width", "16", "--layers", "2", "--heads", "4", "--steps", "2"]
+        assert main(["train", network, *common, *sizes, *words]) == 0
+        told: bool = json.loads((out / "model-card.json").read_text("utf-8"))["recipe"]["half"]
+        return told
+
+    functions = ["--corpus", "stdlib:argparse,tarfile,ast", "--vocabulary", "400", "--bag-epochs", "0"]
+    assert half("spe", *functions) == faster
+    assert half("spe", *functions, "--full") is False
+    # The networks of Renamer's paper are so small that converting their numbers takes longer.
+    expressions = [
+        word
+        for name in ("corpus", "valid", "test")
+        for word in (f"--{name}", f"algebra:{name.replace('corpus', 'train')}:60")
+    ]
+    assert half("renamer", "--task", "derivative", *expressions) is False
+
+
+@pytest.mark.parametrize(("half", "faster"), [(1.1, False), (1.5, True), (0.02, False)])
+def test_bfloat16_has_to_be_faster_by_more_than_converting_costs(
+    monkeypatch: pytest.MonkeyPatch, half: float, faster: bool
+) -> None:
+    reached = {True: half * 1e10, False: 1e10}
+    monkeypatch.setattr(speed, "peak", lambda device, half: reached[half])
+    assert speed.faster_in_half("cpu") is faster
 
 
 def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
