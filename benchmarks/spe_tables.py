@@ -1,12 +1,14 @@
-"""Tables 4, 5 and 6 of the SPE paper, scaled down: bugs and names of Java methods.
+"""Tables 1 and 3 to 6 of the SPE paper, scaled down: bugs and names of Java methods, names in Python.
 
-    python benchmarks/spe_java.py --defects TABLE --names TABLE --out DIR
-    python benchmarks/spe_java.py --defects TABLE --out DIR --epochs 2 --seeds 2       a small budget
+    python benchmarks/spe_tables.py --defects TABLE --names TABLE --python TABLE --out DIR
+    python benchmarks/spe_tables.py --defects TABLE --out DIR --epochs 2 --seeds 2       a small budget
+    python benchmarks/spe_tables.py --python TABLE --networks spe,spe-all,spe-no-positions --out DIR
 
 TABLE is a corpus with splits, as `codeaudit run --corpus` takes it before `:SPLIT`: methods with labels 0 and
-1 for --defects, methods with names for --names. Every network is trained once for each seed, then audited on
-the test split: its F1, the share of methods whose answer another legal order of the statements changes
-(one order for each method, as in the paper), and its F1 under attack, the lowest of four orders.
+1 for --defects, functions with names for --names (Java) and --python. Every network is trained once for each
+seed, then audited on the test split: its F1, the share of functions whose answer another legal order of the
+statements changes (one order for each function, as in the paper), and its F1 under attack, the lowest of four
+orders.
 
 Each result is a line of DIR/trials.jsonl and is not trained again. An interrupted training goes on. The
 tables are printed and written to DIR/tables.md.
@@ -17,7 +19,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -33,7 +35,6 @@ from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
 from codeaudit.audit.papers.spe_attention import material
 from codeaudit.audit.papers.spe_attention.material import LineMaterial, LineRecipe
 from codeaudit.audit.papers.spe_attention.model import LineModel
-from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.papers.spe_attention.training import LineLearner
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import TASKS
@@ -41,6 +42,7 @@ from codeaudit.audit.run import AuditSetup, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from codeaudit.audit.training import trainer
+from codeaudit.audit.training.speed import faster_in_half
 from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.trainer import TrainingProgress
 from codeaudit.reports.observations import Observation, observe
@@ -48,6 +50,7 @@ from codeaudit.reports.records import Better, Metric
 from codeaudit.reports.scores import score
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
+from codeaudit.transforms.dependence.relations import TRAINABLE, Dependence, related_name
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.records import Perturbed, Sample
 
@@ -86,22 +89,43 @@ class Printed:
 
     weights: str
     f1: float
-    violations: float
+    violations: float | None = None
     attacked: float | None = None
 
 
 class Table(NamedTuple):
-    """One task with the paper's figures."""
+    """One task and corpus with the paper's figures."""
 
     title: str
     option: str
+    task: str
     paper: Mapping[str, Printed]
+
+
+class Row(NamedTuple):
+    """A network with options, as a row of a table."""
+
+    network: str
+    options: Mapping[str, object]
+
+
+ROWS: Final[Mapping[str, Row]] = {
+    "spe": Row("spe", {}),
+    "spe-all": Row("spe", {"all_heads": True}),
+    "spe-no-positions": Row("spe", {"line_positions": False}),
+    "spe-additive": Row("spe", {"mask_mode": "additive"}),
+    "symc": Row("symc", {}),
+    "symc-far": Row("symc", {"sign": 1}),
+    "vanilla": Row("vanilla", {}),
+}
+"""`spe-all` and `spe-no-positions` are the ablations of Table 3. `symc-far` has the paper's sign."""
 
 
 TABLES: Final[Mapping[str, Table]] = {
     "error-detection": Table(
         "Table 4: error detection on Defects4J",
         "defects",
+        "error-detection",
         {
             "CodeBERT": Printed(weights="476M", f1=62.2, violations=4.1),
             "GraphCodeBERT": Printed(weights="481M", f1=61.7, violations=1.3),
@@ -114,12 +138,26 @@ TABLES: Final[Mapping[str, Table]] = {
     "function-name": Table(
         "Tables 5 and 6: function names of Java",
         "names",
+        "function-name",
         {
             "code2seq": Printed(weights="6.3M", f1=25.5, violations=61, attacked=13.4),
             "CodeLlama": Printed(weights="7B", f1=31.7, violations=18, attacked=26.2),
             "WizardCoder": Printed(weights="3B", f1=33.9, violations=14),
             "symc": Printed(weights="68.4M", f1=36.3, violations=0),
             "spe": Printed(weights="68.4M", f1=39.0, violations=0, attacked=39.0),
+        },
+    ),
+    "python-names": Table(
+        "Tables 1, 3 and 6: function names of Python (Table 3 prints 39.0 for SPE)",
+        "python",
+        "function-name",
+        {
+            "code2seq": Printed(weights="6.3M", f1=27.3, attacked=14.9),
+            "CodeLlama": Printed(weights="7B", f1=32.9, violations=14.2, attacked=26.5),
+            "symc": Printed(weights="72.9M", f1=33.2),
+            "spe": Printed(weights="72.9M", f1=37.1, violations=0, attacked=37.1),
+            "spe-all": Printed(weights="72.9M", f1=38.2),
+            "spe-no-positions": Printed(weights="72.9M", f1=22.5),
         },
     ),
 }
@@ -143,12 +181,19 @@ class Settings(Budget):
     epochs: int
     batch: int
     rate: float
+    dependence: Dependence
 
-    def recipe(self, network: str, seed: int) -> LineRecipe:
+    def recipe(self, row: str, seed: int) -> LineRecipe:
         """One training."""
         # As in the paper, without neighbours and copying.
-        own = {"neighbours": 0, "copying": False, "rarest_label": 10}
-        return self.recipe_of(LineRecipe, network=network, seed=seed, **own)
+        own = {"neighbours": 0, "copying": False, "rarest_label": 10, "half": self.half}
+        entry = ROWS[row]
+        return self.recipe_of(LineRecipe, network=entry.network, options=entry.options, seed=seed, **own)
+
+    @property
+    def half(self) -> bool:
+        """Whether this processor multiplies faster in bfloat16; the results differ by rounding alone."""
+        return faster_in_half("cpu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,8 +224,15 @@ def ground(task: Task, spec: str, settings: Settings) -> Ground:
         valid=drawn("valid", settings.valid),
         test=drawn("test", settings.test),
     )
-    plan = SuitePlan(transforms=(settings.transform,), variants=ORDERS, seed=DRAWN, sites="all")
-    return Ground(task=task, splits=splits, suite=tuple(cases(splits.test, plan, workers=1)))
+    name = related_name(settings.transform, settings.dependence)
+    plan = SuitePlan(transforms=(name,), variants=ORDERS, seed=DRAWN, sites="all")
+    suite = map(_as_published, cases(splits.test, plan, workers=1))
+    return Ground(task=task, splits=splits, suite=tuple(suite))
+
+
+def _as_published(case: Case) -> Case:
+    """The case with orders of the paper's relation counted as the paper counts them: as meaning-keeping."""
+    return replace(case, outcomes=tuple(replace(one, kind="preserving") for one in case.outcomes))
 
 
 @dataclass(kw_only=True)
@@ -215,10 +267,9 @@ def prepared(found: Ground, asked: LineRecipe, cache: Path) -> LineMaterial:
 
 
 def measure(
-    network: str, seed: int, settings: Settings, found: Ground, read: LineMaterial, out: Path
+    network: str, task: str, seed: int, settings: Settings, found: Ground, read: LineMaterial, out: Path
 ) -> Trial:
-    """Train one network, and audit it."""
-    task = found.task.name
+    """Train one row of a table, and audit it."""
     asked = settings.recipe(network, seed)
     place = out / "unfinished" / f"{task}-{network}-{seed}"
     place.mkdir(parents=True, exist_ok=True)
@@ -280,8 +331,8 @@ def table(trials: Sequence[Trial], task: str) -> str:
     """Markdown: means in percent with standard errors; bold is what the tests call best."""
     entry = TABLES[task]
     own = [trial for trial in trials if trial.size == task]
-    networks = [name for name in NETWORKS if any(trial.network == name for trial in own)]
-    columns = [*COLUMNS, MOVABLE, *([ACCURACY, CALLED] if task == ERROR_DETECTION.name else [])]
+    networks = [name for name in ROWS if any(trial.network == name for trial in own)]
+    columns = [*COLUMNS, MOVABLE, *([ACCURACY, CALLED] if entry.task == ERROR_DETECTION.name else [])]
     metrics = {column.score: _metric(own, networks, column) for column in columns}
     papers = [f"paper: {column.head}" for column in COLUMNS]
     lines = [
@@ -296,10 +347,10 @@ def table(trials: Sequence[Trial], task: str) -> str:
         lines.append(
             f"| {network} | {weights / 1e6:.2f}M | {' | '.join([*cells, *_printed(entry, network)])} |"
         )
-    if task == ERROR_DETECTION.name:
+    if entry.task == ERROR_DETECTION.name:
         always = " | ".join([*_always(own, columns), *("–" for _ in COLUMNS)])
         lines.append(f"| always buggy | 0 | {always} |")
-    for name in (name for name in entry.paper if name not in NETWORKS):
+    for name in (name for name in entry.paper if name not in networks):
         blank = " | ".join("–" for _ in columns)
         lines.append(
             f"| {name} | {entry.paper[name].weights} | {blank} | {' | '.join(_printed(entry, name))} |"
@@ -385,12 +436,12 @@ def train(ledger: Ledger, asked: argparse.Namespace, settings: Settings) -> None
         ]
         if not missing:
             continue
-        found = ground(TASKS.get(task), spec, settings)
+        found = ground(TASKS.get(entry.task), spec, settings)
         variants = sum(isinstance(one, Perturbed) for case in found.suite for one in case.outcomes)
         print(f"{task}: {len(found.suite):,} test methods, {variants:,} variants", file=sys.stderr)
         read = prepared(found, settings.recipe("spe", 0), asked.out / "features")
         for network, seed in missing:
-            trial = measure(network, seed, settings, found, read, asked.out)
+            trial = measure(network, task, seed, settings, found, read, asked.out)
             ledger.add(trial)
             told = ", ".join(f"{name} {value:.2%}" for name, value in trial.scores.items() if name != SIZE)
             print(f"{network} {task} {seed}: {told}; {trial.seconds:.0f} s", file=sys.stderr)
@@ -400,11 +451,17 @@ def main(words: Sequence[str] | None = None) -> int:
     """Train what is missing, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--defects", metavar="TABLE", help="methods with and without bugs")
-    parser.add_argument("--names", metavar="TABLE", help="methods with names")
-    parser.add_argument("--out", type=Path, default=Path("spe-java"))
-    parser.add_argument("--networks", default="spe,symc,vanilla", help="with commas between")
+    parser.add_argument("--names", metavar="TABLE", help="Java methods with names")
+    parser.add_argument("--python", metavar="TABLE", help="Python functions with names")
+    parser.add_argument("--out", type=Path, default=Path("spe-tables"))
+    parser.add_argument(
+        "--networks", default="spe,symc,vanilla", help=f"with commas between: {', '.join(ROWS)}"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="trainings of each network")
     parser.add_argument("--transform", default="reorder", help="what orders, or other variants, are drawn by")
+    parser.add_argument(
+        "--dependence", choices=TRAINABLE, default="strict", help="the relation of masks and orders"
+    )
     parser.add_argument("--train", type=int, default=20_000, help="most methods to learn from, 0 for all")
     parser.add_argument("--valid", type=int, default=2_000, help="most methods to validate on")
     parser.add_argument("--test", type=int, default=2_000, help="most methods to test on")
@@ -420,8 +477,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=1)
     asked = parser.parse_args(words)
     for name in asked.networks.split(","):
-        if name not in NETWORKS:
-            parser.error(f"no network {name!r}; known: {', '.join(NETWORKS)}")
+        if name not in ROWS:
+            parser.error(f"no network {name!r}; known: {', '.join(ROWS)}")
     if asked.seeds < 1:
         parser.error("--seeds must be 1 or more")
     torch.set_num_threads(asked.threads)
@@ -433,7 +490,7 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     tables = [table(ledger.trials, task) for task in TABLES if any(one.size == task for one in ledger.trials)]
     if not tables:
-        parser.error(f"no trial of these settings in {str(asked.out)!r}; name --defects or --names")
+        parser.error(f"no trial of these settings in {str(asked.out)!r}; name --defects, --names or --python")
     text = "\n\n".join([*tables, caption(settings)]) + "\n"
     (asked.out / "tables.md").write_text(text, encoding="utf-8")
     print(text, end="")

@@ -1,4 +1,4 @@
-"""The tables of the SPE paper on Java methods: small ones from end to end, and their continuation."""
+"""The tables of the SPE paper: small ones from end to end, and their continuation."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ SMALL += ["--seeds", "2", "--test", "12", "--batch", "16"]
 
 @pytest.fixture
 def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
-    return script("spe_java")
+    return script("spe_tables")
 
 
 def names(path: Path) -> str:
@@ -75,7 +75,7 @@ def test_tables_are_made_and_gone_on_with(
     [
         (["--networks", "sep"], "no network 'sep'"),
         (["--seeds", "0"], "--seeds must be 1 or more"),
-        ([], "name --defects or --names"),
+        ([], "name --defects, --names or --python"),
         (["--defects", "nowhere"], "no corpus 'nowhere:train'"),
     ],
 )
