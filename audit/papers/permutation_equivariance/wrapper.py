@@ -225,9 +225,14 @@ class _SameSizeError(Exception):
 
 def _alone(call: Call) -> Call:
     """The call without state shared with other calls: caches, and tensors of inference mode."""
-    kept = {key: one for key, one in call.kwargs.items() if key != "past_key_values"}
+    kept = {key: one for key, one in call.kwargs.items() if not _is_cache(one)}
     if "use_cache" in kept or len(kept) < len(call.kwargs):
         kept["use_cache"] = False
     with torch.inference_mode(False):
         copies = [tensor.clone() for tensor in call.tensors]
     return Call(call.args, kept).using(iter(copies))
+
+
+def _is_cache(value: object) -> bool:
+    """Whether an argument holds the keys and values of earlier words. Its name depends on the version."""
+    return any(kind.__name__ == "Cache" for kind in type(value).__mro__)
