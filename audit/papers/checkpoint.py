@@ -436,8 +436,14 @@ def _tokenizer(path: Path, config: Config) -> Tokenizer:
         raise broken(path, str(error)) from error
     if tokenizer.get_vocab_size() != config.words:
         raise broken(path, f"{tokenizer.get_vocab_size()} words, but {CONFIG} says {config.words}")
+    places = tokenizer.get_vocab()
+    # Asked for its text, the Rust library counts all numbers up to the largest, which may take minutes.
+    if max(places.values(), default=-1) >= config.words:
+        raise broken(
+            path, f"a word has the number {max(places.values()):,}, but {CONFIG} says {config.words} words"
+        )
     for label in config.answers:
-        if tokenizer.token_to_id(label) is None:
+        if label not in places:
             raise broken(path, f"label {label!r} of {CONFIG} is no word of it")
     return tokenizer
 

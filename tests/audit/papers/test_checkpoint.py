@@ -256,6 +256,13 @@ def other_words(path: Path) -> None:
     path.write_text(json.dumps(found), encoding="utf-8")
 
 
+def far_number(path: Path) -> None:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    words = found["model"]["vocab"]
+    words[next(word for word in words if word.startswith("##"))] = 2_000_000_000
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
 def without_label(path: Path) -> None:
     found = json.loads(path.read_text(encoding="utf-8"))
     found["model"]["vocab"]["gotten"] = found["model"]["vocab"].pop("get")
@@ -302,6 +309,7 @@ def drop(name: str) -> Callable[[Path], None]:
         pytest.param("tokenizer.json", remove, "no such file; a checkpoint is a folder with", id="no tokenizer"),
         pytest.param("tokenizer.json", other_words, "another tokenizer.json or other labels", id="words swapped"),
         pytest.param("tokenizer.json", without_label, "label 'get' of config.json is no word", id="unknown label"),
+        pytest.param("tokenizer.json", far_number, "a word has the number 2,000,000,000", id="word far away"),
         pytest.param("config.json", cut, "not JSON", id="config cut short"),
         pytest.param("config.json", remove, "cannot read", id="no config"),
         pytest.param("config.json", set_to(schema=9), "schema 9, this version reads 1", id="other schema"),
