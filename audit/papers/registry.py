@@ -16,6 +16,7 @@ from codeaudit.transforms.registration import unknown
 
 if TYPE_CHECKING:
     from codeaudit.audit.corpora.records import Corpus, LabelColumn
+    from codeaudit.audit.models.hf.encoder import EncoderStart
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
 
 PAPERS: Final = "codeaudit.audit.papers"
@@ -50,6 +51,8 @@ class TrainingRequest:
     """Samples of each corpus to read."""
     structure: Mapping[str, object] = field(default_factory=dict)
     """The structural options of the network, see `presets`."""
+    encoder: "EncoderStart | None" = None
+    """A pretrained encoder to begin with; only for families with `encoders`."""
 
     def corpora(self, column: "LabelColumn | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
         """The corpora for training, validation and test; `column` is where tables have their labels.
@@ -81,6 +84,8 @@ class NetworkFamily:
     networks: tuple[str, ...]
     tasks: Mapping[str, frozenset[str]]
     """The options that it takes for each task, beside `COMMON`."""
+    encoders: tuple[str, ...] = ()
+    """Networks that can begin with a pretrained encoder of the `transformers` library."""
     exact: bool = False
     """Whether it is trained in float32 on a processor unless the user asks for another precision."""
     best_known_for: tuple[str, ...] = ()
@@ -104,6 +109,7 @@ FAMILIES: Final = (
             "function-name": _LINE_OPTIONS,
             "error-detection": _LINE_OPTIONS - {"rarest_label"} | {"pairwise"},
         },
+        encoders=("spe", "symc", "vanilla"),
     ),
     NetworkFamily(
         home=f"{PAPERS}.tree_transformer",

@@ -71,6 +71,10 @@ def opened(place: str, network: str) -> Start:
     config = checkpoint.read_json(folder / CONFIG)
     if config.get("network") != network:
         raise UsageError(f"--from {place}: a checkpoint of {config.get('network')}, not of {network}")
+    if (config.get("shape") or {}).get("encoder"):
+        raise UsageError(
+            f"--from {place}: it was made of an encoder; begin with that one again: --from hf/NAME"
+        )
     try:
         weights = load_file(folder / WEIGHTS)
         words = words_of(Tokenizer.from_file(str(folder / TOKENIZER)))

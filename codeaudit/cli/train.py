@@ -28,6 +28,7 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.folders import reserved
 
 if TYPE_CHECKING:
+    from codeaudit.audit.models.hf.encoder import EncoderStart
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
     from codeaudit.audit.papers.registry import TrainingRequest
     from codeaudit.audit.papers.start import Start
@@ -163,7 +164,7 @@ def trained(
     *,
     execution: "Execution",
     logs: Sequence[str] = (),
-    start: "Start | None" = None,
+    start: "Start | EncoderStart | None" = None,
 ) -> Sequence[str]:
     """Train into a folder with progress on stderr, and write the checkpoint. Returns the results as lines.
 
@@ -212,6 +213,9 @@ def trained(
         return told
 
 
+HUB: Final = "hf/"
+OF_ENCODER: Final = ("width", "layers", "heads", "inner", "vocabulary", "pretrain_epochs", "bag_epochs")
+"""Settings that a pretrained encoder decides, or that teach what it has learned."""
 SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}
 """Options whose names on the command line are others."""
 POSITIVE: Final = click.IntRange(min=1)
@@ -232,7 +236,8 @@ POSITIVE: Final = click.IntRange(min=1)
     "--from",
     "start",
     metavar="CHECKPOINT",
-    help="Fine-tune: begin with the sizes and weights of a folder or bundled checkpoint of MODEL.",
+    help="Fine-tune: begin with a folder or bundled checkpoint of MODEL. "
+    "spe, symc, vanilla: also with hf/NAME, an encoder such as CodeBERT.",
 )
 @click.option(
     "--valid",
@@ -378,6 +383,7 @@ def train(
       codeaudit train spe --corpus table.parquet --columns source=code,name=func_name --out my-spe
       codeaudit train renamer --task throughput --corpus blocks.csv --labels llvm-mca --out my-renamer
       codeaudit train code --task code-modelling --corpus src/ --out my-code
+      codeaudit train spe --from hf/./codebert --corpus src/ --out my-spe-codebert
     """
     family, task = registry.family(model, task)
     # `None` means not given: the defaults are those of the recipe of each paper.
@@ -414,7 +420,8 @@ def train(
     from codeaudit.audit.training.processes import joined, own_device
     from codeaudit.audit.training.trainer import Execution
 
-    begun = None if start is None else opened(start, model)
+    encoder = None if start is None or not start.startswith(HUB) else _encoder(start, model, family, options)
+    begun = None if start is None or encoder is not None else opened(start, model)
     if begun is not None:
         sizes, structure_before = begun.defaults(folder)
         # The first stage learns words without blocks, which are trained already.
@@ -442,6 +449,7 @@ def train(
             columns=named,
             limit=limit,
             structure=structure,
+            encoder=encoder,
         )
         # The others are silent, and find in the cache what the first has read.
         with processes.first_alone():
@@ -451,9 +459,32 @@ def train(
         execution = Execution(
             accumulate=accumulate, recompute=recompute, compile=compiled, processes=processes
         )
-        results = trained(learner, model, request, out, execution=execution, logs=kinds, start=begun)
+        before = begun or encoder
+        results = trained(learner, model, request, out, execution=execution, logs=kinds, start=before)
     for number, line in enumerate(results):
         click.echo(f"  {line}" if number else f"{out}: {line}")
+
+
+def _encoder(
+    start: str, model: str, family: registry.NetworkFamily, options: Mapping[str, object]
+) -> "EncoderStart":
+    """The pretrained encoder of `--from hf/NAME`.
+
+    Raises:
+        UsageError: the network cannot begin with one, or an option is the encoder's.
+        ModelError: it cannot be read.
+    """
+    if model not in family.encoders:
+        able = ", ".join(one for each in registry.FAMILIES for one in each.encoders)
+        raise UsageError(f"--from {start}: {model} cannot begin with an encoder of the library; {able} can")
+    for name in OF_ENCODER:
+        if options.get(name):
+            raise UsageError(
+                f"--{name.replace('_', '-')} does not go with --from {start}: the encoder decides it"
+            )
+    from codeaudit.audit.models.hf.encoder import opened
+
+    return opened(start.removeprefix(HUB))
 
 
 def _of_task(settings: Mapping[str, object], family: registry.NetworkFamily, task: str) -> dict[str, object]:

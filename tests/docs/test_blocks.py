@@ -54,9 +54,10 @@ STAND_INS: Final = (
         r"\1 --shard 1/2 --out shard-1 && \1 --shard 2/2 --out shard-2",
     ),
     (
-        r"codeaudit train (spe|tree[\w-]*) (.*)",
+        r"codeaudit train (spe|tree[\w-]*) (?!--from hf)(.*)",
         r"codeaudit train \1 \2 --epochs 1 --width 16 --layers 1 --rarest-label 1",
     ),
+    (r"codeaudit train spe (--from hf.*)", r"codeaudit train spe \1 --epochs 1 --rarest-label 1"),
     (r"codeaudit train code (.*)", r"codeaudit train code \1 --epochs 1 --width 16"),
     (r"--trials \d+", "--trials 2"),
     (r"--seeds \d+", "--seeds 1"),
@@ -313,6 +314,8 @@ def _write_models(folder: Path) -> None:
     networks.save(folder / "my-causal-model", networks.gpt2("GPT2LMHeadModel", words, window=4096), words)
     words = networks.tokenizer(networks.BERT, networks.BERT_ENDS)
     networks.save(folder / "my-model", networks.bert("BertModel", words, max_position_embeddings=2048), words)
+    codebert = networks.bert("BertModel", words, num_attention_heads=4)
+    networks.save(folder / "my-codebert", codebert, words)
     shutil.copytree(ROOT / "audit" / "checkpoints" / "renamer-checkpoint", folder / "my-renamer")
 
 

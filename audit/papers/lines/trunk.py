@@ -19,9 +19,9 @@ taken over its outputs: a smooth maximum, independent of the order of the tokens
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary, C words to copy.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -30,6 +30,9 @@ from torch import Tensor, nn
 
 from codeaudit.audit.papers.lines.attention import HeadGroup, attend
 from codeaudit.audit.papers.lines.encoding import EncodedLines
+
+if TYPE_CHECKING:
+    from codeaudit.audit.models.hf.encoder import Encoder
 
 Pooling: TypeAlias = Literal["mean", "max", "votes"]
 """`mean` and `max` pool hidden states before the head; `votes` pools the head's outputs for each token."""
@@ -64,6 +67,8 @@ class LineShape:
     """How many tokens to each side a token takes up before the blocks."""
     copying: bool = False
     """Whether a word that is no label can be an answer."""
+    encoder: Mapping[str, Any] | None = None
+    """The config of an encoder of the `transformers` library in the place of the blocks and positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,8 +252,10 @@ class Trunk(nn.Module):
         super().__init__()
         self.pooling = shape.pooling
         self.tokens = nn.Embedding(shape.vocabulary, shape.width)
+        self.encoder = None if shape.encoder is None else _encoder(shape.encoder)
+        own = shape.layers if self.encoder is None else 0
         self.blocks = nn.ModuleList(
-            TrunkBlock(shape.width, attention(), shape.dropout, shape.inner) for _ in range(shape.layers)
+            TrunkBlock(shape.width, attention(), shape.dropout, shape.inner) for _ in range(own)
         )
         self.norm = nn.LayerNorm(shape.width)
         self.mix = nn.Linear(shape.width, shape.width)
@@ -273,16 +280,19 @@ class Trunk(nn.Module):
         relate: Callable[[Batch, torch.dtype], Relation],
         line: Tensor | None = None,
     ) -> Tensor:
-        """(B, T, D) embedded positions and what makes the attention's relation, to (B, K).
+        """(B, T, D) positions as of `placed`, and what makes the attention's relation, to (B, K).
 
         With copying to (B, K + C); an input with fewer words to copy has minus infinity for the others.
         Neighbours are those of the same (B, T) `line`, without it of the batch's.
         """
-        x = self._drop_tokens(self.tokens(batch.ids) + positions)
+        x = self.tokens(batch.ids)
+        x = self._drop_tokens(x + positions if self.encoder is None else x)
         if self.neighbours is not None:
             x = self.neighbours(x, batch.line if line is None else line, batch.real)
         if not self.bag:
             relation = relate(batch, score_type(self.tokens.weight))
+            if self.encoder is not None:
+                x = self.encoder(x, positions, relation[0])
             for block in self.blocks:
                 x = block(x, relation)
         x = self.norm(x)
@@ -302,6 +312,12 @@ class Trunk(nn.Module):
         if bias is None or batch.copies is None or batch.spoken is None:
             return said
         return torch.cat([said, bias + self._copied(strength, batch.copies, batch.spoken)], 1)
+
+    def placed(self, table: nn.Embedding | None, places: Tensor) -> Tensor:
+        """The (B, T, D) vectors of (B, T) places; the places themselves for an encoder with its own table."""
+        if self.encoder is not None:
+            return places
+        return places.new_zeros(()) if table is None else table(places)
 
     def ways_out(self) -> list[nn.Linear]:
         """The last layers of all branches: with these at zero, blocks and neighbours change nothing."""
@@ -348,6 +364,12 @@ class Trunk(nn.Module):
         # Weighted sums instead of a mean, so that padding counts neither above nor below the line.
         weight = real.to(x.dtype)
         return torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
+
+
+def _encoder(config: Mapping[str, Any]) -> "Encoder":
+    from codeaudit.audit.models.hf.encoder import Encoder  # brings transformers
+
+    return Encoder(config)
 
 
 class LineNetwork(nn.Module):

@@ -23,6 +23,7 @@ from tokenizers import Tokenizer
 from codeaudit.audit.papers.lines.encoding import (
     NO_REFERENTS,
     PLANES,
+    SPECIALS,
     TOO_LONG,
     UNPARSABLE,
     EncodedLines,
@@ -46,6 +47,8 @@ from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.seeding import stream
 
+WINDOW: Final = 512
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineRecipe(Recipe):
@@ -66,7 +69,7 @@ class LineRecipe(Recipe):
     heads: int = 4
     inner: int | None = None
     """Without one 4 times the width."""
-    window: int = 512
+    window: int = WINDOW
     """Tokens; longer functions are left out."""
     dropout: float = 0.2
     vocabulary: int = 6000
@@ -105,6 +108,8 @@ class LineRecipe(Recipe):
     seed: int = 0
     half: bool = True
     """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
+    encoder: Mapping[str, object] | None = None
+    """The config of a pretrained encoder in the place of blocks and positions, as of `LineShape`."""
 
     def copies(self, task: LineTask) -> bool:
         """Whether words to copy are read."""
@@ -412,8 +417,12 @@ def prepare(
     workers: int,
     note: Note,
     task: LineTask = NAMING,
+    speaking: Callable[[Sequence[str]], Tokenizer] | None = None,
 ) -> LineMaterial:
     """Features and vocabulary; from the cache if they were made before.
+
+    `speaking` makes the tokenizer that has some words as whole ones; without it, the words of the training
+    samples are counted.
 
     Raises:
         CorpusError: the network cannot read a language, or every function of a split is too long.
@@ -424,9 +433,12 @@ def prepare(
     labels = task.labels(truths, rarest=recipe.rarest_label)
     languages = tuple(sorted({sample.language for sample in splits.train}))
     kept = _reading(recipe, languages)
-    tokenizer = _tokenizer(
-        splits.train, labels, recipe, cache=cache, key=digests["train"], workers=workers, relation=kept
-    )
+    if speaking is not None:
+        tokenizer = speaking([*SPECIALS, *labels])
+    else:
+        tokenizer = _tokenizer(
+            splits.train, labels, recipe, cache=cache, key=digests["train"], workers=workers, relation=kept
+        )
     read = partial(
         featurise,
         tokenizer=tokenizer,

@@ -98,13 +98,14 @@ class SPE(LineNetwork):
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
         # The index inside the line, not in the text: a legal order moves a line and keeps its inside (section
         # 5.2).
-        self.positions = nn.Embedding(shape.line, shape.width) if line_positions else None
+        self.line_positions = line_positions
+        own = line_positions and shape.encoder is None
+        self.positions = nn.Embedding(shape.line, shape.width) if own else None
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
-        weight = self.trunk.tokens.weight
-        positions = weight.new_zeros(()) if self.positions is None else self.positions(batch.position)
-        logits: Tensor = self.trunk(batch, positions, self.relate)
+        places = batch.position if self.line_positions else torch.zeros_like(batch.position)
+        logits: Tensor = self.trunk(batch, self.trunk.placed(self.positions, places), self.relate)
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:
@@ -142,11 +143,11 @@ class SYMC(LineNetwork):
         self.sign = sign
         self.heads = shape.heads
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
-        self.positions: nn.Embedding = nn.Embedding(shape.line, shape.width)
+        self.positions = nn.Embedding(shape.line, shape.width) if shape.encoder is None else None
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
-        logits: Tensor = self.trunk(batch, self.positions(batch.position), self.relate)
+        logits: Tensor = self.trunk(batch, self.trunk.placed(self.positions, batch.position), self.relate)
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:
@@ -165,14 +166,14 @@ class Vanilla(LineNetwork):
         self.heads = shape.heads
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
         # One position for each place of the window, where the other networks count inside the line.
-        self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
+        self.positions = nn.Embedding(shape.window, shape.width) if shape.encoder is None else None
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
-        positions = self.positions(torch.arange(batch.ids.shape[1], device=batch.ids.device))
+        places = torch.arange(batch.ids.shape[1], device=batch.ids.device)[None]
         # It knows no lines, so its neighbours are those of the text.
         line = torch.zeros_like(batch.line)
-        logits: Tensor = self.trunk(batch, positions[None], self.relate, line)
+        logits: Tensor = self.trunk(batch, self.trunk.placed(self.positions, places), self.relate, line)
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Groups]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +26,13 @@ from codeaudit.audit.papers.spe_attention.baselines import (
     longer,
     most_frequent,
 )
-from codeaudit.audit.papers.spe_attention.material import Examples, LineMaterial, LineRecipe, prepare
+from codeaudit.audit.papers.spe_attention.material import (
+    WINDOW,
+    Examples,
+    LineMaterial,
+    LineRecipe,
+    prepare,
+)
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.papers.spe_attention.scores import AT_ONCE, Scores, judged, scores, tune
@@ -44,6 +50,9 @@ from codeaudit.audit.training.trainer import (
 )
 from codeaudit.transforms.errors import ModelError, UsageError
 
+if TYPE_CHECKING:
+    from codeaudit.audit.models.hf.encoder import EncoderStart
+
 NEIGHBOUR_SPREAD: Final = 0.3
 """Standard deviation of the initial factors of neighbours."""
 POSITION_SPREAD: Final = 0.02
@@ -56,6 +65,15 @@ HIDDEN_SHARE: Final = 0.1
 """Of all tokens about so many are hidden; half of the tokens are no words of letters."""
 NEVER: Final = -100.0
 """Logits end here: the loss of one that should be lower is 0 in float32."""
+PRETRAINED: Final[Mapping[str, object]] = {
+    "pretrain_epochs": 0,
+    "bag_epochs": 0,
+    "neighbours": 0,
+    "rate": 1e-4,
+    "word_factor": 1.0,
+    "dropout": 0.1,
+}
+"""Settings of a training that begins with a pretrained encoder, which has learned words and neighbours."""
 RAREST: Final = 1e-5
 """Smallest share of a label that its initial bias is computed from."""
 
@@ -72,12 +90,22 @@ class LineBatch(NamedTuple):
 class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     """Trains in up to three stages, as `LineRecipe` says."""
 
-    def __init__(self, recipe: LineRecipe, material: LineMaterial, *, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        recipe: LineRecipe,
+        material: LineMaterial,
+        *,
+        device: str = "cpu",
+        encoder: "EncoderStart | None" = None,
+    ) -> None:
+        """`encoder` is the pretrained one of the recipe."""
         twins = material.train.twins
         self.leads = np.flatnonzero((twins == NONE) | (material.train.known == 0) | (recipe.pairwise == 0))
         """The examples of an epoch. With a pairwise loss, a buggy one comes with its clean twin."""
         super().__init__(recipe, material.hashes, len(self.leads), device=device)
-        self.recipe, self.material = recipe, material
+        self.recipe, self.material, self.encoder = recipe, material, encoder
+        if encoder is not None:
+            self.identity["start"] = encoder.digest
         self.relation = NETWORKS[recipe.network].relation
         self.first_stage = recipe.pretrain_epochs + recipe.bag_epochs
         self.pretrain_steps = recipe.pretrain_epochs * self.per_epoch
@@ -100,6 +128,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             )
         network = build(self.recipe.network, self.shape, self.recipe.options)
         initialise(network, self.material)
+        if self.encoder is not None:
+            assert network.trunk.encoder is not None
+            self.encoder.fill(network.trunk.tokens, network.trunk.encoder, self.material.tokenizer)
         if self.recipe.pretrain_epochs:
             network.trunk.word_head = WordHead(self.shape.width, self.shape.vocabulary)
         return network
@@ -316,11 +347,22 @@ def prepared(request: TrainingRequest) -> LineLearner:
                 raise UsageError(f"--{shown} is an option of {owner}, not of {request.network}")
             value = settings.pop(name)
             options[name] = int(value) if name == "sign" else value
+    start = request.encoder
+    if start is not None:
+        settings = {**PRETRAINED, **settings, **start.sizes, "encoder": start.config}
+        settings["window"] = min(settings.get("window", WINDOW), start.longest)
     recipe = recipe_of(LineRecipe, network=request.network, options=options, **settings)
     splits = read(request.task, *request.corpora())
-    cache, task = request.cache / "features", TASKS[request.task.name]
-    material = prepare(splits, recipe, cache=cache, workers=request.workers, note=request.note, task=task)
-    return LineLearner(recipe, material, device=device)
+    material = prepare(
+        splits,
+        recipe,
+        cache=request.cache / "features",
+        workers=request.workers,
+        note=request.note,
+        task=TASKS[request.task.name],
+        speaking=None if start is None else start.speaking,
+    )
+    return LineLearner(recipe, material, device=device, encoder=start)
 
 
 @torch.no_grad()
