@@ -80,7 +80,9 @@ class Encoder(nn.Module):
 def stripped(network: Any) -> Any:
     """A network without its pooler, and with one word only: ours are embedded outside of it."""
     network.pooler = None
-    network.set_input_embeddings(nn.Embedding(1, network.config.hidden_size))
+    unused = nn.Embedding(1, network.config.hidden_size)
+    nn.init.zeros_(unused.weight)
+    network.set_input_embeddings(unused)
     return network
 
 

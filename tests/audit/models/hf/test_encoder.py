@@ -133,6 +133,8 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     assert card["from"]["checkpoint"] == f"hf/{folders['roberta']}"
     assert card["recipe"]["rate"] == 1e-4
     assert card["recipe"]["window"] == made.WINDOW
+    assert main([*words, "--recompute", "--out", str(tmp_path / "again")]) == 0
+    assert (out / "model.safetensors").read_bytes() == (tmp_path / "again" / "model.safetensors").read_bytes()
     capsys.readouterr()
     # Everything stands in the folder: the encoder's own is not needed any more.
     model = load(str(out), device="cpu", precision=None)
