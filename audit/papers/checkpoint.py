@@ -8,14 +8,13 @@ them against each other, devices and precisions are here. The card is for people
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
-from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -257,35 +256,29 @@ class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
         return next(self.answers([queries]))[1]
 
     def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
-        """As of `AnswersBatches`, in the order of the batches: while some are computed, the next are read."""
-        with cores() if self.device == "cpu" else nullcontext(_at_once) as begin:
-            open_: deque[_Open[Features]] = deque()
-            for number, queries in enumerate(batches):
-                open_.append(self._begun(number, queries, begin))
-                if len(open_) >= self.at_once:
-                    yield _ended(open_.popleft())
-            while open_:
-                yield _ended(open_.popleft())
+        """As of `AnswersBatches`, in the order of the batches."""
+        numbered = enumerate(batches)
+        while some := list(islice(numbered, self.at_once)):
+            read = [[self.refused(query) or self.read(query) for query in queries] for _, queries in some]
+            # Read first: while one thread reads, others that compute would wait for the interpreter.
+            plans = [self._planned(one) for one in read]
+            inputs = [[features for _, features in part] for plan in plans for part in plan]
+            on_cpu = self.device == "cpu"
+            computed = iter(on_cores(self.computed, inputs) if on_cpu else map(self.computed, inputs))
+            for (number, _), features, plan in zip(some, read, plans, strict=True):
+                found: list[Prediction | None] = [
+                    one if isinstance(one, Failed) else None for one in features
+                ]
+                for part in plan:
+                    for (place, _), prediction in zip(part, next(computed), strict=True):
+                        found[place] = prediction
+                yield number, [one for one in found if one is not None]
 
-    def _begun(self, number: int, queries: Sequence[Query], begin: "_Begin") -> "_Open[Features]":
-        found: list[Prediction | None] = [None] * len(queries)
-        readable: list[tuple[int, Features]] = []
-        for place, query in enumerate(queries):
-            features = self.refused(query) or self.read(query)
-            if isinstance(features, Failed):
-                found[place] = features
-            else:
-                readable.append((place, features))
+    def _planned(self, read: Sequence[Features | Failed]) -> list[list[tuple[int, Features]]]:
+        """The readable queries of a batch in parts that are computed together, each with its place."""
+        readable = [(place, one) for place, one in enumerate(read) if not isinstance(one, Failed)]
         # By size, not in the order of the queries: less padding.
-        plan = by_size(readable, self.size, ROOM_ON_CPU if self.device == "cpu" else ROOM)
-        parts = [
-            (
-                [place for place, _ in some],
-                begin(partial(self.computed, [features for _, features in some])),
-            )
-            for some in plan
-        ]
-        return _Open(number, found, parts)
+        return by_size(readable, self.size, ROOM_ON_CPU if self.device == "cpu" else ROOM)
 
 
 ROOM: Final = 16_384
@@ -294,31 +287,7 @@ ROOM_ON_CPU: Final = 2048
 """The same on a processor: small batches have little padding and stay in its caches, which saves 30 % of the
 time of batches of 32."""
 AT_ONCE: Final = 8
-"""Batches of queries under way on a processor: enough for all cores, and few that a killed run loses."""
-_Begin: TypeAlias = Callable[[Callable[[], list[Prediction]]], Callable[[], list[Prediction]]]
-"""Begins some work, and gives what waits for its result."""
-
-
-class _Open(NamedTuple, Generic[Features]):
-    """Queries under way."""
-
-    number: int
-    found: list[Prediction | None]
-    parts: list[tuple[list[int], Callable[[], list[Prediction]]]]
-    """The places of the queries that are computed together, and what waits for their predictions."""
-
-
-def _ended(some: _Open[Features]) -> tuple[int, list[Prediction]]:
-    for places, wait in some.parts:
-        for place, prediction in zip(places, wait(), strict=True):
-            some.found[place] = prediction
-    return some.number, [prediction for prediction in some.found if prediction is not None]
-
-
-def _at_once(work: Callable[[], list[Prediction]]) -> Callable[[], list[Prediction]]:
-    """Work that is done when it begins."""
-    result = work()
-    return lambda: result
+"""Batches of queries that are computed at once on a processor: enough for all cores, and few to lose."""
 
 
 @contextmanager
@@ -332,26 +301,22 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@contextmanager
-def cores() -> Iterator[_Begin]:
-    """Begins work on as many threads as torch may use; each piece is computed on one thread.
+T = TypeVar("T")
+R = TypeVar("R")
 
-    What has not begun in the end is dropped.
+
+def on_cores(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The results of `work` for each item, in order, on as many threads as torch may use.
+
+    Each item is computed on one thread. So its result does not depend on the number of cores.
     """
-    threads = torch.get_num_threads()
+    threads = min(torch.get_num_threads(), len(items))
     with one_thread():
         if threads < 2:
-            yield _at_once
-            return
-        # Made anew each time: a pool that is kept would be without its threads in a forked process.
-        pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
-        try:
-            yield lambda work: pool.submit(work).result
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-T = TypeVar("T")
+            return [work(item) for item in items]
+        # Made anew for each call: a pool that is kept would be without its threads in a forked process.
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(work, items))
 
 
 def by_size(

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -17,14 +16,14 @@ from safetensors.torch import save_file
 from codeaudit.audit import checkpoints
 from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.papers.checkpoint import CONFIG, cores, read_json, usable_device
+from codeaudit.audit.papers.checkpoint import CONFIG, on_cores, read_json, usable_device
 from codeaudit.audit.papers.lines import encoding
 from codeaudit.audit.papers.lines.encoding import EncodedLines
 from codeaudit.audit.papers.lines.words import LineProgram, analyse
 from codeaudit.audit.papers.registry import load as load_trained
 from codeaudit.audit.papers.spe_attention.model import KEPT, LineConfig, LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -154,25 +153,20 @@ def test_the_bundled_models_of_a_run_read_each_text_once(monkeypatch: pytest.Mon
 def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -> None:
     begun: list[int] = []
 
-    def work(item: int) -> list[Prediction]:
+    def work(item: int) -> int:
         assert torch.get_num_threads() == 1
         begun.append(item)
         if item == 3:
             raise error
         time.sleep(0.01)
-        return [Predicted(answer=str(item))]
-
-    def worked(items: range) -> list[list[Prediction]]:
-        with cores() as begin:
-            waiting = [begin(partial(work, item)) for item in items]
-            return [wait() for wait in waiting]
+        return item
 
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        assert worked(range(3)) == [[Predicted(answer=str(item))] for item in range(3)]
+        assert on_cores(work, [0, 1, 2]) == [0, 1, 2]
         with pytest.raises(error):
-            worked(range(100))
+            on_cores(work, range(100))
         assert len(begun) < 50
         assert torch.get_num_threads() == 2
     finally:
