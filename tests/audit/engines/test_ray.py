@@ -87,6 +87,17 @@ def test_the_results_are_those_of_one_process(world: Path) -> None:
 
 @needs_ray
 @pytest.mark.slow
+def test_permuted_networks_are_asked_and_proved_in_actors_too(world: Path) -> None:
+    wrapped = ("--model", "vanilla-checkpoint", "--wrap", "columns", "--limit", "12", "--no-controls")
+    codeaudit(*words("local", *wrapped), cwd=world)
+    codeaudit(*words("ray", *wrapped, "--engine", "ray"), cwd=world)
+    (entry,) = json.loads((world / "ray" / "summary.json").read_text())["models"]
+    assert entry["network"]["groups"] > 1
+    same(world / "local", world / "ray")
+
+
+@needs_ray
+@pytest.mark.slow
 def test_ten_killed_processes_lose_nothing(world: Path) -> None:
     model = ("--model", "py/counting:count")
     assert codeaudit(*words("local", *model), cwd=world).returncode == 0
