@@ -149,7 +149,7 @@ class HasUsage(Protocol):
 
 @runtime_checkable
 class AnswersBatches(Protocol):
-    """Optional: a model that answers several batches at once, in other processes or on other machines."""
+    """Optional: a model that answers several batches at once: in threads, processes, or on other machines."""
 
     @property
     def at_once(self) -> int:

@@ -366,7 +366,7 @@ def _asked(
         checked = [_checked(setup.task, prediction) for prediction in predictions]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         found = {query: one for query, one in pairs if query not in known}
-        # After each batch, so that a killed run loses one batch.
+        # After each batch, so that a killed run loses no more than those under way.
         _keep(found, setup, again=again)
         answers |= found
     return answers

@@ -435,8 +435,11 @@ def _check_sizes(config: Config, weights: Mapping[str, torch.Tensor]) -> None:
     """
     sizes: Any = getattr(config, "sizes", None) or getattr(config, "shape", None)
     # Every layer has tensors. Checked first, because even modules without memory take time to make.
-    if getattr(sizes, "layers", 0) > len(weights):
-        raise ValueError(f"{CONFIG} says {sizes.layers} layers, the file has {len(weights)} tensors")
+    layers = max(
+        getattr(sizes, "layers", 0), (getattr(sizes, "encoder", None) or {}).get("num_hidden_layers", 0)
+    )
+    if layers > len(weights):
+        raise ValueError(f"{CONFIG} says {layers} layers, the file has {len(weights)} tensors")
     with torch.device("meta"), _Undrawn():
         made = config.build()
     wanted = sum(one.numel() for one in (*made.parameters(), *made.buffers()))

@@ -420,7 +420,9 @@ def train(
     from codeaudit.audit.training.processes import joined, own_device
     from codeaudit.audit.training.trainer import Execution
 
-    encoder = None if start is None or not start.startswith(HUB) else _encoder(start, model, family, options)
+    encoder = None
+    if start is not None and start.startswith(HUB):
+        encoder = _encoder(start, model, task, family, given)
     begun = None if start is None or encoder is not None else opened(start, model)
     if begun is not None:
         sizes, structure_before = begun.defaults(folder)
@@ -436,6 +438,8 @@ def train(
         if "half" in settings:
             # Each process measures, and two may differ.
             settings["half"] = processes.from_first(settings["half"])
+            if processes.first:
+                note(f"precision: {'bfloat16' if settings['half'] else 'float32'}")
         request = registry.TrainingRequest(
             network=model,
             task=TASKS.get(task),
@@ -466,7 +470,7 @@ def train(
 
 
 def _encoder(
-    start: str, model: str, family: registry.NetworkFamily, options: Mapping[str, object]
+    start: str, model: str, task: str, family: registry.NetworkFamily, given: Mapping[str, object]
 ) -> "EncoderStart":
     """The pretrained encoder of `--from hf/NAME`.
 
@@ -476,9 +480,12 @@ def _encoder(
     """
     if model not in family.encoders:
         able = ", ".join(one for each in registry.FAMILIES for one in each.encoders)
-        raise UsageError(f"--from {start}: {model} cannot begin with an encoder of the library; {able} can")
+        raise UsageError(
+            f"--from {start}: {model} for {task!r} cannot begin with an encoder of the library; "
+            f"{able} for 'function-name' can"
+        )
     for name in OF_ENCODER:
-        if options.get(name):
+        if given.get(name):
             raise UsageError(
                 f"--{name.replace('_', '-')} does not go with --from {start}: the encoder decides it"
             )
@@ -509,5 +516,10 @@ def _precision(
     # A resumed training goes on in its precision, also if the measurement would say otherwise today.
     before = saved_recipe(out / STATE_FILE).get("half")
     if name == "auto" or (name is None and "half" not in options and (device != "cpu" or not exact)):
-        return found | {"half": faster_in_half(device) if before is None else before}
+        if before is None:
+            before = faster_in_half(device)
+            note(
+                f"precision: {'bfloat16' if before else 'float32'}, which multiplies faster on this {device}"
+            )
+        return found | {"half": before}
     return found if name is None else found | {"half": name == "bfloat16"}

@@ -81,9 +81,9 @@ def rebound_names(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _bindable(text: str) -> frozenset[str]:
-    """Names of builtins and modules that the text of a file may rebind, except by `import *`; without a tree.
+    """Names of builtins and modules that a file may rebind. Those of an `import *` are left out.
 
-    The interpreter's table costs half of a syntax tree.
+    No syntax tree is made; the interpreter's table costs half of one.
     """
     return frozenset(_declared(text) | _bound_at_top(text))
 
@@ -162,7 +162,7 @@ def _bound_at_top(text: str) -> Set[str]:
             warnings.simplefilter("ignore")
             table = symtable.symtable(text, "<text>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()  # it does not compile either
+        return _KNOWN  # nothing is known of a text that does not compile
     found = set[str]()
     for name in _KNOWN.intersection(table.get_identifiers()):
         symbol = table.lookup(name)

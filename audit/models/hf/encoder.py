@@ -10,6 +10,7 @@ BERT. A decoder's causal mask sees the order of the lines.
 Dimension key: B batch, T tokens, D width, H heads, V words.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -57,17 +58,26 @@ class Encoder(nn.Module):
     """The layers and positions of an encoder, without its table of words and its pooler."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        """`config` is the content of a config.json of the library."""
+        """`config` is the content of a config.json of the library.
+
+        Raises:
+            ValueError: it is damaged, or of no encoder that fits.
+        """
         super().__init__()
-        if config.get("model_type") not in KINDS:
-            raise ValueError(f"no encoder that fits: {config.get('model_type')!r}")
-        made = transformers.AutoConfig.for_model(**config)
+        made = known(config)
         auto: Any = transformers.AutoModel
-        with quiet():
-            self.network = stripped(
-                auto.from_config(made, attn_implementation=ATTENTION, dtype=torch.float32)
-            )
+        try:
+            with quiet():
+                # One word and the padding: the table of words is not used.
+                made.vocab_size = int(made.pad_token_id or 0) + 1
+                self.network = stripped(
+                    auto.from_config(made, attn_implementation=ATTENTION, dtype=torch.float32)
+                )
+        except Exception as error:  # the library raises anything on damaged sizes
+            raise ValueError(in_one_line(error)) from error
         self.first = first_place(made)
+        self.sizes = (made.hidden_size, made.num_hidden_layers, made.num_attention_heads)
+        """Width, layers and heads."""
 
     def forward(self, embedded: Tensor, places: Tensor, groups: Sequence[HeadGroup]) -> Tensor:
         """(B, T, D) words and (B, T) places, to the (B, T, D) states of the last layer."""
@@ -75,6 +85,20 @@ class Encoder(nn.Module):
             inputs_embeds=embedded, position_ids=places + self.first, groups=groups
         ).last_hidden_state
         return states
+
+
+def known(config: Mapping[str, Any]) -> Any:
+    """The config of the library with this content.
+
+    Raises:
+        ValueError: it is damaged, or of no encoder that fits.
+    """
+    if config.get("model_type") not in KINDS:
+        raise ValueError(f"no encoder that fits: {config.get('model_type')!r}")
+    try:
+        return transformers.AutoConfig.for_model(**config)
+    except Exception as error:  # the library raises anything on damaged values
+        raise ValueError(in_one_line(error)) from error
 
 
 def stripped(network: Any) -> Any:
@@ -102,8 +126,8 @@ class EncoderStart:
     """As of `Encoder`."""
     weights: Mapping[str, Tensor]
     """Of the stripped network."""
-    words: Tensor
-    """(V, D) the vectors of its words."""
+    vectors: Tensor
+    """(V, D) those of its words."""
     tokenizer: Tokenizer
 
     @property
@@ -119,8 +143,7 @@ class EncoderStart:
     @property
     def longest(self) -> int:
         """Number of positions that it has."""
-        made = transformers.AutoConfig.for_model(**self.config)
-        return int(self.config["max_position_embeddings"]) - first_place(made)
+        return int(self.config["max_position_embeddings"]) - first_place(known(self.config))
 
     def speaking(self, words: Sequence[str]) -> Tokenizer:
         """The tokenizer with these as whole words.
@@ -129,7 +152,10 @@ class EncoderStart:
             UsageError: there are more words than features can hold.
         """
         tokenizer = Tokenizer.from_str(self.tokenizer.to_str())
-        new = [word for word in dict.fromkeys(words) if tokenizer.token_to_id(word) is None]
+        # A word may be known, and still be read as another token, with a mark of where words begin.
+        new = [
+            word for word in dict.fromkeys(words) if _pieces(tokenizer, word) != [tokenizer.token_to_id(word)]
+        ]
         # Only as a word of its own: `index` shall not be found in `indexed`.
         tokenizer.add_tokens([AddedToken(word, single_word=True, normalized=False) for word in new])
         size = tokenizer.get_vocab_size()
@@ -141,14 +167,20 @@ class EncoderStart:
     def fill(self, tokens: nn.Embedding, encoder: Encoder, tokenizer: Tokenizer) -> None:
         """Set the weights of an encoder, and the vectors of the words of `speaking`.
 
-        A new word gets the mean of the vectors of its pieces.
+        A word that was added gets the mean of the vectors of its pieces.
         """
         encoder.network.load_state_dict(self.weights)
-        tokens.weight[: len(self.words)] = self.words
-        for number in range(len(self.words), tokenizer.get_vocab_size()):
-            word = tokenizer.id_to_token(number)
-            pieces = self.tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids
-            tokens.weight[number] = self.words[pieces].mean(0) if pieces else 0
+        tokens.weight[: len(self.vectors)] = self.vectors
+        before = self.tokenizer.get_added_tokens_decoder()
+        for number, word in tokenizer.get_added_tokens_decoder().items():
+            if number not in before:
+                pieces = _pieces(self.tokenizer, word.content)
+                tokens.weight[number] = self.vectors[pieces].mean(0) if pieces else 0
+
+
+def _pieces(tokenizer: Tokenizer, word: str) -> list[int]:
+    """The tokens of a word, as the networks read it."""
+    return list(tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids)
 
 
 def opened(name: str) -> EncoderStart:
@@ -178,19 +210,11 @@ def opened(name: str) -> EncoderStart:
     except Exception as error:  # the library raises anything on damaged files
         raise ModelError(f"cannot begin from {place!r}: {in_one_line(error)[:200]}") from error
     lost = [key for key in told["missing_keys"] if "pooler." not in key]
-    if lost:
-        raise ModelError(f"cannot begin from {place!r}: it has no weights for {sorted(lost)[0]}")
-    if not reader.is_fast:
-        raise ModelError(f"cannot begin from {place!r}: it has no tokenizer.json")
-    tokenizer = Tokenizer.from_str(reader.backend_tokenizer.to_str())
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    size = tokenizer.get_vocab_size()
-    words = network.get_input_embeddings().weight.detach().clone()[:size]
-    if len(words) != size or max(tokenizer.get_vocab().values()) != size - 1:
-        raise ModelError(
-            f"cannot begin from {place!r}: its tokenizer has {size:,} words, its network {len(words):,}"
-        )
+    flaw = _flaw(reader, network) or (f"it has no weights for {sorted(lost)[0]}" if lost else "")
+    if flaw:
+        raise ModelError(f"cannot begin from {place!r}: {flaw}")
+    tokenizer = with_marks(reader.backend_tokenizer)
+    vectors = network.get_input_embeddings().weight.detach().clone()[: tokenizer.get_vocab_size()]
     written = {
         key: value for key, value in config.to_dict().items() if not key.startswith(("_", "transformers"))
     }
@@ -199,6 +223,34 @@ def opened(name: str) -> EncoderStart:
         digest=digest_of(folder),
         config=written | {"model_type": config.model_type},
         weights=stripped(network).state_dict(),
-        words=words,
+        vectors=vectors,
         tokenizer=tokenizer,
     )
+
+
+def _flaw(reader: Any, network: Any) -> str:
+    """Why a tokenizer cannot be used with a network; empty if it can."""
+    if not reader.is_fast:
+        return "it has no tokenizer.json"
+    places = reader.backend_tokenizer.get_vocab(with_added_tokens=True)
+    rows = len(network.get_input_embeddings().weight)
+    last = max(places.values())
+    if last >= min(rows, len(places)):
+        return f"a word has the number {last:,}; there are {len(places):,} words and {rows:,} vectors"
+    # The networks take 0 for padding.
+    if 0 not in reader.all_special_ids or reader.unk_token_id == 0:
+        return "its first word is no mark, so that it would count as padding"
+    return ""
+
+
+def with_marks(tokenizer: Tokenizer) -> Tokenizer:
+    """A copy that reads each word as one behind a blank, as in texts. It does not pad or cut."""
+    content = json.loads(tokenizer.to_str())
+    reading = content.get("pre_tokenizer") or {}
+    for part in (reading, *reading.get("pretokenizers", ())):
+        if part.get("type") == "ByteLevel":
+            part["add_prefix_space"] = True
+    found = Tokenizer.from_str(json.dumps(content))
+    found.no_padding()
+    found.no_truncation()
+    return found

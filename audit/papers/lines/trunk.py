@@ -253,6 +253,8 @@ class Trunk(nn.Module):
         self.pooling = shape.pooling
         self.tokens = nn.Embedding(shape.vocabulary, shape.width)
         self.encoder = None if shape.encoder is None else _encoder(shape.encoder)
+        if self.encoder is not None and self.encoder.sizes != (shape.width, shape.layers, shape.heads):
+            raise ValueError(f"the encoder has other sizes: {self.encoder.sizes}")
         own = shape.layers if self.encoder is None else 0
         self.blocks = nn.ModuleList(
             TrunkBlock(shape.width, attention(), shape.dropout, shape.inner) for _ in range(own)

@@ -48,6 +48,7 @@ from codeaudit.transforms.records import Sample
 from codeaudit.transforms.seeding import stream
 
 WINDOW: Final = 512
+"""Longest input without another setting, in tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

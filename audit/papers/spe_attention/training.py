@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.lines.encoding import SPECIALS, UNKNOWN
+from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, SPECIALS, UNKNOWN
 from codeaudit.audit.papers.lines.tasks import TASKS, Detection
 from codeaudit.audit.papers.lines.tasks import read_splits as read
 from codeaudit.audit.papers.lines.tasks import splits_card as data
@@ -349,8 +349,9 @@ def prepared(request: TrainingRequest) -> LineLearner:
             options[name] = int(value) if name == "sign" else value
     start = request.encoder
     if start is not None:
-        settings = {**PRETRAINED, **settings, **start.sizes, "encoder": start.config}
-        settings["window"] = min(settings.get("window", WINDOW), start.longest)
+        settings = {**PRETRAINED, **settings, **start.sizes}
+        settings["encoder"] = {**start.config, "hidden_dropout_prob": settings["dropout"]}
+        settings["window"] = _window(request.network, settings.get("window"), start)
     recipe = recipe_of(LineRecipe, network=request.network, options=options, **settings)
     splits = read(request.task, *request.corpora())
     material = prepare(
@@ -363,6 +364,21 @@ def prepared(request: TrainingRequest) -> LineLearner:
         speaking=None if start is None else start.speaking,
     )
     return LineLearner(recipe, material, device=device, encoder=start)
+
+
+def _window(network: str, given: int | None, start: "EncoderStart") -> int:
+    """The longest input for a network with a pretrained encoder.
+
+    Raises:
+        UsageError: the encoder has fewer positions.
+    """
+    if network != "vanilla":  # its positions start again in every line
+        if start.longest < LINE_TOKENS:
+            raise UsageError(f"--from {start.place}: it has {start.longest} positions, a line {LINE_TOKENS}")
+        return given or WINDOW
+    if given is not None and given > start.longest:
+        raise UsageError(f"--window {given}: {start.place} has {start.longest} positions")
+    return given or min(WINDOW, start.longest)
 
 
 @torch.no_grad()

@@ -152,18 +152,20 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
 
 
 def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:
-    """Whether the text around may show something that gives a function without another order one.
+    """Whether the text around may free an order of a function that has none.
 
     It can show that attributes of `self` are plain, what imported names stand for, and that functions only
-    look. The analysis is told that it shows all of that. If no order is free then, the text is not read.
+    look. The analysis is told that it shows all of that. If it finds no order then, the text is not read.
     """
     words = frozenset(_WORD.findall(program.source))
     imports, unclear = _imports_in(around)
     if not words.isdisjoint(unclear):
         return True
     functions = _looking(around, words)
+    if len(functions) > 1:  # each may give another type
+        return True
     # The type of a result frees, too: a new container is nobody else's, and numbers and texts run no code.
-    for gives in ("list", "int", "str") if functions else (None,):
+    for gives in ("list", "tuple", "int", "str", "bytes") if functions else (None,):
         supposed = ShownLooks(bindings=_Most(imports, functions, _fitting(program.tree, gives)))
         most = analyse_tree(
             program.source, program.tree, program.dependence, package=package, supposed=supposed
@@ -192,7 +194,7 @@ class _Most:
 
 
 def _fitting(tree: ast.Module, gives: str | None) -> QuietFunction:
-    """A function with a result of this type that every call in a text fits."""
+    """A function that accepts every call of the text and gives a result of this type."""
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
     words = sorted({word.arg for call in calls for word in call.keywords if word.arg})
     args = ast.arguments(
@@ -249,8 +251,9 @@ def _looking(around: str, words: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _imports_in(text: str) -> tuple[Mapping[str, str], frozenset[str]]:
-    """The names that the import statements of a text bind, each with what it stands for, without the tree of
-    the text; then those of which that is not certain.
+    """The names that the imports of a text bind, each with what it stands for. The text is not parsed.
+
+    Second: names that may stand for something else.
     """
     found: dict[str, str] = {}
     unclear = set[str]()

@@ -16,6 +16,7 @@ from codeaudit.audit.papers.registry import load
 from codeaudit.audit.papers.spe_attention.networks import build
 from codeaudit.audit.records import Query
 from codeaudit.cli.main import main
+from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf import networks as made
 from tests.support import stdlib
 from tests.support.networks import SMALL, legal_orders
@@ -83,10 +84,10 @@ def test_new_words_are_whole_words_with_the_mean_of_their_pieces(folders: dict[s
     def ids(word: str) -> list[int]:
         return list(tokenizer.encode([word], is_pretokenized=True, add_special_tokens=False).ids)
 
-    assert ids("quux") == [number]
+    assert [ids(label) for label in LABELS] == [[tokenizer.token_to_id(label)] for label in LABELS]
     assert number not in ids("quuxes"), "a part of another word is no label"
     pieces = start.tokenizer.encode(["quux"], is_pretokenized=True, add_special_tokens=False).ids
-    wanted = start.words[pieces].mean(0).double()
+    wanted = start.vectors[pieces].mean(0).double()
     assert torch.equal(found.trunk.tokens.weight[number], wanted)
 
 
@@ -132,7 +133,8 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     card = json.loads((out / "model-card.json").read_text("utf-8"))
     assert card["from"]["checkpoint"] == f"hf/{folders['roberta']}"
     assert card["recipe"]["rate"] == 1e-4
-    assert card["recipe"]["window"] == made.WINDOW
+    assert card["recipe"]["window"] == (512 if kind == "spe" else made.WINDOW)
+    assert card["recipe"]["encoder"]["hidden_dropout_prob"] == 0.1
     assert main([*words, "--recompute", "--out", str(tmp_path / "again")]) == 0
     assert (out / "model.safetensors").read_bytes() == (tmp_path / "again" / "model.safetensors").read_bytes()
     capsys.readouterr()
@@ -148,6 +150,15 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     if kind == "spe":
         assert reordered["violations"]["count"] == 0
         assert entry["max_deviation"] < 1e-3
+    config = json.loads((out / "config.json").read_text("utf-8"))
+    damages = {"num_hidden_layers": 10**9, "hidden_size": "x", "num_attention_heads": 2, "model_type": "gpt2"}
+    for name, value in damages.items():
+        encoder = {**config["shape"]["encoder"], name: value}
+        damaged = {**config, "shape": {**config["shape"], "encoder": encoder}}
+        (out / "config.json").write_text(json.dumps(damaged), "utf-8")
+        with pytest.raises(ModelError, match=r"does not fit config\.json"):
+            load(str(out), device="cpu", precision=None)
+    (out / "config.json").write_text(json.dumps(config), "utf-8")
     assert main(["train", kind, "--from", str(out), "--corpus", str(table), "--out", "x"]) == 2
     assert "--from hf/NAME" in capsys.readouterr().err
 
@@ -163,8 +174,10 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
         (
             ["tree", "--from", "hf/{bert}"],
             2,
-            "tree cannot begin with an encoder of the library; spe, symc, vanilla can",
+            "tree for 'function-name' cannot begin with an encoder of the library; spe",
         ),
+        (["vanilla", "--from", "hf/{bert}", "--window", "999"], 2, "--window 999: hf/"),
+        (["spe", "--from", "hf/{unknown}"], 3, "its first word is no mark"),
         (["spe", "--from", "hf/{bert}", "--width", "64"], 2, "--width does not go with --from"),
         (["spe", "--from", "hf/{bert}", "--pretrain-epochs", "2"], 2, "--pretrain-epochs does not go with"),
         (["spe", "--from", "hf/./nowhere"], 3, "no folder './nowhere'"),
@@ -183,6 +196,10 @@ def test_what_does_not_fit_is_one_line(
     if "gpt2" in words[2]:
         tokenizer = made.tokenizer(made.GPT)
         places["gpt2"] = made.save(tmp_path / "gpt2", made.gpt2("GPT2LMHeadModel", tokenizer), tokenizer)
+    if "unknown" in words[2]:
+        tokenizer = made.tokenizer({"unk_token": "[UNK]", "pad_token": "[PAD]"})
+        network = made.bert("BertModel", tokenizer, pad_token_id=1)
+        places["unknown"] = made.save(tmp_path / "unknown", network, tokenizer)
     if "damaged" in words[2]:
         places["damaged"] = tmp_path / "damaged"
         places["damaged"].mkdir()
