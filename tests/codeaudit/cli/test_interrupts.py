@@ -63,7 +63,7 @@ def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
 
 
 def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path, words: list[str]) -> None:
-    process = start(*words, model(0.03), cwd=tmp_path)
+    process = start(*words, model(0.1), cwd=tmp_path)
     wait_for(tmp_path, 10, process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -78,7 +78,7 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
 def test_what_ends_a_run_ends_it_as_ctrl_c_does(
     tmp_path: Path, words: list[str], ending: signal.Signals
 ) -> None:
-    process = start(*words, model(0.03), cwd=tmp_path)
+    process = start(*words, model(0.1), cwd=tmp_path)
     wait_for(tmp_path, 6, process)
     process.send_signal(ending)
     _, err = process.communicate(timeout=30)
@@ -108,7 +108,7 @@ def test_two_runs_do_not_write_into_one_folder(tmp_path: Path, words: list[str])
 
 @pytest.mark.slow
 def test_kill_9_loses_at_most_the_batch_in_flight(tmp_path: Path, words: list[str]) -> None:
-    process = start(*words, model(0.03), cwd=tmp_path)
+    process = start(*words, model(0.1), cwd=tmp_path)
     wait_for(tmp_path, 14, process)
     process.kill()
     process.communicate(timeout=60)
