@@ -112,7 +112,7 @@ def test_kill_9_loses_at_most_the_batch_in_flight(tmp_path: Path, words: list[st
     wait_for(tmp_path, 14, process)
     process.kill()
     process.communicate(timeout=60)
-    _finish(tmp_path, [*words, model(0.03)])
+    _finish(tmp_path, [*words, model(0.1)])
 
 
 def _finish(folder: Path, again: list[str]) -> None:
