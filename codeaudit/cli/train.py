@@ -516,10 +516,5 @@ def _precision(
     # A resumed training goes on in its precision, also if the measurement would say otherwise today.
     before = saved_recipe(out / STATE_FILE).get("half")
     if name == "auto" or (name is None and "half" not in options and (device != "cpu" or not exact)):
-        if before is None:
-            before = faster_in_half(device)
-            note(
-                f"precision: {'bfloat16' if before else 'float32'}, which multiplies faster on this {device}"
-            )
-        return found | {"half": before}
+        return found | {"half": faster_in_half(device) if before is None else before}
     return found if name is None else found | {"half": name == "bfloat16"}

@@ -23,7 +23,7 @@ from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface
 
 from codeaudit.audit.models.hf.heads import in_one_line, quiet
-from codeaudit.audit.models.hf.load import check_weights, digest_of, find_folder
+from codeaudit.audit.models.hf.load import Source, check_weights, digest_of, find_folder, tokenizer_of
 from codeaudit.audit.papers.lines.attention import HeadGroup, attend
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -193,22 +193,21 @@ def opened(name: str) -> EncoderStart:
     place = f"hf/{name}"
     folder = find_folder(name, revision=None, code=False)
     check_weights(folder, name)
-    try:
-        with quiet():
-            config = transformers.AutoConfig.from_pretrained(folder)
-            if config.model_type not in KINDS or config.is_decoder:
-                raise UsageError(
-                    f"--from {place}: a {config.model_type!r} network; masks of lines fit encoders of these "
-                    f"kinds: {', '.join(KINDS)}"
-                )
-            network, told = transformers.AutoModel.from_pretrained(
-                folder, use_safetensors=True, output_loading_info=True, dtype=torch.float32
+    source = Source(name=place, folder=folder, purpose="begin from")
+    with quiet():
+        config = source.read(transformers.AutoConfig.from_pretrained)
+        if config.model_type not in KINDS or config.is_decoder:
+            raise UsageError(
+                f"--from {place}: a {config.model_type!r} network; masks of lines fit encoders of these "
+                f"kinds: {', '.join(KINDS)}"
             )
-            reader = transformers.AutoTokenizer.from_pretrained(folder)
-    except UsageError:
-        raise
-    except Exception as error:  # the library raises anything on damaged files
-        raise ModelError(f"cannot begin from {place!r}: {in_one_line(error)[:200]}") from error
+        network, told = source.read(
+            transformers.AutoModel.from_pretrained,
+            use_safetensors=True,
+            output_loading_info=True,
+            dtype=torch.float32,
+        )
+        reader = tokenizer_of(source)
     lost = [key for key in told["missing_keys"] if "pooler." not in key]
     flaw = _flaw(reader, network) or (f"it has no weights for {sorted(lost)[0]}" if lost else "")
     if flaw:

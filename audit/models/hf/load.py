@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -201,12 +201,14 @@ def _bars_on_terminals_only() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class Source:
     """The folder that a model is loaded from."""
 
     name: str
     folder: Path
-    arguments: Arguments
+    arguments: Arguments = field(default_factory=Arguments)
+    purpose: str = "load"
+    """What is done with it, for messages: `cannot load …`."""
 
     def read(self, loader: Callable[..., Any], **settings: Any) -> Any:
         """The object that a loader of the library makes from the folder, without access to the hub.
@@ -221,7 +223,7 @@ class _Source:
             told = in_one_line(error)
             if "trust_remote_code" in str(error):
                 told = "it needs code of its own; read that code, and run it with -M trust_remote_code=true"
-            raise ModelError(f"cannot load {self.name!r}: {told}") from error
+            raise ModelError(f"cannot {self.purpose} {self.name!r}: {told}") from error
 
 
 def load(name: str, settings: Settings) -> HubModel:
@@ -245,12 +247,12 @@ def load(name: str, settings: Settings) -> HubModel:
         usable_precision(settings.precision)
     with quiet():
         folder = find_folder(name, revision=arguments.revision, code=arguments.trust_remote_code)
-        source = _Source(name=f"hf/{name}", folder=folder, arguments=arguments)
+        source = Source(name=f"hf/{name}", folder=folder, arguments=arguments)
         with of_its_files(source.name):
             return _loaded(source, device, settings.precision)
 
 
-def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
+def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     name, folder, arguments = source.name, source.folder, source.arguments
     if not (folder / "config.json").is_file():
         raise ModelError(f"cannot load {name!r}: no config.json in {str(folder)!r}")
@@ -259,7 +261,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     head = arguments.head or _head_of(config, name)
     arguments.check(HEADS[head], name)
     check_weights(folder, name)
-    tokenizer = _tokenizer(source)
+    tokenizer = tokenizer_of(source)
     # A number is the answer itself, and the rounding of float16 would count as a changed answer.
     regression = head == "classification" and config.num_labels == 1 and not arguments.labels
     network = _network(source, head, "float64" if regression and precision is None else precision)
@@ -323,7 +325,7 @@ def _head_of(config: Any, name: str) -> str:
     return found
 
 
-def _tokenizer(source: _Source) -> Any:
+def tokenizer_of(source: Source) -> Any:
     """The tokenizer of the folder.
 
     Raises:
@@ -333,13 +335,13 @@ def _tokenizer(source: _Source) -> Any:
     files = {"tokenizer.json", *type(tokenizer).vocab_files_names.values()}
     if type(tokenizer).vocab_files_names and not any((source.folder / file).is_file() for file in files):
         raise ModelError(
-            f"cannot load {source.name!r}: no tokenizer in {str(source.folder)!r}; write it there with "
-            f"save_pretrained"
+            f"cannot {source.purpose} {source.name!r}: no tokenizer in {str(source.folder)!r}; "
+            "write it there with save_pretrained"
         )
     return tokenizer
 
 
-def _network(source: _Source, head: str, precision: str | None) -> Any:
+def _network(source: Source, head: str, precision: str | None) -> Any:
     """The network with all its weights.
 
     Raises:

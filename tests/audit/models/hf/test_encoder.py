@@ -65,12 +65,13 @@ def test_without_masks_the_states_are_those_of_the_library(folders: dict[str, Pa
         wanted = other(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
         states: list[torch.Tensor] = []
         found.trunk.encoder.register_forward_hook(lambda module, inputs, output: states.append(output))
-        found(encoded(found, ids))
+        found(one_line(ids))
     assert (states[0] - wanted).abs().max() < 1e-12
     assert wanted.abs().max() > 0.1
 
 
-def encoded(found: Any, ids: torch.Tensor) -> Any:
+def one_line(ids: torch.Tensor) -> Batch:
+    """(1, T) tokens as an input."""
     zeros = torch.zeros_like(ids)
     return Batch(ids=ids, line=zeros, position=zeros, relation=torch.zeros(1, 0, 1, 1, dtype=torch.uint8))
 
@@ -182,6 +183,7 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
         (["spe", "--from", "hf/{bert}", "--pretrain-epochs", "2"], 2, "--pretrain-epochs does not go with"),
         (["spe", "--from", "hf/./nowhere"], 3, "no folder './nowhere'"),
         (["spe", "--from", "hf/{damaged}"], 3, "cannot begin from 'hf/"),
+        (["spe", "--from", "hf/{wordless}"], 3, "no tokenizer in"),
     ],
 )
 def test_what_does_not_fit_is_one_line(
@@ -206,6 +208,11 @@ def test_what_does_not_fit_is_one_line(
         for file in folders["bert"].iterdir():
             text = file.read_bytes()
             (places["damaged"] / file.name).write_bytes(text[:200] if file.suffix == ".safetensors" else text)
+    if "wordless" in words[2]:
+        places["wordless"] = tmp_path / "wordless"
+        places["wordless"].mkdir()
+        for part in ("config.json", "model.safetensors"):
+            (places["wordless"] / part).write_bytes((folders["bert"] / part).read_bytes())
     words = [word.format(**{name: str(path) for name, path in places.items()}) for word in words]
     capsys.readouterr()
     assert main(["train", *words, "--corpus", "stdlib:argparse", "--out", str(tmp_path / "out")]) == code

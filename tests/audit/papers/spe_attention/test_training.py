@@ -565,7 +565,7 @@ def test_the_columns_of_a_table_can_be_named(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.slow
 @pytest.mark.parametrize("faster", [True, False])
 def test_without_a_precision_a_training_takes_the_faster_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], faster: bool
 ) -> None:
     monkeypatch.setattr(speed, "faster_in_half", lambda device: faster)
 
@@ -579,6 +579,7 @@ def test_without_a_precision_a_training_takes_the_faster_one(
 
     functions = ["--corpus", "stdlib:argparse,tarfile,ast", "--vocabulary", "400", "--bag-epochs", "0"]
     assert half("spe", *functions) == faster
+    assert capsys.readouterr().err.count("codeaudit: precision: ") == 1
     assert half("spe", *functions, "--full") is False
     # The networks of Renamer's paper are so small that converting their numbers takes longer.
     expressions = [
