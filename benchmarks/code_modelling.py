@@ -32,7 +32,7 @@ from code_features import features
 from made_code import ALPHABET, COPY_WORDS, COUNTING_WORDS, SUFFIX, commonest, copy_sample, counting_sample
 from next_lines import LONGEST, completed, lines_of, near
 from torch import Tensor
-from trials import Ledger, Trial
+from trials import Ledger, Trial, Watch
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.dependency_encoding import material
@@ -44,7 +44,6 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.trainer import (
     Integers,
     Learner,
-    TrainingProgress,
     Validation,
     adamw,
     cosine,
@@ -306,27 +305,10 @@ class TaskLearner(Learner[Decoder, Batch]):
         return Validation(0.0, {})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
-    """Shows the progress of a training in a terminal."""
-
-    network: str
-    total: int
-
-    def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """After every step."""
-        if sys.stderr.isatty() and progress.step % 20 == 0:
-            told = f"\r{self.network}: step {progress.step} of {self.total}, loss {loss:.3f}"
-            print(told, end=" ", file=sys.stderr)
-
-    def epoch(self, progress: TrainingProgress) -> None:
-        """After the training."""
-
-
 def fit(found: Data, recipe: StreamRecipe, spread: float = SPREAD) -> Decoder:
     """A trained network."""
     learner = TaskLearner(found, recipe, spread)
-    watch = Watch(network=recipe.network, total=learner.total)
+    watch = Watch(name=recipe.network, total=learner.total)
     with TemporaryDirectory() as folder:
         return train(learner, folder=Path(folder), monitor=watch, stop=lambda: False).network
 

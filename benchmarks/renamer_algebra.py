@@ -22,7 +22,7 @@ from shutil import rmtree
 from typing import Final, NamedTuple
 
 import torch
-from trials import Budget, Ledger, Trial
+from trials import Budget, Ledger, Trial, Watch
 
 from codeaudit.audit.papers.renamer import material
 from codeaudit.audit.papers.renamer.material import DEFAULTS, TermExamples, TermMaterial, TermRecipe
@@ -32,7 +32,6 @@ from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
 from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, rules
 from codeaudit.audit.training import trainer
-from codeaudit.audit.training.trainer import TrainingProgress
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -154,22 +153,6 @@ def read(found: Data, asked: TermRecipe) -> Read:
         made.tokenizer, TERM_NETWORKS[asked.network].reading, window=asked.window, end=task.language.end
     )
     return Read(made, TermExamples(some(found.extended), reader, task))
-
-
-@dataclass(kw_only=True)
-class Watch:
-    """Shows the progress in a terminal."""
-
-    name: str
-    total: int
-
-    def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """After every step."""
-        if progress.step % 100 == 0 and sys.stderr.isatty():
-            print(f"\r{self.name}: step {progress.step:,} of {self.total:,}", end=" ", file=sys.stderr)
-
-    def epoch(self, progress: TrainingProgress) -> None:
-        """After every epoch."""
 
 
 def measure(network: str, size: str, seed: int, settings: Settings, found: Read, out: Path) -> Trial:

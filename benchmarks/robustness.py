@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import torch
-from trials import Budget, Ledger, Trial
+from trials import Budget, Ledger, Trial, Watch, tell
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.selection import select
@@ -52,7 +52,7 @@ from codeaudit.audit.run import AuditSetup, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.trainer import STATE_FILE, TrainingProgress, train
+from codeaudit.audit.training.trainer import STATE_FILE, train
 from codeaudit.reports.observations import Observation, Pair, observe
 from codeaudit.reports.records import Metric, Rate
 from codeaudit.reports.statistics.adjustment import ALPHA
@@ -133,11 +133,6 @@ class Settings(Budget):
         return self.recipe_of(LineRecipe, network=network, seed=seed, **own)
 
 
-def tell(text: str) -> None:
-    """Print a line on the progress."""
-    print(text, file=sys.stderr, flush=True)
-
-
 # ── what all networks share ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -214,29 +209,14 @@ def _is_movable(sample: Sample) -> bool:
 # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(kw_only=True)
-class Watch:
-    """Shows the progress of a training."""
-
-    name: str
-
-    def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """After every step."""
-
-    def epoch(self, progress: TrainingProgress) -> None:
-        """After every epoch."""
-        last = progress.epochs[-1]
-        tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation F1 {last['valid']:.1%}")
-
-
 def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: Path) -> LineModel:
     """The network of a seed. Loads its checkpoint, or trains it and writes one."""
     place = out / "models" / settings.key / f"{network}-{seed}"
     if not (place / CONFIG).exists():
         read, asked = found.material(network), settings.recipe(network, seed)
         place.mkdir(parents=True, exist_ok=True)
-        watch = Watch(name=f"{network} {seed}")
         learner = LineLearner(asked, read)
+        watch = Watch(name=f"{network} {seed}", total=learner.total)
         made = train(learner, folder=place, monitor=watch, stop=lambda: False)
         learner.write(place, made, about={})
         (place / STATE_FILE).unlink()

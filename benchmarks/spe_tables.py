@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
-from trials import Budget, Ledger, Trial
+from trials import Budget, Ledger, Trial, Watch
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.records import CorpusResources
@@ -44,7 +44,6 @@ from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from codeaudit.audit.training import trainer
 from codeaudit.audit.training.speed import faster_in_half
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.trainer import TrainingProgress
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import Better, Metric
 from codeaudit.reports.scores import score
@@ -233,25 +232,6 @@ def ground(task: Task, spec: str, settings: Settings) -> Ground:
 def _as_published(case: Case) -> Case:
     """The case with orders of the paper's relation counted as the paper counts them: as meaning-keeping."""
     return replace(case, outcomes=tuple(replace(one, kind="preserving") for one in case.outcomes))
-
-
-@dataclass(kw_only=True)
-class Watch:
-    """Shows the progress in a terminal. As a monitor of the audit it prints nothing."""
-
-    name: str
-    total: int
-
-    def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """After every step."""
-        if progress.step % 50 == 0 and sys.stderr.isatty():
-            print(f"\r{self.name}: step {progress.step:,} of {self.total:,}", end=" ", file=sys.stderr)
-
-    def epoch(self, progress: TrainingProgress) -> None:
-        """After every epoch."""
-
-    def answered(self, count: int, *, recalled: bool) -> None:
-        """After every batch of the audit."""
 
 
 def prepared(found: Ground, asked: LineRecipe, cache: Path) -> LineMaterial:

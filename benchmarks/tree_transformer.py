@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
-from trials import Budget, Ledger, Trial
+from trials import Budget, Ledger, Trial, Watch, tell
 
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
@@ -184,26 +184,6 @@ DEFAULTS: Final[Mapping[str, Settings]] = {
 }
 
 
-def tell(text: str) -> None:
-    """Print a line on the progress."""
-    print(text, file=sys.stderr, flush=True)
-
-
-@dataclass(kw_only=True)
-class Watch:
-    """Shows the progress of a training."""
-
-    name: str
-
-    def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """After every step."""
-
-    def epoch(self, progress: TrainingProgress) -> None:
-        """After every epoch."""
-        last = progress.epochs[-1]
-        tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation {last['valid']:.1%}")
-
-
 def splits(spec: str, settings: Settings) -> Splits[Sample]:
     """The samples of each split, drawn alike for all rows, and with the same limits as in `robustness.py`.
 
@@ -228,11 +208,13 @@ Scores = dict[str, float]
 JudgedTraining = tuple[Scores, TrainingProgress]
 
 
-def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:
+def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, str], JudgedTraining]:
     """Functions that train and judge a model of names."""
 
-    def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> JudgedTraining:
-        found = train(NameLearner(recipe, read), folder=place, monitor=watch, stop=lambda: False)
+    def trained(recipe: TreeRecipe, place: Path, name: str) -> JudgedTraining:
+        learner = NameLearner(recipe, read)
+        watch = Watch(name=name, total=learner.total)
+        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
         everything = np.arange(len(read.test))
         scores = asdict(judged(found.network, read, read.test, everything, recipe))
         return {**scores, **_weights(found.network)}, found.progress
@@ -240,11 +222,12 @@ def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], Ju
     return trained
 
 
-def completed(read: completion.CompletionMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:
+def completed(read: completion.CompletionMaterial) -> Callable[[TreeRecipe, Path, str], JudgedTraining]:
     """Functions that train and judge a model of completion."""
 
-    def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> JudgedTraining:
+    def trained(recipe: TreeRecipe, place: Path, name: str) -> JudgedTraining:
         learner = completion.CompletionLearner(recipe, read)
+        watch = Watch(name=name, total=learner.total)
         found = train(learner, folder=place, monitor=watch, stop=lambda: False)
         scores = asdict(
             completion.judged(
@@ -286,7 +269,7 @@ def run(ledger: Ledger, asked: argparse.Namespace, settings: Settings) -> None:
         place = asked.out / "unfinished" / f"{asked.table}-{name.replace(', ', '-').replace(' ', '-')}-{seed}"
         place.mkdir(parents=True, exist_ok=True)
         begin = time.process_time()
-        scores, progress = work(settings.recipe(entry.rows[name], seed), place, Watch(name=f"{name} {seed}"))
+        scores, progress = work(settings.recipe(entry.rows[name], seed), place, f"{name} {seed}")
         seconds = time.process_time() - begin
         ledger.add(
             Trial(
@@ -393,7 +376,8 @@ def model(seed: int) -> TreeModel:
         recipe = _budget(spec).recipe(Row(network="tree"), seed)
         place.mkdir(parents=True, exist_ok=True)
         learner = NameLearner(recipe, read)
-        found = train(learner, folder=place, monitor=Watch(name=f"tree {seed}"), stop=lambda: False)
+        watch = Watch(name=f"tree {seed}", total=learner.total)
+        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
         learner.write(place, found, about={})
     return TreeModel.load(str(place), device="cpu")
 

@@ -1,12 +1,13 @@
 """Results of many trainings: kept in a file as they come, and printed as the paper prints its tables."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codeaudit.audit.training.trainer import Recipe
+from codeaudit.audit.training.trainer import Recipe, TrainingProgress
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -28,6 +29,35 @@ class Trial:
     epochs: list[float] = field(default_factory=list)
     """The validation score after each epoch."""
     seconds: float = 0.0
+
+
+def tell(text: str) -> None:
+    """Print a line on the progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Shows the progress of a training. As a monitor of an audit it prints nothing."""
+
+    name: str
+    total: int
+    """Steps."""
+
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
+        """After every step, in a terminal."""
+        if progress.step % 50 == 0 and sys.stderr.isatty():
+            told = f"\r{self.name}: step {progress.step:,} of {self.total:,}, loss {loss:.3f}"
+            print(told, end=" ", file=sys.stderr)
+
+    def epoch(self, progress: TrainingProgress) -> None:
+        """After every epoch with a validation score."""
+        last = progress.epochs[-1]
+        if "valid" in last:
+            tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation {last['valid']:.1%}")
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """After every batch of an audit."""
 
 
 class Budget:
