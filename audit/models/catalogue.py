@@ -72,14 +72,16 @@ def bundled() -> dict[str, Mapping[str, object]]:
 
 
 def bundled_for(task: str, language: str | None = None) -> tuple[str, ...]:
-    """The bundled checkpoints that were made for a task, and for a language if one is named.
+    """The bundled checkpoints for a task, and for a language if one is named, of a run without `--model`.
 
-    A card without languages is of a network that was made for none.
+    A card without languages is of a network that was made for none. A card with `"by_default": false` is of a
+    checkpoint that is asked by its name only, such as the large one beside a small one.
     """
     return tuple(
         name
         for name, card in bundled().items()
-        if task in _tasks(card, otherwise=task)
+        if card.get("by_default", True)
+        and task in _tasks(card, otherwise=task)
         and (language is None or language in _languages(card, otherwise=language))
     )
 

@@ -20,6 +20,7 @@ from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.facts import bound_by, comprehension_targets, own_nodes
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
+from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import FunctionContext
 
 REBOUND: Final = "a builtin's name means something else here"
@@ -109,7 +110,7 @@ def _noted(text: str, found: frozenset[str]) -> frozenset[str]:
 def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
     names = _starred(text) | _rebound_by(own_nodes(tree.body))
     # A local called `list` rebinds nothing for other functions; the analysis sees it in its own function.
-    for scope in ast.walk(tree) if _declared(text) else ():
+    for scope in below(tree) if _declared(text) else ():
         if isinstance(scope, FunctionNode | ast.ClassDef):
             nodes = own_nodes(scope.body)
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}

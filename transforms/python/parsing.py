@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.python.syntax import unknown_syntax
+from codeaudit.transforms.python.walking import below
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 """A `def` or `async def`."""
@@ -109,7 +110,7 @@ def statements(source: str) -> int | None:
         tree = parse(source)
     except SourceError:
         return None
-    inside = [node for top in tree.body for node in ast.walk(top) if node is not top]
+    inside = [node for top in tree.body for node in below(top) if node is not top]
     documented = sum(
         isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None for node in (*inside, *tree.body)
     )

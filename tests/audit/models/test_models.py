@@ -331,6 +331,7 @@ def test_bundled_checkpoints_are_for_a_task_in_a_language(
         "old": {"task": "function-name", "languages": ["python"]},
         "new": {"task": "function-name", "languages": ["java"]},
         "both": {"task": "function-name", "languages": ["java", "python"]},
+        "large": {"task": "function-name", "languages": ["python"], "by_default": False},
         "blocks": {"task": "throughput"},
     }
     for name, card in cards.items():
@@ -343,6 +344,7 @@ def test_bundled_checkpoints_are_for_a_task_in_a_language(
     assert catalogue.bundled_for("function-name", "java") == ("both", "new")
     assert catalogue.bundled_for("function-name", "x86") == ()
     assert catalogue.bundled_for("throughput", "x86") == ("blocks",)
+    catalogue.check("large")
 
 
 def test_an_object_with_predict_is_a_model_and_predict_comes_before_a_call(

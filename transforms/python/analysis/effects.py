@@ -95,6 +95,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
 )
 from codeaudit.transforms.python.analysis.looks import CLASS_OF
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.walking import below
 
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
 """Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
@@ -412,7 +413,7 @@ class PythonEffects(ExpressionEffects):
                 outer = self.shadow
                 self.visit(value)
                 # Its body runs now, once for each item, with the parameters as names of its own.
-                self.shadow |= {inner.arg for inner in ast.walk(value.args) if isinstance(inner, ast.arg)}
+                self.shadow |= {inner.arg for inner in below(value.args) if isinstance(inner, ast.arg)}
                 self.visit(value.body)
                 self.shadow = outer
             elif not self._is_builtin_function(value):
@@ -673,7 +674,7 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
     """
     rebound = set[str]()
     if facts.captured:
-        declared = (node for node in ast.walk(function) if isinstance(node, ast.Nonlocal | ast.Global))
+        declared = (node for node in below(function) if isinstance(node, ast.Nonlocal | ast.Global))
         rebound = {name for node in declared for name in node.names}
     candidates = {
         name: [value for value in bound if value is not None]
@@ -739,7 +740,7 @@ def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
         hidden = any(
             isinstance(part, ast.Name) and part.id not in facts.values
             for key in keys
-            for part in ast.walk(key or node)
+            for part in below(key or node)
         )
         if name in found and (hidden or not all(map(plain, keys))):
             found.discard(name)

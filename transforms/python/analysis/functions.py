@@ -29,6 +29,7 @@ from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.walking import below
 
 _NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval"})
 """By these, a text may bind any of its names."""
@@ -115,7 +116,7 @@ class QuietFunctions:
     def _calls(self, name: str, candidates: dict[str, ast.FunctionDef]) -> frozenset[str]:
         """The functions of the text that a function calls, also in what is defined inside it."""
         if name not in self._callees:
-            calls = (inner.func for inner in ast.walk(candidates[name]) if isinstance(inner, ast.Call))
+            calls = (inner.func for inner in below(candidates[name]) if isinstance(inner, ast.Call))
             names = frozenset(func.id for func in calls if isinstance(func, ast.Name))
             self._callees[name] = names & candidates.keys()
         return self._callees[name]

@@ -32,6 +32,7 @@ from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.analysis.shown import looks_around, shown_looks
 from codeaudit.transforms.python.parsing import FunctionNode, shared_tree
+from codeaudit.transforms.python.walking import below
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ def analyse_tree(
 
 def _rebound(tree: ast.Module) -> frozenset[str]:
     """Names of builtins and modules that some function of a text declares global."""
-    declared = [node.names for node in ast.walk(tree) if isinstance(node, ast.Global)]
+    declared = [node.names for node in below(tree) if isinstance(node, ast.Global)]
     return frozenset[str]().union(*declared) & WELL_KNOWN
 
 

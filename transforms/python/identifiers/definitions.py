@@ -30,6 +30,7 @@ from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, WORDS,
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, same_code
 from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey, fits, is_generator
 from codeaudit.transforms.python.parsing import FunctionNode, compiled, parse
+from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.renaming import COLLISION, Rename
 
@@ -259,7 +260,7 @@ def _is_private(name: str) -> bool:
 def _looks_names_up(tree: ast.Module) -> bool:
     """Whether a module may find its own names by their text."""
     seen: set[int] = set()
-    for node in ast.walk(tree):
+    for node in below(tree):
         match node:
             case ast.Call(func=ast.Name(id=name) as callee, args=[_, ast.Constant(value=str()), *_]):
                 if name in _BY_NAME:
@@ -334,7 +335,7 @@ def _pairs(source: str) -> _Pairs:
     positions = Positions(text)
     calls: dict[str, list[ast.Call]] = {}
     bound: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in below(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             calls.setdefault(node.func.id, []).append(node)
         # A name that is defined twice may mean either definition.

@@ -23,6 +23,7 @@ from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Rename
 from codeaudit.transforms.python.identifiers.proofs import is_merge
 from codeaudit.transforms.python.identifiers.rename import NOT_A_MOVE, variables
 from codeaudit.transforms.python.parsing import FunctionNode, compiled
+from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.renaming import Merging, VariableMerge
 
 _LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})
@@ -232,7 +233,7 @@ def _copies(statement: ast.stmt, name: str, writer: str) -> bool:
 def _mentioned(statement: ast.stmt) -> set[str]:
     """Every name in a statement, whatever it is used for."""
     found: set[str] = set()
-    for node in ast.walk(statement):
+    for node in below(statement):
         match node:
             case ast.Name(id=name):
                 found.add(name)
@@ -267,7 +268,7 @@ def _first_reads(statement: ast.stmt) -> set[str]:
 def _evaluated(node: ast.expr) -> Iterator[str]:
     """The names that an expression reads whenever it is evaluated; none if it binds a name itself."""
     # After `(a := 1)` a read of `a` gives the new value, so the order of reads within would count.
-    if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+    if any(isinstance(inner, ast.NamedExpr) for inner in below(node)):
         return
     pending: list[ast.AST] = [node]
     while pending:
@@ -403,7 +404,7 @@ class _Liveness:
         """The names needed before a write; notes every other variable whose value is still needed."""
         names = {
             node.id
-            for node in ast.walk(target)
+            for node in below(target)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         copied = {value.id} if isinstance(value, ast.Name) else set()
@@ -422,7 +423,7 @@ def _reads(node: ast.AST, hidden: set[str]) -> Iterator[str]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, ast.comprehension):
-        hidden.update(inner.id for inner in ast.walk(node.target) if isinstance(inner, ast.Name))
+        hidden.update(inner.id for inner in below(node.target) if isinstance(inner, ast.Name))
     if not isinstance(node, ast.Lambda | FunctionNode | ast.ClassDef):
         for child in ast.iter_child_nodes(node):
             yield from _reads(child, hidden)

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.walking import below
 
 REFLECTION: Final = "reflection on names"
 
@@ -107,7 +108,7 @@ def type_comment_words(source: bytes) -> frozenset[str]:
 def _decorator_words(function: FunctionNode) -> frozenset[str]:
     """Names that decorators mention as keywords or text, such as `numba.jit(locals={"x": …})`."""
     words: set[str] = set()
-    for node in (inner for decorator in function.decorator_list for inner in ast.walk(decorator)):
+    for node in (inner for decorator in function.decorator_list for inner in below(decorator)):
         if isinstance(node, ast.keyword) and node.arg is not None:
             words.add(node.arg)
         elif isinstance(node, ast.Constant) and _LIST_OF_WORDS.fullmatch(str(node.value)):
@@ -189,7 +190,7 @@ class Parameters:
 
     def _own_calls(self, function: FunctionNode, name: str) -> str | None:
         """An obstacle if the function may call itself, or the method it overrides, by keyword."""
-        for node in ast.walk(function):
+        for node in below(function):
             if not isinstance(node, ast.Call):
                 continue
             callee = node.func
@@ -222,7 +223,7 @@ class Parameters:
             return False
         # Every mention that is not a call may hand the function to code that calls it by keyword.
         places = {use.start for use in binding.occurrences if use.use == "read"}
-        for call in ast.walk(self._scopes.function):
+        for call in below(self._scopes.function):
             match call:
                 case ast.Call(func=ast.Name(id=binding.name) as callee, keywords=[]):
                     places.discard(self._scopes.positions.offset(callee.lineno, callee.col_offset))
@@ -248,7 +249,7 @@ class Parameters:
         if self._parents is None:
             self._parents = {
                 id(child): parent
-                for parent in ast.walk(self._scopes.function)
+                for parent in below(self._scopes.function)
                 for child in ast.iter_child_nodes(parent)
             }
         return self._parents.get(id(node))

@@ -24,6 +24,7 @@ from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_posi
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.walking import below
 
 Candidate: TypeAlias = FunctionNode | ast.ClassDef
 _Context: TypeAlias = Literal["code", "annotation", "prepared"]
@@ -302,6 +303,6 @@ def _is_literal(node: ast.expr) -> bool:
         case ast.BinOp(left=left, right=right):
             return _is_literal(left) and _is_literal(right)
         case ast.Tuple() | ast.List() | ast.Set() | ast.Dict():
-            return not any(isinstance(inner, _SCOPES) for inner in ast.walk(node))
+            return not any(isinstance(inner, _SCOPES) for inner in below(node))
         case _:
             return False

@@ -39,6 +39,7 @@ from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSumm
 from codeaudit.transforms.python.comments import bounds
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
+from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.reordering import (
     Reorder,
     ReorderBreaking,
@@ -195,7 +196,7 @@ class _Most:
 
 def _fitting(tree: ast.Module, gives: str | None) -> QuietFunction:
     """A function that accepts every call of the text and gives a result of this type."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    calls = (node for node in below(tree) if isinstance(node, ast.Call))
     words = sorted({word.arg for call in calls for word in call.keywords if word.arg})
     args = ast.arguments(
         posonlyargs=[],
