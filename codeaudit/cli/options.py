@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from codeaudit.audit.corpora.specs import forms
@@ -73,6 +74,15 @@ FORMATS: Final = ("rich", "json", "markdown")
 """Of every command that prints records. `run`, `compare` and `report` print reports, which have more."""
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that are not taken from a manifest."""
+
+
+def on_command_line(option: str) -> bool:
+    """Whether an option of the running command was given to it, not by the environment or a file.
+
+    The environment is there for all commands. So an option from there that a command has no use for is left
+    alone, where one on the command line is an error.
+    """
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
 class ModelSpec(click.types.StringParamType):

@@ -16,7 +16,7 @@ from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.grouped import GroupedCommand
-from codeaudit.cli.options import VERBOSE, option, run_options
+from codeaudit.cli.options import VERBOSE, on_command_line, option, run_options
 from codeaudit.cli.output import PROGRESS, note, note_unbound, show, show_run, show_sheets, show_text
 from codeaudit.finished_runs import Run
 from codeaudit.gating import read_compared
@@ -144,21 +144,17 @@ def _checked(asked: RunOptions) -> RunOptions:
     accepted = catalogue.accepted_options(asked.model or catalogue.bundled())
     # An option on the command line is meant, so it stays, and an error says if no model takes it. One from
     # the environment or a file is for other runs, too.
-    idle = [name for name in asked.model_options if not _on_command_line(name) and name not in accepted]
+    idle = [name for name in asked.model_options if not on_command_line(name) and name not in accepted]
     return replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
 
 
 def _note_idle(options: RunOptions) -> None:
     """Tell which options on the command line have no effect."""
-    if not options.attacks and _on_command_line("budget"):
+    if not options.attacks and on_command_line("budget"):
         note("--budget: no effect without --attack")
-    named = [name for name in DRAWING if options.suite is not None and _on_command_line(name)]
+    named = [name for name in DRAWING if options.suite is not None and on_command_line(name)]
     if named:
         note(f"{', '.join(f'--{name}' for name in named)}: no effect with --suite, which fixes the inputs")
-
-
-def _on_command_line(option: str) -> bool:
-    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
 
 
 @click.command(cls=GroupedCommand)
@@ -179,6 +175,8 @@ def compare(runs: tuple[Path, ...], dry_run: bool, **options: Any) -> int:
       codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
     asked = _asked(options)
+    if asked.shard is not None and not on_command_line("shard"):
+        asked = replace(asked, shard=None)
     if asked.shard is not None:
         raise UsageError("--shard: shards are made by `codeaudit run`; compare the merged runs")
     # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.

@@ -21,7 +21,7 @@ from codeaudit.audit.papers.presets import PRESETS
 from codeaudit.audit.registry import TASKS
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
-from codeaudit.cli.options import COLUMNS, complete_corpora, complete_tasks
+from codeaudit.cli.options import COLUMNS, complete_corpora, complete_tasks, on_command_line
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import UsageError
@@ -387,7 +387,11 @@ def train(
     """
     family, task = registry.family(model, task)
     # `None` means not given: the defaults are those of the recipe of each paper.
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {
+        name: value
+        for name, value in given.items()
+        if value is not None and (on_command_line(name) or not registry.foreign(family, task, name))
+    }
     folder = family.home.rpartition(".")[2]
     structure = presets.structure(folder, structural)
     if preset is not None:

@@ -64,6 +64,7 @@ from codeaudit.cli.options import (
     complete_tasks,
     format_option,
     movable_option,
+    on_command_line,
     option,
     path_option,
     real_path,
@@ -463,7 +464,7 @@ def transform(
     if dependence == CONFIRMED:
         words = PYTEST if test_command is None else test_command
         return _confirmed(sources, transform, suite, out, words, diff=diff, form=form, **options)
-    if test_command is not None:
+    if test_command is not None and on_command_line("test_command"):
         raise UsageError("--test-command goes with --dependence confirmed")
     names = None if transform is None else listed(transform)
     if names is not None and not expand(names):
@@ -600,10 +601,10 @@ def _files(
     **for_suites: object,
 ) -> CountsByTransform:
     """Write or show perturbed files."""
-    for name, value in (("--variants", variants), ("--limit", limit), ("--movable", movable)):
-        if value is not None:
-            raise UsageError(f"{name} goes with --suite; a tree is perturbed once, as a whole")
-    if execute:
+    for name, value in (("variants", variants), ("limit", limit), ("movable", movable)):
+        if value is not None and on_command_line(name):
+            raise UsageError(f"--{name} goes with --suite; a tree is perturbed once, as a whole")
+    if execute and on_command_line("execute"):
         raise UsageError("--execute goes with --suite; `codeaudit verify` runs a project's own tests")
     if any(name.startswith(CODEMOD) for name in transforms or ()):
         note(f"{CODEMOD}… changes nothing here, because nothing confirms it: give --suite FILE --execute")

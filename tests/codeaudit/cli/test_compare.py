@@ -64,6 +64,7 @@ def test_a_model_of_the_environment_audits_nothing_beside_runs(
         assert main(["run", *words, *AUDIT]) == 0
     capsys.readouterr()
     monkeypatch.setenv("CODEAUDIT_MODEL", "fake/length")
+    monkeypatch.setenv("CODEAUDIT_SHARD", "1/2")  # of a job array, for `run`
     assert main(["compare", "hash", "constant"]) == 0
     told = capsys.readouterr()
     assert "fake/length" not in told.out

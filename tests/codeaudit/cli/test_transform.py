@@ -150,6 +150,18 @@ def test_a_file_without_a_last_line_end_has_a_diff_that_says_so(
     assert capsys.readouterr().out.count("\n\\ No newline at end of file\n") == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("LIMIT", "2"), ("VARIANTS", "2"), ("MOVABLE", "5"), ("EXECUTE", "1"), ("TEST_COMMAND", "pytest -q")],
+)
+def test_options_for_other_commands_in_the_environment_do_not_stop_this_one(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"CODEAUDIT_{name}", value)
+    assert main(["transform", "sources/words.py", "--transform", "rename", "--out", "out.py"]) == 0
+    assert Path("out.py").is_file()
+
+
 REFUSED = {
     "out in the source": (["sources", "--out", "sources/new"], 2, "lies in 'sources'"),
     "out is the source": (["sources", "--out", "sources"], 2, "lies in 'sources'"),

@@ -430,3 +430,13 @@ def test_wrong_input_is_one_clear_line(
     told = capsys.readouterr().err.strip().splitlines()
     assert message in told[-1]
     assert "unexpected" not in told[-1]
+
+
+def test_an_option_of_other_networks_in_the_environment_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CODEAUDIT_READOUT", "cls")
+    table = written(tmp_path / "t.jsonl", rows()[::2])
+    given = ["--task", "error-detection", "--corpus", table, "--out", str(tmp_path / "made")]
+    assert main(["train", "spe", *given, "--workers", "1", "--cache", str(tmp_path)]) == 3
+    assert "there is one kind" in capsys.readouterr().err
