@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -308,7 +308,18 @@ def line_words(program: LineProgram, language: str, relation: Relation) -> list[
         except SourceError:
             return NOT_ONE
     name = masked_name(program.lines[0].text) if program.lines else ""
-    return [[Word(word) for word in words(line, name, language)] for line in program.lines]
+    return [_plain_words(line.text, line.depth, name, language) for line in program.lines]
+
+
+class _Line(NamedTuple):
+    text: str
+    depth: int
+
+
+# A variant shares most of its lines with its original.
+@lru_cache(maxsize=4096)
+def _plain_words(text: str, depth: int, name: str, language: str) -> list[Word]:
+    return [Word(word) for word in words(_Line(text, depth), name, language)]
 
 
 def _referents(
@@ -341,6 +352,8 @@ def _nothing(predecessors: Sequence[int]) -> Bytes:
     return np.zeros((0, len(predecessors), len(predecessors)), dtype=np.uint8)
 
 
+# A renamed text has the graph of its original, which came shortly before it.
+@lru_cache(maxsize=64)
 def _mask(predecessors: Sequence[int]) -> Bytes:
     """The symmetry mask of SPE attention, Definition 4.4."""
     # The rows come as bit masks of any length, which numpy unpacks byte by byte, lowest bit first.
@@ -351,6 +364,7 @@ def _mask(predecessors: Sequence[int]) -> Bytes:
     return mask
 
 
+@lru_cache(maxsize=64)
 def _distances(predecessors: Sequence[int]) -> Bytes:
     """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
     found = common_ancestor_distances(predecessors)
