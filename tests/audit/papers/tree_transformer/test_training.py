@@ -514,13 +514,22 @@ def test_the_weights_of_a_folder_are_rounded(checkpoint: Path) -> None:
     assert {value.dtype for value in found.values()} == {torch.float16, torch.int64}
 
 
-def test_the_bundled_checkpoint_answers_as_when_it_was_made() -> None:
+@pytest.mark.parametrize(
+    ("name", "answer", "cache"),
+    [
+        ("tree-checkpoint", ("cache", "get"), 2.60848),
+        ("tree-large-checkpoint", ("cache",), 1.32454),
+    ],
+)
+def test_a_bundled_checkpoint_answers_as_when_it_was_made(
+    name: str, answer: tuple[str, ...], cache: float
+) -> None:
     source = (
         "def MASK(name, value=None):\n    key = name.lower()\n    if value is None:\n"
         "        return CACHE.get(key)\n    CACHE[key] = value\n"
     )
-    model = TreeModel.load("tree-checkpoint", device="cpu")
+    model = TreeModel.load(name, device="cpu")
     (found,) = model.predict([Query(task="function-name", language="python", source=source)])
     assert isinstance(found, Predicted)
-    assert found.answer == ("cache",)
-    assert dict(found.scores)["cache"] == pytest.approx(1.32454, abs=1e-3)
+    assert found.answer == answer
+    assert dict(found.scores)["cache"] == pytest.approx(cache, abs=1e-3)
