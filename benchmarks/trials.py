@@ -54,6 +54,8 @@ class Watch:
         """After every epoch with a validation score."""
         last = progress.epochs[-1]
         if "valid" in last:
+            if sys.stderr.isatty():
+                print(file=sys.stderr)  # ends the line of the steps
             tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation {last['valid']:.1%}")
 
     def answered(self, count: int, *, recalled: bool) -> None:

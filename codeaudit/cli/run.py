@@ -175,10 +175,10 @@ def compare(runs: tuple[Path, ...], dry_run: bool, **options: Any) -> int:
       codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
     asked = _asked(options)
-    if asked.shard is not None and not on_command_line("shard"):
-        asked = replace(asked, shard=None)
     if asked.shard is not None:
-        raise UsageError("--shard: shards are made by `codeaudit run`; compare the merged runs")
+        if on_command_line("shard"):
+            raise UsageError("--shard: shards are made by `codeaudit run`; compare the merged runs")
+        asked = replace(asked, shard=None)
     # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.
     from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
     models = () if runs and from_outside else asked.model

@@ -110,7 +110,7 @@ def statements(source: str) -> int | None:
         tree = parse(source)
     except SourceError:
         return None
-    inside = [node for top in tree.body for node in below(top) if node is not top]
+    inside = [node for top in tree.body for node in below(top)[1:]]
     documented = sum(
         isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None for node in (*inside, *tree.body)
     )

@@ -297,7 +297,7 @@ class LineEncoder:
         }
 
 
-def line_words(program: LineProgram, language: str, relation: Relation) -> list[list[Word]] | Failed:
+def line_words(program: LineProgram, language: str, relation: Relation) -> list[Sequence[Word]] | Failed:
     """The words of each line, as a network with such a relation reads them."""
     if relation == "referents":
         record = find_language(language)
@@ -316,10 +316,11 @@ class _Line(NamedTuple):
     depth: int
 
 
-# A variant shares most of its lines with its original.
+# A variant shares most of its lines with its original. Not by the line itself: it has the number of its
+# header, which may have moved.
 @lru_cache(maxsize=4096)
-def _plain_words(text: str, depth: int, name: str, language: str) -> list[Word]:
-    return [Word(word) for word in words(_Line(text, depth), name, language)]
+def _plain_words(text: str, depth: int, name: str, language: str) -> tuple[Word, ...]:
+    return tuple(Word(word) for word in words(_Line(text, depth), name, language))
 
 
 def _referents(
