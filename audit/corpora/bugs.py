@@ -4,6 +4,10 @@ A bug counts only if execution shows it: on some drawn input the original return
 buggy function behaves differently. So every clean example is executed, too. Bug and original form a group,
 which splits never separate. Results are kept on disk, one line per function, so that an interrupted reading
 continues and a repeated one executes nothing.
+
+Two functions in three of a table cannot be executed: they need a module that is not there. `bugs:unexecuted:`
+takes the first edit that fits a function, so that a detector has more to learn from. A few of these edits
+change nothing that a caller sees. Tests of a detector should keep to executed bugs.
 """
 
 import hashlib
@@ -12,13 +16,13 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.checks import is_text, load_json
@@ -32,7 +36,7 @@ from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.defects import DEFECTS
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
-from codeaudit.transforms.registry import TRANSFORMS
+from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
 
 NAME: Final = "bugs"
@@ -54,12 +58,18 @@ CONTROLS: Final = (
     "arguments-swapped",
 )
 """Controls of the catalogue that resemble mistakes of people."""
+OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "java": ("comparison-flipped-wrong", "operands-swapped-wrong", "update-dropped"),
+}
+"""More such controls of languages that `DEFECTS` are not for."""
+UNEXECUTED: Final = "unexecuted"
 
 NO_PLACE: Final = "no place for a bug"
+NO_BUGS: Final = "no seeded bugs in this language"
 NOT_SHOWN: Final = "no bug that execution shows"
 CLEAN: Final = 0.0
 BUGGY: Final = 1.0
-_FIELD: Final = re.compile(r"(train|valid|test|seed\d{1,9}|\d{1,9}):")
+_FIELD: Final = re.compile(rf"(train|valid|test|{UNEXECUTED}|seed\d{{1,9}}|\d{{1,9}}):")
 """A part of a SPEC before the corpus."""
 
 
@@ -81,6 +91,8 @@ class SeededBugs:
     size: int = FUNCTIONS
     """Number of functions that are tried: the first in the order of the seed, before they are split."""
     seed: int = 0
+    executed: bool = True
+    """Whether execution has to show the bug; only Python is executed."""
     cache: Path | None = None
     """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
@@ -91,11 +103,13 @@ class SeededBugs:
         Raises:
             CannotAudit: a function must be executed, and the sandbox does not work on this machine.
         """
-        (drawn,) = select(self.base, _fit, limit=self.size, seeds=[self.seed])
+        fit = _executable if self.executed else _changeable
+        (drawn,) = select(self.base, fit, limit=self.size, seeds=[self.seed])
         skipped.update(dict(drawn.skipped))
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
-        for sample, found in _found(wanted, BugRecords(self._path()), self.seed, self._tell):
+        book, seeded = BugRecords(self._path()), _seeded if self.executed else _drafted
+        for sample, found in _found(wanted, book, seeded, self.seed, self._tell):
             if isinstance(found, str):
                 skipped[found] += 1
                 continue
@@ -108,6 +122,8 @@ class SeededBugs:
 
     def _path(self) -> Path:
         names = [*(one.name for one in DEFECTS), *CONTROLS]
+        if not self.executed:
+            names += [UNEXECUTED, *(name for others in OTHERS.values() for name in others)]
         # Everything that decides a result, because a stale one would be read as if it had been executed.
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         key = hashlib.sha256(repr((SCHEMA, self.seed, TRIES, names, python)).encode()).hexdigest()[:16]
@@ -115,7 +131,7 @@ class SeededBugs:
 
 
 def seeded_bugs(spec: str, rest: str, resources: CorpusResources) -> SeededBugs:
-    """The corpus `bugs:[SIZE:][seedN:][SPLIT:]CORPUS`.
+    """The corpus `bugs:[unexecuted:][SIZE:][seedN:][SPLIT:]CORPUS`.
 
     Raises:
         CorpusError: CORPUS does not exist, a part is given twice, or the size is 0.
@@ -123,16 +139,26 @@ def seeded_bugs(spec: str, rest: str, resources: CorpusResources) -> SeededBugs:
     options: dict[str, Any] = {}
     while (field := _FIELD.match(rest)) is not None:
         text, rest = field.group(1), rest[field.end() :]
-        name = "split" if text in SPLITS else "seed" if text.startswith("seed") else "size"
+        name, value = _option(text)
         if name in options:
-            raise CorpusError(f"corpus {spec!r} says its {name} twice")
-        options[name] = text if name == "split" else int(text.removeprefix("seed"))
+            shown = text if name == "executed" else f"its {name}"
+            raise CorpusError(f"corpus {spec!r} says {shown} twice")
+        options[name] = value
     if not rest:
         raise CorpusError(f"corpus {spec!r} names no corpus of functions; write bugs:stdlib or bugs:FOLDER")
     if options.get("size") == 0:
         raise CorpusError(f"corpus {spec!r} needs a size from 1")
     base = corpus(rest, None, resources)
     return SeededBugs(spec=spec, base=base, cache=resources.cache, note=resources.note, **options)
+
+
+def _option(text: str) -> tuple[str, Split | int | bool]:
+    """A part of a SPEC as a field of `SeededBugs` and its value."""
+    if text == UNEXECUTED:
+        return "executed", False
+    if text in SPLITS:
+        return "split", text
+    return ("seed" if text.startswith("seed") else "size"), int(text.removeprefix("seed"))
 
 
 class BugRecords:
@@ -165,12 +191,15 @@ class BugRecords:
         self._known[row["key"]] = found
 
 
+Maker: TypeAlias = Callable[[Sample, int, Callable[[], Oracle]], Seeded | str]
+
+
 # A generator, because the sandbox starts with the first bug and ends with the last function; if all results
 # are on disk it never starts, so the corpus can be read on machines that cannot contain programs.
 def _found(
-    wanted: Sequence[Sample], book: BugRecords, seed: int, tell: Note
+    wanted: Sequence[Sample], book: BugRecords, make: Maker, seed: int, tell: Note
 ) -> Iterator[tuple[Sample, Seeded | str]]:
-    """Each function with its result, from disk or by execution; shows progress."""
+    """Each function with its result, from disk or made; shows progress."""
     untried = sum(book.get(sample) is None for sample in wanted)
     bugs, tried = Counter[str](), 0
     began = told = time.monotonic()
@@ -179,7 +208,7 @@ def _found(
         for sample in wanted:
             found = book.get(sample)
             if found is None:
-                found = _seeded(sample, seed, oracle)
+                found = make(sample, seed, oracle)
                 book.add(sample, found)
                 tried += 1
             if isinstance(found, Seeded):
@@ -190,7 +219,8 @@ def _found(
                 tell(f"tried {tried:,} of {untried:,} functions, {bugs.total():,} bugs, {left:,.0f} s left")
             yield sample, found
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
-    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug that execution shows ({makers})")
+    shown = "that execution shows" if make is _seeded else "that was not executed"
+    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown} ({makers})")
 
 
 def _seeded(sample: Sample, seed: int, oracle: Callable[[], Oracle]) -> Seeded | str:
@@ -208,13 +238,26 @@ def _seeded(sample: Sample, seed: int, oracle: Callable[[], Oracle]) -> Seeded |
     return reason
 
 
-def _fit(sample: Sample) -> Sample | str:
+def _drafted(sample: Sample, seed: int, _: Callable[[], Oracle]) -> Seeded | str:
+    """The first bug that fits the function, or the reason why there is none."""
+    for bug in _drafts(sample, seed):
+        return Seeded(bug.source, bug.transform)
+    return NO_PLACE
+
+
+def _executable(sample: Sample) -> Sample | str:
     return sample if sample.language == PYTHON.name else "not Python"
+
+
+def _changeable(sample: Sample) -> Sample | str:
+    return sample if sample.language in (PYTHON.name, *OTHERS) else NO_BUGS
 
 
 def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
     """One text for each kind of bug that fits the function, in a random order per function."""
-    makers: list[Transform] = [*DEFECTS, *map(TRANSFORMS.get, CONTROLS)]
+    own = DEFECTS if sample.language == PYTHON.name else ()
+    names = (*CONTROLS, *OTHERS.get(sample.language, ()))
+    makers: list[Transform] = [*own, *(transform_for(name, sample.language) for name in names)]
     stream(seed, sample.id, NAME).shuffle(makers)
     # One site per bug: a function with five bugs at once is no mistake that a person makes.
     for maker in makers:

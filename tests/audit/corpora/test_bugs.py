@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora import bugs
-from codeaudit.audit.corpora.bugs import NOT_SHOWN, BugRecords, Seeded, SeededBugs
+from codeaudit.audit.corpora.bugs import NO_BUGS, NOT_SHOWN, BugRecords, Seeded, SeededBugs
 from codeaudit.audit.corpora.records import CorpusResources, raw_sample, split_of
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
@@ -28,6 +28,16 @@ SOURCES = (
 )
 
 
+JAVA = """int limited(int[] values, int low, int high) {
+    int sum = 0;
+    for (int i = 0; i < values.length; i++) {
+        sum += Math.max(low, values[i]) - high;
+    }
+    return sum;
+}
+"""
+
+
 @dataclass
 class Functions:
     """A corpus from texts."""
@@ -40,6 +50,20 @@ class Functions:
             name = source.partition("(")[0].removeprefix("def ")
             yield raw_sample(source, language="python", label=name, path=f"f{number}.py", line=1)
         yield raw_sample("int f() { return 1; }", language="java", label="f", path="F.java", line=1)
+
+
+@dataclass
+class Mixed(Functions):
+    """A corpus of three languages."""
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        for one in super().read(skipped):
+            yield (
+                raw_sample(JAVA, language="java", label="f", path="F.java", line=1)
+                if one.language == "java"
+                else one
+            )
+        yield raw_sample("addl %eax, %ebx", language="x86", label=None, path="a.s", line=1)
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +128,35 @@ def test_the_second_reading_executes_nothing(cache: Path, monkeypatch: pytest.Mo
     assert read(seeded(cache)) == first
 
 
+def test_bugs_that_are_not_executed_need_no_sandbox_and_are_in_java_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        def __init__(self) -> None:
+            raise AssertionError("executed")
+
+    monkeypatch.setattr(bugs, "Oracle", Broken)
+    made = replace(seeded(tmp_path, executed=False), base=Mixed())
+    samples, skipped = read(made)
+    # One that no sandbox could call is there as well.
+    assert {one.source for one in samples[::2]} == {JAVA, *SOURCES} - {SOURCES[3]}
+    assert skipped == {"no place for a bug": 1, NO_BUGS: 1}
+    for clean, buggy in zip(samples[::2], samples[1::2], strict=True):
+        assert (clean.label, buggy.label) == (0.0, 1.0)
+        assert clean.group == buggy.group
+        assert clean.language == buggy.language
+        assert clean.source != buggy.source
+    others = {one.source for seed in range(1, 6) for one in read(replace(made, seed=seed))[0]}
+    assert len(others) > len(samples)
+    assert read(made)[0] == samples
+
+
+def test_what_was_not_executed_is_not_taken_for_executed(cache: Path) -> None:
+    executed = read(seeded(cache))[0]
+    assert len(read(seeded(cache, executed=False))[0]) > len(executed)
+    assert read(seeded(cache))[0] == executed
+
+
 def test_an_interrupted_reading_goes_on(tmp_path: Path) -> None:
     reading = seeded(tmp_path).read(Counter())
     next(reading)
@@ -160,6 +213,7 @@ def test_the_parts_of_a_spec(tmp_path: Path) -> None:
         ("bugs:", "names no corpus of functions"),
         ("bugs:test:", "names no corpus of functions"),
         ("bugs:test:train:stdlib", "says its split twice"),
+        ("bugs:unexecuted:unexecuted:stdlib", "says unexecuted twice"),
         ("bugs:0:stdlib", "needs a size from 1"),
         ("bugs:nowhere", "no corpus 'nowhere'"),
     ],
