@@ -1,8 +1,8 @@
 """A trained checkpoint as the beginning of another training: fine-tuning.
 
 Words, labels and types are those of the new corpus. Rows of tables are taken over by what they stand for, so
-a word that the checkpoint knows keeps its vector, and another one begins at random. What the data decide,
-such as how frequent labels are, is that of the new corpus.
+a word that the checkpoint knows keeps its vector, and another one begins at random; so do places. What the
+data decide, such as how frequent labels are, is that of the new corpus.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +31,8 @@ TABLES: Final = (
     *("tokens.weight", "out.weight"),
 )
 """Tensors with a row for each word; the language models have one row more, for the start of a text."""
+POSITIONS: Final = "positions.weight"
+"""The table of the places. With a longer window, places that the checkpoint does not know begin at random."""
 TYPES: Final = "embedded.types.weight"
 """The table of the types of nodes, behind two rows for padding and unknown types."""
 EARLIER: Final = {"neighbours": 0, "copying": False}
@@ -124,6 +126,9 @@ def take_over(network: nn.Module, start: Start, *, words: Sequence[str], types: 
             _rows(tensor, old, words, start.words)
         elif name == TYPES:
             _rows(tensor, old, ("", " ", *types), ("", " ", *start.config["types"]))
+        elif name == POSITIONS and tensor.shape[1:] == old.shape[1:]:
+            known = min(len(tensor), len(old))
+            tensor[:known] = old[:known]
         elif tensor.shape != old.shape:
             shapes = f"{tuple(old.shape)}, not {tuple(tensor.shape)}"
             raise UsageError(f"--from {start.place}: its {name} is of {shapes}; leave out options for sizes")

@@ -73,6 +73,22 @@ def test_the_command_takes_the_sizes_of_the_checkpoint(
     assert "a checkpoint of spe, not of symc" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("window", [40, 90])
+def test_another_window_keeps_the_places_that_it_has(window: int, tmp_path: Path) -> None:
+    start = opened(str(written(small("terms", tmp_path), tmp_path / "first")), KINDS["terms"][0])
+    learner = small("terms", tmp_path, window=window)
+    torch.manual_seed(9)
+    random = learner.make().state_dict()["positions.weight"]
+    begin(learner, start)
+    torch.manual_seed(9)
+    made = learner.make().state_dict()["positions.weight"]
+    before = start.weights["positions.weight"].float()
+    assert len(made) == window != len(before)
+    known = min(window, len(before))
+    assert torch.equal(made[:known], before[:known])
+    assert torch.equal(made[known:], random[known:])
+
+
 @pytest.mark.parametrize("pretraining", [0, 1])
 def test_a_checkpoint_without_newer_parts_gets_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pretraining: int
