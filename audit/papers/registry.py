@@ -107,7 +107,7 @@ FAMILIES: Final = (
         networks=("spe", "symc", "vanilla", "renamer", "code"),
         tasks={
             "function-name": _LINE_OPTIONS,
-            "error-detection": _LINE_OPTIONS - {"rarest_label"} | {"pairwise"},
+            "error-detection": _LINE_OPTIONS - {"rarest_label"} | {"pairwise", "locate"},
         },
         encoders=("spe", "symc", "vanilla"),
     ),

@@ -323,6 +323,12 @@ POSITIVE: Final = click.IntRange(min=1)
     metavar="WEIGHT",
     help="error-detection: of the loss that a bug has a higher logit than its fix.  [default: 0]",
 )
+@click.option(
+    "--locate",
+    type=click.FloatRange(min=0),
+    metavar="WEIGHT",
+    help="error-detection: of the loss that the tokens of a bug have the highest logits.  [default: 0]",
+)
 @click.option("--sign", type=click.Choice(["1", "-1"]), help="symc: whether far (1) or near (-1) lines gain.")
 @click.option(
     "--half/--full",

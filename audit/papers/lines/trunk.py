@@ -301,12 +301,16 @@ class Trunk(nn.Module):
         if self.pretraining:
             states: Tensor = x
             return states
+        return self.answered(x, batch)
+
+    def answered(self, x: Tensor, batch: Batch) -> Tensor:
+        """(B, T, D) states to the logits of `forward`."""
         # Section 5.2 pools hidden states. A sum over tokens in any order is the same up to rounding, so each
         # pooling keeps the equivariance of the blocks as invariance of the answer (Theorem 4.6).
         if self.pooling == "votes":
-            said = self._loudest(self._said(x), batch.real)
+            said = self._loudest(self.said(x), batch.real)
         else:
-            said = self._said(self._pool(x, batch.real))
+            said = self.said(self._pool(x, batch.real))
         strength = F.softplus(self.vote(x).squeeze(-1).to(self.label_bias.dtype)) * batch.real
         # The logarithm keeps a word that stands a hundred times from outvoting everything else.
         said = said + self.vote_weight * torch.log1p(self._votes(strength, batch))
@@ -330,7 +334,7 @@ class Trunk(nn.Module):
                 found += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
         return found if self.neighbours is None else [*found, self.neighbours.outward]
 
-    def _said(self, x: Tensor) -> Tensor:
+    def said(self, x: Tensor) -> Tensor:
         """(…, D) to (…, K): the head."""
         # "Two linear layers" of section 5.2; without a function between them they would be one linear map.
         mixed = F.gelu(self.mix(self.dropout(x)))

@@ -37,7 +37,7 @@ from codeaudit.audit.papers.lines.tasks import split_hashes as hashes
 from codeaudit.audit.papers.lines.trunk import Batch, LineShape, collate
 from codeaudit.audit.papers.lines.words import analyse
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
-from codeaudit.audit.papers.spe_attention.twins import find_twins
+from codeaudit.audit.papers.spe_attention.twins import changed_part, find_twins
 from codeaudit.audit.records import Failed
 from codeaudit.audit.training.splits import NAMES, Splits, content
 from codeaudit.audit.training.trainer import Integers, Recipe
@@ -106,6 +106,8 @@ class LineRecipe(Recipe):
     pairwise: float = 0.0
     """For bugs: the weight of the loss that the buggy one of two twins has the higher logit. With a weight,
     twins come in one step and count as one example."""
+    locate: float = 0.0
+    """For bugs: the weight of the loss that the tokens in which a bug differs from its twin stand out."""
     seed: int = 0
     half: bool = True
     """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
@@ -239,6 +241,13 @@ class Examples:
         mates = [(place, places.get(int(self.twins[one]))) for one, place in places.items()]
         found = [(one, other) for one, other in mates if other is not None and not self.known[chosen[one]]]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    def changed(self, example: int) -> tuple[int, int]:
+        """Of an example with a twin, the tokens in which it differs from that: first and end."""
+        own, other = (
+            self.ids[self._part("token", one, self.tokens[one])] for one in (example, self.twins[example])
+        )
+        return changed_part(own, other)
 
     def targets(self, chosen: Chosen, labels: int) -> torch.Tensor:
         """(B, K) 1 where the label belongs to the name; with copying (B, K + C)."""

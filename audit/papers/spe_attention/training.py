@@ -36,7 +36,7 @@ from codeaudit.audit.papers.spe_attention.material import (
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.papers.spe_attention.scores import AT_ONCE, Scores, judged, scores, tune
-from codeaudit.audit.papers.spe_attention.twins import NONE, pairwise_loss
+from codeaudit.audit.papers.spe_attention.twins import NONE, location_loss, pairwise_loss
 from codeaudit.audit.training.trainer import (
     STATE_FILE,
     Integers,
@@ -188,7 +188,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     ) -> tuple[Tensor, int]:
         """Cross entropies: summed over labels and averaged over examples; of hidden words their mean.
 
-        With a pairwise loss, the mean over pairs of log(1 + exp(clean - buggy)) is added with its weight.
+        Of bugs two more are added with their weights: `pairwise`, the mean over pairs of
+        log(1 + exp(clean - buggy)), and `locate`, the mean over bugs of the cross entropy of their place.
         """
         # Decided by the step alone, so that a resumed training goes on in the right stage.
         network.trunk.pretraining = step < self.pretrain_steps
@@ -200,8 +201,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         texts, all_texts = self.with_twins(batch), self.with_twins(whole or batch)
         inputs = self.material.train.batch(texts.chosen, relation, texts.orders)
         targets = self.material.train.targets(texts.chosen, len(self.material.labels))
+        located = self.located(texts)
         with self.autocast(enabled=self.recipe.half):
-            logits = network(inputs.to(self.device))
+            logits, said = self._answered(network, inputs.to(self.device), places=bool(len(located)))
         size = len(all_texts.chosen)
         # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
         # Words to copy that an input lacks have no logit.
@@ -213,7 +215,28 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         if pairs:
             places = torch.from_numpy(self.material.train.pairs(texts.chosen)).to(self.device)
             loss = loss + self.recipe.pairwise * pairwise_loss(logits[:, 0].float(), places) / pairs
+        if said is not None:
+            parts = [self.material.train.changed(int(one)) for one in texts.chosen[located]]
+            some = torch.from_numpy(located)
+            lost = location_loss(said[some].float(), inputs.real[some].to(self.device), parts)
+            loss = loss + self.recipe.locate * lost / len(self.located(all_texts))
         return loss, len(batch.chosen)
+
+    def located(self, batch: LineBatch) -> Integers:
+        """The places in the batch of bugs whose tokens are to stand out: those with twins."""
+        train, chosen = self.material.train, batch.chosen
+        wanted = (train.twins[chosen] != NONE) & (train.known[chosen] > 0) & (self.recipe.locate > 0)
+        return np.flatnonzero(wanted)
+
+    def _answered(self, network: LineNetwork, inputs: Batch, *, places: bool) -> tuple[Tensor, Tensor | None]:
+        """The (B, K) logits, and with `places` the (B, T) logits of the tokens for the one label."""
+        if not places:
+            return network(inputs), None
+        trunk = network.trunk
+        trunk.pretraining = True
+        states = network(inputs)
+        trunk.pretraining = False
+        return trunk.answered(states, inputs), trunk.said(states)[:, :, 0]
 
     def _word_loss(self, network: LineNetwork, batch: LineBatch) -> Tensor:
         """The sum of the cross entropies of hidden words."""
@@ -353,6 +376,8 @@ def prepared(request: TrainingRequest) -> LineLearner:
         settings["encoder"] = {**start.config, "hidden_dropout_prob": settings["dropout"]}
         settings["window"] = _window(request.network, settings.get("window"), start)
     recipe = recipe_of(LineRecipe, network=request.network, options=options, **settings)
+    if recipe.locate and recipe.orders:
+        raise UsageError("--locate needs the order of the text; leave out --augment")
     splits = read(request.task, *request.corpora())
     material = prepare(
         splits,

@@ -6,10 +6,11 @@ A detector that reads a twin beside the other has to look at the bug, because al
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -22,7 +23,7 @@ ALIKE: Final = 0.5
 MOST: Final = 60
 """Groups with more clean or more buggy members are no versions of one function, so they have no twins."""
 
-Tokens = npt.NDArray[np.int32]
+Tokens: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.uint16]
 
 
 def find_twins(groups: Sequence[str], buggy: Sequence[bool], ids: Sequence[Tokens]) -> Integers:
@@ -61,6 +62,34 @@ def pairwise_loss(logits: Tensor, twins: Tensor) -> Tensor:
     """Σ log(1 + exp(clean - buggy)) over pairs, of (B,) logits and (P, 2) places of clean and buggy."""
     clean, buggy = logits[twins].unbind(1)
     return F.softplus(clean - buggy).sum()
+
+
+def changed_part(tokens: Tokens, other: Tokens) -> tuple[int, int]:
+    """Where a text's tokens differ from those of another one, as first and end, at least one token.
+
+    Where something is missing, the tokens on both sides of the gap.
+    """
+    most = min(len(tokens), len(other))
+    unequal = np.flatnonzero(tokens[:most] != other[:most])
+    first = int(unequal[0]) if len(unequal) else most
+    # What both share at the end, without what they share at the beginning.
+    shared = most - first
+    unequal = np.flatnonzero(tokens[len(tokens) - shared :][::-1] != other[len(other) - shared :][::-1])
+    end = len(tokens) - (int(unequal[0]) if len(unequal) else shared)
+    return (first, end) if first < end else (max(0, first - 1), min(len(tokens), first + 1))
+
+
+def location_loss(said: Tensor, real: Tensor, parts: Sequence[tuple[int, int]]) -> Tensor:
+    """Σ -log of the softmax over tokens, in the changed part of each text.
+
+    `said` are the (B, T) logits of the tokens, `real` says which are no padding, `parts` are those of
+    `changed_part` (Vasic et al. 2019, section 3.2: which token is the bug).
+    """
+    places = torch.arange(said.shape[1], device=said.device)
+    first, end = torch.tensor(parts, device=said.device)[:, :, None].unbind(1)
+    inside = (places >= first) & (places < end)
+    everywhere, there = (said.masked_fill(~mask, -torch.inf).logsumexp(1) for mask in (real, inside))
+    return (everywhere - there).sum()
 
 
 def pairs_right(values: Tensor, twins: Tensor) -> float | None:

@@ -14,6 +14,7 @@ import torch
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.papers.lines.encoding import LineEncoder
 from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING, read_splits
+from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.lines.words import analyse, masked_name, words
 from codeaudit.audit.papers.spe_attention.baselines import counted, longer
 from codeaudit.audit.papers.spe_attention.material import LineMaterial, LineRecipe, prepare
@@ -27,12 +28,21 @@ from codeaudit.audit.papers.spe_attention.scores import (
     tune,
 )
 from codeaudit.audit.papers.spe_attention.training import LineLearner
-from codeaudit.audit.papers.spe_attention.twins import MOST, find_twins, pairs_right, pairwise_loss
+from codeaudit.audit.papers.spe_attention.twins import (
+    MOST,
+    changed_part,
+    find_twins,
+    location_loss,
+    pairs_right,
+    pairwise_loss,
+)
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
+from codeaudit.audit.training.trainer import train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
+from tests.audit.training.test_execution import Silent
 from tests.support.networks import tokenizer
 
 NOUNS = ("count", "total", "width", "price", "index", "limit", "depth", "score")
@@ -211,6 +221,57 @@ def test_the_pairwise_loss_is_that_of_each_pair() -> None:
     assert pairs_right(logits, torch.zeros(0, 2, dtype=torch.long)) is None
 
 
+@pytest.mark.parametrize(
+    ("tokens", "other", "part"),
+    [
+        ([1, 2, 3, 4], [1, 9, 3, 4], (1, 2)),
+        ([1, 2, 3, 4], [1, 3, 2, 4], (1, 3)),
+        ([1, 2, 3, 4], [1, 2, 4], (2, 3)),
+        ([1, 2, 4], [1, 2, 3, 4], (1, 3)),  # where 3 is missing
+        ([1, 2], [1, 2, 3], (1, 2)),
+        ([2, 3], [1, 2, 3], (0, 1)),
+        ([1, 1], [1, 1, 1], (1, 2)),
+        ([1, 1, 1], [1, 1], (2, 3)),
+        ([5], [6], (0, 1)),
+    ],
+)
+def test_the_changed_part_of_a_text(tokens: list[int], other: list[int], part: tuple[int, int]) -> None:
+    first, end = changed_part(np.array(tokens, dtype=np.int32), np.array(other, dtype=np.int32))
+    assert (first, end) == part
+
+
+def test_the_location_loss_is_the_cross_entropy_of_the_changed_part() -> None:
+    said = torch.tensor([[1.0, 2.0, 0.5, 9.0], [0.0, 1.0, 2.0, 3.0]])
+    real = torch.tensor([[True, True, True, False], [True] * 4])
+    parts = [(1, 2), (0, 3)]
+    shares = said[0, :3].softmax(0)[1], said[1].softmax(0)[:3].sum()
+    expected = -sum(math.log(float(share)) for share in shares)
+    assert float(location_loss(said, real, parts)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_network_learns_where_the_bugs_are(tmp_path: Path) -> None:
+    material = detection(tmp_path)
+    learner = LineLearner(replace(RECIPE, locate=1.0, pairwise=0.0, steps=40, rate=3e-3, warm_up=5), material)
+
+    def loudest(network: LineNetwork) -> float:
+        """The share of bugs whose token with the highest logit is one that differs from the twin."""
+        valid = material.valid
+        chosen = np.flatnonzero(valid.known > 0)
+        inputs = valid.batch(chosen, learner.relation)
+        with torch.no_grad():
+            said = learner._answered(network.eval(), inputs, places=True)[1]
+        assert said is not None
+        best = said.masked_fill(~inputs.real, -torch.inf).argmax(1).tolist()
+        parts = [valid.changed(int(one)) for one in chosen]
+        return float(np.mean([first <= place < end for place, (first, end) in zip(best, parts, strict=True)]))
+
+    torch.manual_seed(1)
+    before = loudest(learner.make())
+    trained = train(learner, folder=tmp_path, monitor=Silent(), stop=lambda: False)
+    assert before < 0.5
+    assert loudest(trained.network) == 1.0
+
+
 def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
     learner = LineLearner(RECIPE, detection(tmp_path))
     assert learner.per_epoch == math.ceil(len(learner.material.train) / 2 / RECIPE.batch)
@@ -220,18 +281,26 @@ def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
             torch.nn.init.normal_(weight, std=0.1)  # from zero, all logits would be equal
     batch, first = learner.batches(0)[0], learner.early_steps
     texts = learner.with_twins(batch)
-    plain = LineLearner(replace(RECIPE, pairwise=0.0), learner.material)
+    plain = LineLearner(replace(RECIPE, pairwise=0.0, locate=0.0), learner.material)
     with torch.no_grad():
         whole, count = learner.loss(network, batch, first)
         parts = [learner.loss(network, one, first, batch)[0] for one in learner.parts(batch, 3)]
         alone, _ = plain.loss(network, texts, plain.early_steps)
-        logits = network(learner.material.train.batch(texts.chosen, learner.relation))[:, 0]
+        inputs = learner.material.train.batch(texts.chosen, learner.relation)
+        logits = network(inputs)[:, 0]
+        same, said = learner._answered(network, inputs, places=True)
+        assert said is not None
+        assert torch.equal(same[:, 0], logits)
+        bugs_there = learner.located(texts)
+        changed = [learner.material.train.changed(int(one)) for one in texts.chosen[bugs_there]]
+        place = location_loss(said[bugs_there], inputs.real[bugs_there], changed) / len(bugs_there)
     assert count == len(batch.chosen) == RECIPE.batch
     assert float(sum(parts)) == pytest.approx(float(whole), rel=1e-5)
     pairs = torch.from_numpy(learner.material.train.pairs(texts.chosen))
     assert len(pairs) == RECIPE.batch
     assert logits.std() > 0
-    added = RECIPE.pairwise * float(pairwise_loss(logits, pairs)) / len(pairs)
+    assert len(bugs_there) == RECIPE.batch
+    added = RECIPE.pairwise * float(pairwise_loss(logits, pairs)) / len(pairs) + RECIPE.locate * float(place)
     assert float(whole) == pytest.approx(float(alone) + added, rel=1e-4)
 
 
@@ -248,7 +317,16 @@ def test_counts_of_words_are_a_baseline(tmp_path: Path) -> None:
 
 
 RECIPE = LineRecipe(
-    network="spe", width=16, layers=1, heads=4, vocabulary=300, batch=8, pairwise=2.0, half=False, dropout=0.0
+    network="spe",
+    width=16,
+    layers=1,
+    heads=4,
+    vocabulary=300,
+    batch=8,
+    pairwise=2.0,
+    locate=0.5,
+    half=False,
+    dropout=0.0,
 )
 
 
@@ -417,6 +495,7 @@ def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pyte
     [
         (["--rarest-label", "3"], "--rarest-label is no option of task 'error-detection'"),
         (["--task", "function-name", "--pairwise", "1"], "--pairwise is no option of task 'function-name'"),
+        (["--locate", "1", "--augment", "2"], "--locate needs the order of the text; leave out --augment"),
         (["--size", "tiny"], "--size is no option of task 'error-detection'"),
         ([], "a detector needs functions with bugs and functions without; there is one kind"),
     ],
