@@ -42,7 +42,10 @@ class Corpus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpreadCorpus:
-    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes."""
+    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes.
+
+    Samples of a group, such as a bug and its fix, come together: the group's hash decides.
+    """
 
     whole: Corpus
     count: int
@@ -56,7 +59,8 @@ class SpreadCorpus:
         """As of `Corpus`."""
 
         def rank(numbered: tuple[int, Sample]) -> bytes:
-            return hashlib.sha256(numbered[1].id.encode()).digest()
+            sample = numbered[1]
+            return hashlib.sha256((sample.group or sample.id).encode()).digest()
 
         chosen = heapq.nsmallest(self.count, enumerate(self.whole.read(skipped)), key=rank)
         yield from (sample for _, sample in sorted(chosen, key=lambda numbered: numbered[0]))

@@ -357,7 +357,13 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--seed", type=int, help="Decides the weights and the order of the data.")
 @click.option("--workers", type=POSITIVE, default=lambda: min(4, cpu_count() or 1), help="Reading processes.")
 @click.option("--threads", type=POSITIVE, help="Of the arithmetic.  [default: torch's]")
-@click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Where features are kept.")
+@click.option(
+    "--cache",
+    envvar="CODEAUDIT_CACHE",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where features are kept.  [default: the user's cache folder]",
+)
 def train(
     model: str,
     task: str | None,

@@ -61,8 +61,10 @@ def test_the_command_takes_the_sizes_of_the_checkpoint(
     monkeypatch.chdir(tmp_path)
     written(small("spe", tmp_path), tmp_path / "first")
     words = ["train", "spe", "--from", "first", "--corpus", "stdlib:pathlib,random,tarfile", "--limit", "60"]
-    words += ["--rarest-label", "2", "--steps", "2", "--cache", "cache", "--workers", "1"]
+    words += ["--rarest-label", "2", "--steps", "2", "--workers", "1"]
+    monkeypatch.setenv("CODEAUDIT_CACHE", "cache")
     assert main([*words, "--out", "tuned"]) == 0
+    assert list(Path("cache/features").iterdir())
     first, tuned = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "tuned"))
     name = "trunk.blocks.0.feed.0.weight"
     assert first[name].shape == tuned[name].shape

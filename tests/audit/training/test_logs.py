@@ -6,6 +6,7 @@ import os
 import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -179,3 +180,14 @@ def test_a_limit_is_spread_and_does_not_depend_on_the_order() -> None:
     assert chosen(list(range(999, -1, -1)), 100) == some[::-1]
     assert set(chosen(list(range(1000)), 50)) < set(some)
     assert chosen([3, 1], 5) == [3, 1]
+
+
+def test_a_limit_keeps_groups_together() -> None:
+    class Pairs(Numbers):
+        def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+            for one in super().read(skipped):
+                yield replace(one, group=str(int(one.id) % 500))
+
+    kept = Counter(one.group for one in SpreadCorpus(Pairs(list(range(1000))), 100).read(Counter()))
+    assert set(kept.values()) == {2}
+    assert len(kept) == 50
