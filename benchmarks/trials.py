@@ -119,7 +119,7 @@ def table(
     `printed` holds the paper's own figures by network, one per size, shown in brackets.
     """
     kept = list(trials)
-    metrics = {size: _metric(kept, score, size, networks, better) for size in sizes}
+    metrics = {size: compared(kept, score, size, networks, better) for size in sizes}
     lines = [f"### {title}", "", f"| | {' | '.join(sizes)} |", "|---|" + "---:|" * len(sizes)]
     for network in networks:
         cells = [_cell(metrics[size], network) for size in sizes]
@@ -132,7 +132,8 @@ def table(
     return "\n".join(lines)
 
 
-def _metric(trials: Sequence[Trial], score: str, size: str, networks: Sequence[str], better: str) -> Metric:
+def compared(trials: Sequence[Trial], score: str, size: str, networks: Sequence[str], better: str) -> Metric:
+    """A score of some networks, with the tests that compare them."""
     values = {
         network: [one.scores[score] for one in trials if (one.network, one.size) == (network, size)]
         for network in networks

@@ -1,0 +1,103 @@
+"""How well detectors find bugs: trainings with several seeds beside a regression on counts of words.
+
+    python benchmarks/bug_detectors.py FOLDER …
+
+Each FOLDER is what `codeaudit train NETWORK --task error-detection --out FOLDER` wrote. All must have learned
+from the same data and with the same settings, apart from the network and the seed. Prints Markdown.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from scipy.stats import ttest_1samp
+from trials import Trial, compared
+
+from codeaudit.reports.wording import verdict
+
+SCORES: Final = {
+    "accuracy": "accuracy",
+    "balanced": "mean of both F1",
+    "f1": "F1",
+    "pairs_right": "pairs right",
+}
+RIVAL: Final = "counts of words"
+"""The rule that a detector has to beat."""
+
+
+def read(folder: Path) -> tuple[Trial, dict[str, Any]]:
+    """The scores of a training, and its card."""
+    card = json.loads((folder / "model-card.json").read_text(encoding="utf-8"))
+    recipe = card["recipe"]
+    apart = {name: value for name, value in recipe.items() if name not in ("network", "options", "seed")}
+    found = Trial(
+        network=recipe["network"],
+        size=card["task"],
+        seed=recipe["seed"],
+        setting=json.dumps([apart, {name: one["hash"] for name, one in card["data"].items()}]),
+        scores={name: card["scores"]["test"][name] for name in SCORES},
+    )
+    return found, card
+
+
+def rules(card: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The test scores of what needs no network, by name."""
+    return {one["name"]: one["test"] for one in card["baselines"]}
+
+
+def table(trials: Sequence[Trial], card: Mapping[str, Any]) -> str:
+    """Markdown: means in percent with standard errors, the rules, and by how much each network beats them."""
+    by_network: dict[str, list[Trial]] = defaultdict(list)
+    for one in trials:
+        by_network[one.network].append(one)
+    metrics = {name: compared(trials, name, trials[0].size, list(by_network), "higher") for name in SCORES}
+    test = card["scores"]["test"]
+    lines = [
+        f"{test['count']:,} test functions in {test['pairs']:,} pairs; learned from "
+        f"{card['data']['train']['functions']:,} functions",
+        "",
+        f"| | trainings | {' | '.join(SCORES.values())} |",
+        f"|---|---:|{'---:|' * len(SCORES)}",
+    ]
+    for network, own in by_network.items():
+        cells = []
+        for name in SCORES:
+            group = next(one for one in metrics[name].groups if one.name == network)
+            error = "" if group.error is None else f" ± {100 * group.error:.1f}"
+            text = f"{100 * (group.mean or 0):.1f}{error}"
+            cells.append(f"**{text}**" if group.best else text)
+        lines.append(f"| {network} | {len(own)} | {' | '.join(cells)} |")
+    for rule, scores in rules(card).items():
+        cells = [f"{100 * scores[name]:.1f}" if scores[name] is not None else "–" for name in SCORES]
+        lines.append(f"| {rule} | | {' | '.join(cells)} |")
+    lines.append("")
+    rival = rules(card)[RIVAL]["accuracy"]
+    for network, own in by_network.items():
+        values = [one.scores["accuracy"] for one in own]
+        told = (
+            f"- {network}: {100 * (sum(values) / len(values) - rival):+.1f} points of accuracy over {RIVAL}"
+        )
+        if len(values) > 1:
+            told += f" (t-test over {len(values)} trainings, p = {ttest_1samp(values, rival).pvalue:.2g})"
+        lines.append(told)
+    lines += [f"- {shown}: {verdict(metrics[name].test)}" for name, shown in SCORES.items()]
+    return "\n".join(lines)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Print the table of some trainings."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    found = [read(folder) for folder in parser.parse_args(words).folders]
+    if len({trial.setting for trial, _ in found}) > 1:
+        parser.error("these were trained with different settings or on different data")
+    print(table([trial for trial, _ in found], found[0][1]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
