@@ -2,8 +2,9 @@
 
 Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators.
 
-Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. These options
-select everything: `--full`, or a test named by its node id (`tests/test_x.py::test_y`).
+Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. `--rest` runs
+what `pytest` leaves out. `--full` runs everything, and so does a test named by its node id
+(`tests/test_x.py::test_y`).
 Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
 """
 
@@ -35,6 +36,7 @@ FEW_FILES = 20
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run all tests, the slow ones too")
+    parser.addoption("--rest", action="store_true", help="run the tests that are left out without --full")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,12 +69,14 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the quick run leaves out."""
+    """Leave out what the quick run leaves out; with `--rest` all others."""
     if config.option.full or any("::" in argument for argument in config.args):
         return
     left_out = {id(item) for item in items if item.get_closest_marker("slow")} | _thinned(items)
-    config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
-    items[:] = [item for item in items if id(item) not in left_out]
+    chosen = [item for item in items if (id(item) in left_out) == config.option.rest]
+    kept = set(map(id, chosen))
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+    items[:] = chosen
 
 
 def _thinned(items: list[pytest.Item]) -> set[int]:
