@@ -3,8 +3,9 @@
     python benchmarks/other_methods.py defects4j_methods.jsonl.gz other.jsonl.gz --repositories FOLDER
     codeaudit train spe --task error-detection --corpus other.jsonl.gz --out DIR
 
-FOLDER has clones of the projects' Git repositories: `commons-lang`, `jsoup`, …. For each buggy method one method is drawn from the last revision of its file, of those whose names
-no bug of the file touches. Projects without a repository are left out and told.
+FOLDER has clones of the projects' Git repositories: `commons-lang`, `jsoup`, …. For each buggy method one
+method is drawn from the last revision of its file, of those whose names no bug of the file touches. Projects
+without a repository are left out and told.
 
 The rows of a file are a group, so that splits keep them together. A hash decides which method is drawn.
 """
