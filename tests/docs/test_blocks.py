@@ -54,10 +54,11 @@ STAND_INS: Final = (
         r"\1 --shard 1/2 --out shard-1 && \1 --shard 2/2 --out shard-2",
     ),
     (
-        r"codeaudit train (spe|tree[\w-]*) (?!--from hf)(.*)",
+        r"codeaudit train (spe|tree[\w-]*) (?!--from hf|--task error)(.*)",
         r"codeaudit train \1 \2 --epochs 1 --width 16 --layers 1 --rarest-label 1",
     ),
     (r"codeaudit train spe (--from hf.*)", r"codeaudit train spe \1 --epochs 1 --rarest-label 1"),
+    (r"codeaudit train spe (--task error.*)", r"codeaudit train spe \1 --epochs 1"),
     (r"codeaudit train code (.*)", r"codeaudit train code \1 --epochs 1 --width 16"),
     (r"--trials \d+", "--trials 2"),
     (r"--seeds \d+", "--seeds 1"),
