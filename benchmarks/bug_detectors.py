@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scipy.stats import ttest_1samp
-from trials import Trial, compared
+from trials import Trial, cell, compared
 
 from codeaudit.reports.wording import verdict
 
@@ -64,12 +64,7 @@ def table(trials: Sequence[Trial], card: Mapping[str, Any]) -> str:
         f"|---|---:|{'---:|' * len(SCORES)}",
     ]
     for network, own in by_network.items():
-        cells = []
-        for name in SCORES:
-            group = next(one for one in metrics[name].groups if one.name == network)
-            error = "" if group.error is None else f" ± {100 * group.error:.1f}"
-            text = f"{100 * (group.mean or 0):.1f}{error}"
-            cells.append(f"**{text}**" if group.best else text)
+        cells = [cell(metrics[name], network, digits=1) for name in SCORES]
         lines.append(f"| {network} | {len(own)} | {' | '.join(cells)} |")
     for rule, scores in rules(card).items():
         cells = [f"{100 * scores[name]:.1f}" if scores[name] is not None else "–" for name in SCORES]

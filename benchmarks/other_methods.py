@@ -11,15 +11,15 @@ The rows of a file are a group, so that splits keep them together. A hash decide
 """
 
 import argparse
-import gzip
 import hashlib
-import json
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
+
+import sample_tables
 
 from codeaudit.audit.corpora.methods import MethodText, found, parse
 from codeaudit.transforms.errors import SourceError
@@ -95,12 +95,9 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--repositories", type=Path, required=True, metavar="FOLDER")
     asked = parser.parse_args()
-    with gzip.open(asked.table, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
     left_out: Counter[str] = Counter()
-    made = list(paired(rows, asked.repositories, left_out))
-    with asked.out.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as out:
-        out.writelines((json.dumps(row) + "\n").encode() for row in made)
+    made = list(paired(list(sample_tables.read(asked.table)), asked.repositories, left_out))
+    sample_tables.write(asked.out, made)
     print(f"{len(made):,} methods, half of them buggy; left out: {dict(left_out)}", file=sys.stderr)
 
 

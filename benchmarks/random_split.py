@@ -9,11 +9,11 @@ bundled checkpoints were trained with: 9 % for validation, 13 % for the test.
 """
 
 import argparse
-import gzip
 import hashlib
-import json
 from collections import Counter
 from pathlib import Path
+
+import sample_tables
 
 VALID, TEST = 0.0934, 0.1335
 """Shares."""
@@ -32,18 +32,9 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("out", type=Path)
     asked = parser.parse_args()
-    counts: Counter[str] = Counter()
-    # Without a name and a time stamp, so that equal tables are equal files.
-    with (
-        gzip.open(asked.table, "rt", encoding="utf-8") as rows,
-        asked.out.open("wb") as raw,
-        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as out,
-    ):
-        for line in rows:
-            row = json.loads(line)
-            row["split"] = side(row["source"])
-            counts[row["split"]] += 1
-            out.write((json.dumps(row) + "\n").encode())
+    rows = [row | {"split": side(row["source"])} for row in sample_tables.read(asked.table)]
+    sample_tables.write(asked.out, rows)
+    counts = Counter(row["split"] for row in rows)
     print(", ".join(f"{name} {count:,}" for name, count in sorted(counts.items())))
 
 

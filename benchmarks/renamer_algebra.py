@@ -22,7 +22,7 @@ from shutil import rmtree
 from typing import Final, NamedTuple
 
 import torch
-from trials import Budget, Ledger, Trial, Watch
+from trials import Budget, Ledger, Trial, Watch, cell
 
 from codeaudit.audit.papers.renamer import material
 from codeaudit.audit.papers.renamer.material import DEFAULTS, TermExamples, TermMaterial, TermRecipe
@@ -32,7 +32,6 @@ from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
 from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, rules
 from codeaudit.audit.training import trainer
-from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.algebra.calculus import derivative, holds
@@ -202,7 +201,7 @@ def table(trials: Sequence[Trial], size: str) -> str:
         f"|---|{'---:|' * (len(SETS) + 2)}",
     ]
     for network in NETWORKS:
-        cells = [_cell(metrics[name], network) for name in SETS]
+        cells = [cell(metrics[name], network) for name in SETS]
         lines.append(f"| {network} | {' | '.join(cells)} | {' | '.join(PAPER.get(network, ('–', '–')))} |")
     lines += [
         f"| {rule.network} | {100 * rule.scores['test']:.2f} |{' |' * (len(SETS) + 1)}"
@@ -228,16 +227,6 @@ def caption(settings: Settings) -> str:
         f"longer. The test sets have {settings.test:,} pairs (the paper's 9,139). The paper renames no test "
         "set, and has no augmented model here."
     )
-
-
-def _cell(metric: Metric, network: str) -> str:
-    group = next(one for one in metric.groups if one.name == network)
-    if group.mean is None:
-        return "–"
-    text = f"{100 * group.mean:.2f}"
-    if group.error is not None:
-        text += f" ± {100 * group.error:.2f}"
-    return f"**{text}**" if group.best else text
 
 
 def train(ledger: Ledger, asked: argparse.Namespace, settings: Settings) -> None:

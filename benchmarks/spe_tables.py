@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
-from trials import Budget, Ledger, Trial, Watch
+from trials import Budget, Ledger, Trial, Watch, cell
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.records import CorpusResources
@@ -365,13 +365,8 @@ def _metric(trials: Sequence[Trial], networks: Sequence[str], column: Column) ->
 
 
 def _cell(metric: Metric, network: str) -> str:
-    group = next(one for one in metric.groups if one.name == network)
-    if group.mean is None:
-        return "–"
-    text = f"{100 * group.mean:.2f}"
-    if group.error is not None:
-        text += f" ± {100 * group.error:.2f}"
-    return f"**{text}**" if group.best and metric.name != CALLED.score else text
+    text = cell(metric, network)
+    return text.strip("*") if metric.name == CALLED.score else text
 
 
 def _always(trials: Sequence[Trial], columns: Sequence[Column]) -> Iterable[str]:

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
-from trials import Budget, Ledger, Trial, Watch, tell
+from trials import Budget, Ledger, Trial, Watch, cell, tell
 
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
@@ -304,7 +304,7 @@ def table(trials: Sequence[Trial], which: str) -> str:
     ]
     for name in names:
         rows = [trial for trial in own if trial.network == name]
-        cells = [_cell(metrics[column.score], name) for column in entry.columns]
+        cells = [cell(metrics[column.score], name) for column in entry.columns]
         weights = f"{rows[0].scores[WEIGHTS] / 1e6:.2f}M | {rows[0].scores[POSITIONS] / 1e3:.1f}k"
         seconds = sum(trial.seconds for trial in rows) / len(rows)
         lines.append(f"| {name} | {weights} | {' | '.join(cells)} | {seconds:.0f} |")
@@ -323,15 +323,6 @@ def _metric(trials: Sequence[Trial], names: Sequence[str], column: Column) -> Me
         name: [trial.scores[column.score] for trial in trials if trial.network == name] for name in names
     }
     return compare_trials(column.score, "higher", values)
-
-
-def _cell(metric: Metric, name: str) -> str:
-    group = next(one for one in metric.groups if one.name == name)
-    if group.mean is None:
-        return "–"
-    error = "" if group.error is None else f" ± {100 * group.error:.2f}"
-    text = f"{100 * group.mean:.2f}{error}"
-    return f"**{text}**" if group.best else text
 
 
 def caption(which: str, settings: Settings) -> str:

@@ -122,7 +122,7 @@ def table(
     metrics = {size: compared(kept, score, size, networks, better) for size in sizes}
     lines = [f"### {title}", "", f"| | {' | '.join(sizes)} |", "|---|" + "---:|" * len(sizes)]
     for network in networks:
-        cells = [_cell(metrics[size], network) for size in sizes]
+        cells = [cell(metrics[size], network, unit="%") for size in sizes]
         paper = printed.get(network, ())
         beside = [f" (paper {paper[at]:.2%})" if at < len(paper) else "" for at in range(len(sizes))]
         row = " | ".join(cell + more for cell, more in zip(cells, beside, strict=True))
@@ -141,12 +141,13 @@ def compared(trials: Sequence[Trial], score: str, size: str, networks: Sequence[
     return compare_trials(score, "lower" if better == "lower" else "higher", values)
 
 
-def _cell(metric: Metric, network: str) -> str:
+def cell(metric: Metric, network: str, digits: int = 2, unit: str = "") -> str:
+    """A network's mean with its standard error in percent, in bold if it is among the best."""
     group = next(one for one in metric.groups if one.name == network)
     if group.mean is None:
         return "–"
-    error = "" if group.error is None else f" ± {group.error:.2%}"
-    text = f"{group.mean:.2%}{error}"
+    error = "" if group.error is None else f" ± {100 * group.error:.{digits}f}{unit}"
+    text = f"{100 * group.mean:.{digits}f}{unit}{error}"
     return f"**{text}**" if group.best else text
 
 

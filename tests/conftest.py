@@ -73,10 +73,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.full or any("::" in argument for argument in config.args):
         return
     left_out = {id(item) for item in items if item.get_closest_marker("slow")} | _thinned(items)
-    chosen = [item for item in items if (id(item) in left_out) == config.option.rest]
-    kept = set(map(id, chosen))
-    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
-    items[:] = chosen
+    rest = config.option.rest
+    config.hook.pytest_deselected(items=[item for item in items if (id(item) in left_out) != rest])
+    items[:] = [item for item in items if (id(item) in left_out) == rest]
 
 
 def _thinned(items: list[pytest.Item]) -> set[int]:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.checks import is_text, load_json
@@ -108,8 +108,8 @@ class SeededBugs:
         skipped.update(dict(drawn.skipped))
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
-        book, seeded = BugRecords(self._path()), _seeded if self.executed else _drafted
-        for sample, found in _found(wanted, book, seeded, self.seed, self._tell):
+        book = BugRecords(self._path())
+        for sample, found in _found(wanted, book, self.seed, self._tell, executed=self.executed):
             if isinstance(found, str):
                 skipped[found] += 1
                 continue
@@ -191,13 +191,10 @@ class BugRecords:
         self._known[row["key"]] = found
 
 
-Maker: TypeAlias = Callable[[Sample, int, Callable[[], Oracle]], Seeded | str]
-
-
 # A generator, because the sandbox starts with the first bug and ends with the last function; if all results
 # are on disk it never starts, so the corpus can be read on machines that cannot contain programs.
 def _found(
-    wanted: Sequence[Sample], book: BugRecords, make: Maker, seed: int, tell: Note
+    wanted: Sequence[Sample], book: BugRecords, seed: int, tell: Note, *, executed: bool
 ) -> Iterator[tuple[Sample, Seeded | str]]:
     """Each function with its result, from disk or made; shows progress."""
     untried = sum(book.get(sample) is None for sample in wanted)
@@ -208,7 +205,7 @@ def _found(
         for sample in wanted:
             found = book.get(sample)
             if found is None:
-                found = make(sample, seed, oracle)
+                found = _seeded(sample, seed, oracle) if executed else _drafted(sample, seed)
                 book.add(sample, found)
                 tried += 1
             if isinstance(found, Seeded):
@@ -219,7 +216,7 @@ def _found(
                 tell(f"tried {tried:,} of {untried:,} functions, {bugs.total():,} bugs, {left:,.0f} s left")
             yield sample, found
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
-    shown = "that execution shows" if make is _seeded else "that was not executed"
+    shown = "that execution shows" if executed else "that was not executed"
     tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug {shown} ({makers})")
 
 
@@ -238,7 +235,7 @@ def _seeded(sample: Sample, seed: int, oracle: Callable[[], Oracle]) -> Seeded |
     return reason
 
 
-def _drafted(sample: Sample, seed: int, _: Callable[[], Oracle]) -> Seeded | str:
+def _drafted(sample: Sample, seed: int) -> Seeded | str:
     """The first bug that fits the function, or the reason why there is none."""
     for bug in _drafts(sample, seed):
         return Seeded(bug.source, bug.transform)
