@@ -5,6 +5,7 @@ code says already stands in a second place.
 """
 
 import inspect
+import posixpath
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -176,7 +177,14 @@ def _measured(start: str) -> Iterator[str]:
     whole = begin[0] == "## "
     after = re.compile(r"^## " if whole else r"^(?:## |\*\*[A-Z])", re.MULTILINE).search(text, begin.end())
     found = text[begin.start() : after.start() if after else None].strip()
-    yield re.sub(r"\A## .*\n+", "", found)
+    yield re.sub(r"\]\((?!\w+:)([^)]+)\)", _from_the_root, re.sub(r"\A## .*\n+", "", found))
+
+
+def _from_the_root(link: re.Match[str]) -> str:
+    """A relative link of the page of benchmarks, as it is right on every page."""
+    file, _, heading = link[1].partition("#")
+    path = posixpath.normpath(posixpath.join("/benchmarks", file or MEASURED.name))
+    return f"]({path}{'#' if heading else ''}{heading})"
 
 
 # ── assumptions ──────────────────────────────────────────────────────────────────────────────────────────

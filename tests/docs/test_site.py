@@ -81,6 +81,31 @@ def test_every_mark_is_filled(generated: ModuleType, page: Path) -> None:
     assert len(filled) > len(text) + 100
 
 
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_every_link_leads_to_a_heading_of_a_file(generated: ModuleType, page: Path) -> None:
+    """Also those of a section that another page takes over: that page may lie in another folder."""
+    for file, heading in re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)", _prose(generated, page)):
+        target = (ROOT / page.parent / file if file else ROOT / page).resolve()
+        if file.startswith("/"):
+            target = ROOT / file.removeprefix("/")
+        assert target.exists(), file
+        if heading and target.name not in CATALOGUES:
+            assert heading in _anchors(_prose(generated, target.relative_to(ROOT))), f"{file}#{heading}"
+
+
+def _prose(generated: ModuleType, page: Path) -> str:
+    text = (ROOT / page).read_text("utf-8")
+    return re.sub(
+        r"^```.*?^```", "", text if page.name in CATALOGUES else generated.filled(text), flags=re.M | re.S
+    )
+
+
+def _anchors(text: str) -> set[str]:
+    """The names of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
 def test_a_mark_that_names_nothing_is_an_error(generated: ModuleType) -> None:
     with pytest.raises(KeyError, match="nonsense"):
         generated.filled("<!-- generated: nonsense -->")
