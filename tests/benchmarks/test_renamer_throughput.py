@@ -48,3 +48,11 @@ def test_tables_and_figures(
     assert benchmark.main() == 0
     again = capsys.readouterr().out
     assert again == told
+    monkeypatch.setattr("sys.argv", [*words, "--seeds", "1", "--networks", "renamer", "--reading", "paper"])
+    assert benchmark.main() == 0
+    assert "the paper's reading" in capsys.readouterr().out
+    config = json.loads(
+        (tmp_path / "out" / "renamer-tiny-0-paper" / "config.json").read_text(encoding="utf-8")
+    )
+    sizes = config["sizes"]
+    assert (sizes["readout"], sizes["positions"], sizes["context"]) == ("cls", "terms", False)
