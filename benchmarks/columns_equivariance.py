@@ -1,8 +1,8 @@
 """Permutation equivariance of eight families of transformers: Tables 2 to 5 of Xu et al. (2024), in shape.
 
-    python -m benchmarks.columns_equivariance              errors by family, columns and rows
-    python -m benchmarks.columns_equivariance --more       errors of columns for other families
-    python -m benchmarks.columns_equivariance --accuracy   test accuracy with and without permutation
+    python benchmarks/columns_equivariance.py              errors by family, columns and rows
+    python benchmarks/columns_equivariance.py --more       errors of columns for other families
+    python benchmarks/columns_equivariance.py --accuracy   test accuracy with and without permutation
 
 The first table has tiny models with random weights: a larger model would only add rounding errors. Every
 number is relative to the largest output, gradient or weight. The second table trains a small BERT and a small

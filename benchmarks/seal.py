@@ -1,20 +1,22 @@
-"""How much does a seal by columns protect? Table 7 and Figures 4 to 6 of Xu et al. (2024), and an attack.
+"""How much does a seal by columns protect? Table 7, Figures 4 to 6 and 8 of Xu et al. (2024), and an attack.
 
-    python -m benchmarks.seal
+    python benchmarks/seal.py [--curves FILE.svg]
 
 A small GPT-2 over bytes is trained on the modules of the standard library: the public weights. Its owner
 tunes it on seven packages and seals it with `codeaudit seal`'s own functions. Held-out files measure
 the owner's model, the sealed one with and without the key, and random weights, before and after the same
-number of further training steps. Then the attack: what an attacker with the public weights recovers, under
+number of further training steps, whose losses --curves draws. A step of the authorised model is compared with
+a normal one in operations and time. Then the attack: what an attacker with the public weights recovers, under
 each scheme. Last, the bundled checkpoint that names functions, with and without the key.
 """
 
+import argparse
 import ast
 import math
 import tempfile
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from random import Random
@@ -23,7 +25,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 import transformers
+from curves import Panel, draw, means
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.corpora.selection import select
@@ -48,6 +52,10 @@ RATE: Final = 1e-3
 TESTED: Final = 160
 """Windows on which perplexity and accuracy are measured."""
 OWN: Final = ("asyncio", "email", "importlib", "unittest", "xml", "json", "http")
+TIMED: Final = 20
+"""Steps that are timed."""
+SHOWN: Final = 40
+"""Points of a curve."""
 NAMED: Final = 300
 """Functions that the bundled checkpoint names."""
 
@@ -71,8 +79,15 @@ class Quality(NamedTuple):
         return f"{'no number' if math.isnan(self.perplexity) else shown} | {self.accuracy:.1%}"
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Train, seal, measure, attack."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--curves", type=Path, metavar="FILE.svg", help="draw the losses of the further steps"
+    )
+    asked = parser.parse_args(words)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
@@ -80,12 +95,12 @@ def main() -> None:
     began = time.process_time()
     texts = _texts()
     with tempfile.TemporaryDirectory() as scratch:
-        language_model(texts, Path(scratch))
+        language_model(texts, Path(scratch), asked.curves)
         naming(Path(scratch))
     print(f"\n{time.process_time() - began:.0f} CPU seconds")
 
 
-def language_model(texts: Texts, scratch: Path) -> None:
+def language_model(texts: Texts, scratch: Path, curves: Path | None) -> None:
     """Perplexity and accuracy, before and after further training; then the attack."""
     public = _gpt2()
     _train(public, texts.public, PUBLIC_STEPS, seed=1)
@@ -109,10 +124,17 @@ def language_model(texts: Texts, scratch: Path) -> None:
           f"{len(full.outside)} of {len(full.layout.tensors)}\n")  # fmt: skip
     print(f"| | perplexity | accuracy | perplexity after {FURTHER_STEPS} steps | accuracy |")
     print("|---|---|---|---|---|")
+    losses = {}
     for name, module in models.items():
         before = _quality(module, texts.test)
-        _train(module, texts.own, FURTHER_STEPS, seed=3)
+        losses[name] = _train(module, texts.own, FURTHER_STEPS, seed=3)
         print(f"| {name} | {before} | {_quality(module, texts.test)} |", flush=True)
+    if curves is not None:
+        points = {name: means(each, SHOWN) for name, each in losses.items()}
+        draw([Panel("further step", "training loss, nats a byte", points)], curves)
+    print("\n| a training step | operations | CPU ms |\n|---|---|---|")
+    for name, module in (("normal", opened.module), ("sealed, authorised", authorised.module)):
+        print(f"| {name} | {_cost(module, texts.own)} |", flush=True)
     print("\n| seal | columns found | perplexity with what was found | accuracy |\n|---|---|---|---|")
     lock = plan(opened, inner=False)
     for label, scheme, found in (
@@ -188,7 +210,18 @@ def _gpt2(seed: int = 0) -> Any:
     return transformers.GPT2LMHeadModel(config).eval()
 
 
-def _train(module: Any, text: torch.Tensor, steps: int, *, seed: int) -> None:
+def _cost(module: nn.Module, text: torch.Tensor) -> str:
+    """Floating-point operations of the products of a step, and its CPU milliseconds."""
+    with FlopCounterMode(display=False) as counter:
+        _train(module, text, 1, seed=4)
+    began = time.process_time()
+    _train(module, text, TIMED, seed=4)
+    return f"{counter.get_total_flops():,} | {1000 * (time.process_time() - began) / TIMED:.1f}"
+
+
+def _train(module: Any, text: torch.Tensor, steps: int, *, seed: int) -> list[float]:
+    """The loss of each step."""
+    losses = []
     generator = torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(module.parameters(), lr=RATE)
     for step in range(steps):
@@ -197,9 +230,12 @@ def _train(module: Any, text: torch.Tensor, steps: int, *, seed: int) -> None:
         starts = torch.randint(0, len(text) - WINDOW, (BATCH,), generator=generator)
         batch = torch.stack([text[start : start + WINDOW] for start in starts.tolist()])
         optimiser.zero_grad()
-        module(input_ids=batch, labels=batch, use_cache=False).loss.backward()
+        loss = module(input_ids=batch, labels=batch, use_cache=False).loss
+        losses.append(float(loss.detach()))
+        loss.backward()
         nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         optimiser.step()
+    return losses
 
 
 @torch.no_grad()

@@ -1,6 +1,9 @@
 """Split learning with row permutation: Table 6 of Xu et al. (2024), scaled down, and an attack that it lacks.
 
-    python -m benchmarks.split_learning
+    python benchmarks/split_learning.py
+    python benchmarks/split_learning.py --radii 0.05,0.1,0.2,0.3,0.4 --curves FILE.svg
+
+The second form is Figure 7: the low-pass filter alone, of several sizes.
 
 A client embeds pictures and sends the embedded patches to a server, which has the blocks; the server tries to
 get the pictures back. The pictures are procedural: 32 x 32, one of six shapes, its place, size, slope, shades
@@ -18,13 +21,17 @@ SSIM has a Gaussian window of 11 x 11 and PSNR a peak of 1; low is private. F-SI
 face recognition network, which is not at hand, and faces.
 """
 
+import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import torch
 import torch.nn.functional as F
+from curves import Panel, draw
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor, nn
 
@@ -150,10 +157,10 @@ def gaussian(rows: Tensor, generator: torch.Generator) -> Tensor:
     return rows + NOISE * rows.detach().std() * torch.randn(rows.shape, generator=generator)
 
 
-def low_pass(rows: Tensor, generator: torch.Generator) -> Tensor:
+def low_pass(rows: Tensor, generator: torch.Generator, radius: float = RADIUS) -> Tensor:
     """LP: the low frequencies of the (N, D) features."""
     spectrum = torch.fft.fftshift(torch.fft.fft2(rows), dim=(-2, -1))
-    masks = [(torch.arange(size) - size // 2).abs() <= RADIUS * size for size in rows.shape[1:]]
+    masks = [(torch.arange(size) - size // 2).abs() <= radius * size for size in rows.shape[1:]]
     kept = spectrum * (masks[0][:, None] & masks[1][None, :])
     found: Tensor = torch.fft.ifft2(torch.fft.ifftshift(kept, dim=(-2, -1))).real
     return found
@@ -306,24 +313,44 @@ def psnr(one: Tensor, other: Tensor) -> float:
     return float((-10 * ((one - other) ** 2).flatten(1).mean(1).log10()).mean())
 
 
-def main() -> None:
-    """Print the table."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the table, and draw the curves if there are several radii."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--radii", metavar="R,…", help="low-pass filters of these sizes in the place of all defences"
+    )
+    parser.add_argument("--curves", type=Path, metavar="FILE.svg")
+    asked = parser.parse_args(words)
     torch.set_num_threads(1)
     began = time.process_time()
-    images, _ = pictures(TRAIN, 2)
-    guess = images.mean(0, keepdim=True).expand(TEST, -1, -1, -1)
-    other, _ = pictures(TEST, 4)
+    defences: dict[str, Defence] = {"SL": nothing, "GN": gaussian, "LP": low_pass, "BS": batch_shuffled}
+    if asked.radii:
+        defences = {
+            f"LP {radius}": partial(low_pass, radius=float(radius)) for radius in asked.radii.split(",")
+        }
     print("| | accuracy | SSIM, inversion | PSNR, inversion | SSIM, positional | PSNR, positional |")
     print("|---|---|---|---|---|---|")
-    for name, defence in (("SL", nothing), ("GN", gaussian), ("LP", low_pass), ("BS", batch_shuffled)):
+    points: dict[str, list[tuple[float, float]]] = {}
+    for name, defence in defences.items():
         client, server = trained(Row(name, defence, permuted=False))
         for plus in (False, True):
             row = Row(name + "+" * plus, defence, permuted=plus)
+            right = accuracy(client, server, row)
             cells = []
             for positional in (False, True):
-                cells += [f"{one:.3f}" for one in attacked(client, row, positional=positional)]
-            print(f"| {row.name} | {accuracy(client, server, row):.1%} | {' | '.join(cells)} |", flush=True)
+                found = attacked(client, row, positional=positional)
+                cells += [f"{one:.3f}" for one in found]
+                kind = f"LP{'+' * plus}, {'positional' if positional else 'inversion'}"
+                points.setdefault(kind, []).append((found[0], 100 * right))
+            print(f"| {row.name} | {right:.1%} | {' | '.join(cells)} |", flush=True)
+    images, _ = pictures(TRAIN, 2)
+    guess = images.mean(0, keepdim=True).expand(TEST, -1, -1, -1)
+    other, _ = pictures(TEST, 4)
     print(f"| the mean picture | | {ssim(guess, other):.3f} | {psnr(guess, other):.3f} | | |")
+    if asked.radii and asked.curves:
+        draw([Panel("SSIM of the attack (low is private)", "accuracy in percent", points)], asked.curves)
     print(f"\n{time.process_time() - began:.0f} CPU seconds")
 
 

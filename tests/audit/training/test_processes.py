@@ -102,10 +102,27 @@ TRAIN = (
 )
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of two processes."""
+    folder = tmp_path_factory.mktemp("processes")
+    in_two("-m", *TRAIN, "made", cwd=folder)
+    return folder / "made"
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    """The weights of a checkpoint."""
+    return load_file(folder / "model.safetensors")
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    """Whether two checkpoints have the same names and bits."""
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
 @pytest.mark.slow
-def test_two_processes_write_one_checkpoint_and_resume(tmp_path: Path) -> None:
-    in_two("-m", *TRAIN, "made", cwd=tmp_path)
-    written = sorted(path.name for path in (tmp_path / "made").iterdir())
+def test_two_processes_write_one_checkpoint_and_do_so_again(made: Path, tmp_path: Path) -> None:
+    written = sorted(path.name for path in made.iterdir())
     assert written == [
         "config.json",
         "model-card.json",
@@ -113,15 +130,13 @@ def test_two_processes_write_one_checkpoint_and_resume(tmp_path: Path) -> None:
         "tokenizer.json",
         "training.csv",
     ]
-    first = load_file(tmp_path / "made" / "model.safetensors")
     in_two("-m", *TRAIN, "again", cwd=tmp_path)
-    again = load_file(tmp_path / "again" / "model.safetensors")
-    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert same(weights(made), weights(tmp_path / "again"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("launcher", ["accelerate", "torchrun"])
-def test_launchers_start_it(launcher: str, tmp_path: Path) -> None:
+def test_launchers_start_it(launcher: str, made: Path, tmp_path: Path) -> None:
     """Both write the weights that two processes write which nobody launched. With --cpu, accelerate starts one."""
     if launcher == "accelerate":
         pytest.importorskip("accelerate")
@@ -129,7 +144,6 @@ def test_launchers_start_it(launcher: str, tmp_path: Path) -> None:
         command += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port"]
     else:
         command = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
-    in_two("-m", *TRAIN, "made", cwd=tmp_path)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", *command, str(free_port()), "-m", "--", *TRAIN, "launched"],
         cwd=tmp_path, capture_output=True, text=True, timeout=400,
@@ -137,9 +151,7 @@ def test_launchers_start_it(launcher: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("spe: epoch 1,") == 1  # of two processes, one tells
-    made, launched = (load_file(tmp_path / name / "model.safetensors") for name in ("made", "launched"))
-    assert made.keys() == launched.keys()
-    assert all(torch.equal(made[name], launched[name]) for name in made)
+    assert same(weights(made), weights(tmp_path / "launched"))
 
 
 def test_variables_that_are_no_numbers_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
