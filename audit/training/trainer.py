@@ -27,6 +27,7 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
 from codeaudit.audit.checks import DAMAGED, is_number, is_whole, load_json
+from codeaudit.audit.training.memory import give_back
 from codeaudit.audit.training.processes import ALONE, Processes
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -266,6 +267,8 @@ _MOMENTS: Final = frozenset({"step", "exp_avg", "exp_avg_sq"})
 """What AdamW keeps of a weight; all trainings use it."""
 BUCKET: Final = 50
 """Batches among which examples are sorted by length."""
+GIVE_BACK_STEPS: Final = 20
+"""After so many steps memory that is free goes back to the system."""
 SAVE_SECONDS: Final = 60.0
 
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -486,6 +489,8 @@ class _Trainer(Generic[N]):
             loss = self._step(batch)
             progress.seconds = before + time.monotonic() - began
             monitor.stepped(progress, loss)
+            if progress.step % GIVE_BACK_STEPS == 0:
+                give_back()
             if progress.step % learner.per_epoch == 0 or progress.step == learner.total:
                 self._finish_epoch()
                 monitor.epoch(progress)
