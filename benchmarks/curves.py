@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 LOG: Final = "training.csv"
+STYLES: Final = ("-", "--", "-.", ":")
 PARTS: Final = 100
 """The number of means on a curve of losses."""
 
@@ -37,9 +38,10 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
 
     figure, axes = pyplot.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.2), squeeze=False)
     for axis, panel in zip(axes[0], panels, strict=True):
-        for name, points in panel.curves.items():
+        for number, (name, points) in enumerate(panel.curves.items()):
             few = len(points) < PARTS // 5
-            axis.plot(*zip(*points, strict=True), label=name, linewidth=1.4, marker="o" if few else "")
+            style = STYLES[number % len(STYLES)]  # curves that lie on each other are all seen
+            axis.plot(*zip(*points, strict=True), style, label=name, linewidth=1.6, marker="o" if few else "")
         axis.set_xlabel(panel.x)
         axis.set_ylabel(panel.y)
         axis.grid(alpha=0.3)
