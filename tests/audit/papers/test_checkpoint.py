@@ -19,12 +19,13 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.papers.checkpoint import CONFIG, on_cores, read_json, usable_device
 from codeaudit.audit.papers.lines import encoding
 from codeaudit.audit.papers.lines.encoding import EncodedLines
+from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
 from codeaudit.audit.papers.lines.words import LineProgram, analyse
 from codeaudit.audit.papers.registry import load as load_trained
 from codeaudit.audit.papers.spe_attention.model import KEPT, LineConfig, LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.records import Failed, Predicted, Query
-from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.records import Origin, Sample
@@ -343,8 +344,7 @@ def test_an_unusable_device_or_precision_is_a_usage_error(folder: Path) -> None:
 LINES = [
     name
     for name, card in catalogue.bundled().items()
-    if card["task"] == "function-name"
-    and read_json(checkpoints.FOLDER / name / CONFIG)["network"] in NETWORKS
+    if card["task"] in LINE_TASKS and read_json(checkpoints.FOLDER / name / CONFIG)["network"] in NETWORKS
 ]
 """Networks that read lines."""
 
@@ -359,6 +359,9 @@ def test_a_bundled_checkpoint_is_small_and_better_than_no_network(name: str) -> 
             assert card["scores"]["test_renamed"] < baseline["test"]
         elif card["task"] == "code-modelling":
             assert card["scores"]["test"]["bits_per_byte"] < baseline["test"]["bits_per_byte"]
+        elif card["task"] == "error-detection":
+            assert card["scores"]["test"]["accuracy"] > baseline["test"]["accuracy"]
+            assert card["scores"]["test"]["pairs_right"] > baseline["test"]["pairs_right"]
         else:
             assert card["scores"]["test"]["micro"] > baseline["test"]["micro"]
     assert load_trained(name, device="cpu", precision=None).parameters == card["parameters"]
@@ -408,10 +411,10 @@ def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str)
     assert catalogue.bundled()[name]["languages"] == [language]
     moved = 0.0
     for source in stdlib.sample(60) if language == "python" else METHODS:
-        masked = FUNCTION_NAME.prepare(
+        asked = TASKS.get(model.task).prepare(
             Sample(id="", language=language, source=source, label=None, origin=Origin(path="", line=1))
         )
-        program = analyse(masked.source if isinstance(masked, Sample) else source, language)
+        program = analyse(asked.source if isinstance(asked, Sample) else source, language)
         features = model.encoder.features(program, language)
         if isinstance(features, EncodedLines):
             turned = features.permuted(program.sample_lines(Random(0)))
