@@ -393,8 +393,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     names = list(known)
     # The beginning of a name (`spe` for `spe-checkpoint`) is far from it by letters.
     begun = [one for one in names if len(name) > 1 and (one.startswith(name) or name.startswith(f"{one}-"))]
+    if begun:
+        return min(begun, key=lambda one: abs(len(one) - len(name)))
     # One typo is nearer than 0.5.
-    if near := begun or get_close_matches(name, names, n=1, cutoff=0.5):
+    if near := get_close_matches(name, names, n=1, cutoff=0.5):
         return near[0]
     # `naming` for `function-name`: one word of the name is near.
     words = {word: one for one in reversed(names) for word in one.split("-")}

@@ -305,6 +305,7 @@ def test_the_folder_of_runs_ignores_itself_in_git(
     ("name", "known", "meant"),
     [
         ("spe", ["vanilla", "spe-checkpoint"], "spe-checkpoint"),
+        ("spe", ["spe-bugs-checkpoint", "spe-checkpoint"], "spe-checkpoint"),
         ("naming", ["generation", "function-name", "next-line"], "function-name"),
         ("renmae", ["reorder", "rename"], "rename"),
         ("quite-else", ["reorder", "rename"], None),
