@@ -131,14 +131,18 @@ def test_the_chain_is_uniform(relation: tuple[int, ...], monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("span", [30, 400])
-def test_four_variants_of_400_entangled_statements_take_at_most_50_ms(span: int) -> None:
+def test_four_variants_of_400_entangled_statements_cost_as_little_as_a_loop(span: int) -> None:
+    """Relative to two million additions (50 ms on a fast core), because machines and their load differ."""
     orders.sample(_entangled(400, 99, 400), Random())  # NumPy is imported once
 
-    def seconds(seed: int) -> float:
+    def share(seed: int) -> float:
         relation = _entangled(400, seed, span)
         begin = process_time()
         for variant in range(4):
             orders.sample(relation, Random(variant))
-        return process_time() - begin
+        middle, total = process_time(), 0
+        for number in range(2_000_000):
+            total += number & 7
+        return (middle - begin) / (process_time() - middle)
 
-    assert min(map(seconds, range(5))) <= 0.05
+    assert min(map(share, range(5))) <= 1
