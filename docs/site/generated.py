@@ -182,9 +182,9 @@ def _measured(start: str) -> Iterator[str]:
 
 def _from_the_root(link: re.Match[str]) -> str:
     """A relative link of the page of benchmarks, as it is right on every page."""
-    file, _, heading = link[1].partition("#")
+    file, sign, heading = link[1].partition("#")
     path = posixpath.normpath(posixpath.join("/benchmarks", file or MEASURED.name))
-    return f"]({path}{'#' if heading else ''}{heading})"
+    return f"]({path}{sign}{heading})"
 
 
 # ── assumptions ──────────────────────────────────────────────────────────────────────────────────────────

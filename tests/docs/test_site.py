@@ -81,13 +81,14 @@ def test_every_mark_is_filled(generated: ModuleType, page: Path) -> None:
     assert len(filled) > len(text) + 100
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
+@pytest.mark.parametrize(
+    "page", [*PAGES, *map(Path, ("benchmarks/README.md", "CONTRIBUTING.md", "CHANGELOG.md"))], ids=str
+)
 def test_every_link_leads_to_a_heading_of_a_file(generated: ModuleType, page: Path) -> None:
     """Also those of a section that another page takes over: that page may lie in another folder."""
     for file, heading in re.findall(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)", _prose(generated, page)):
-        target = (ROOT / page.parent / file if file else ROOT / page).resolve()
-        if file.startswith("/"):
-            target = ROOT / file.removeprefix("/")
+        folder = ROOT if file.startswith("/") else ROOT / page.parent
+        target = (folder / (file.removeprefix("/") or page.name)).resolve()
         assert target.exists(), file
         if heading and target.name not in CATALOGUES:
             assert heading in _anchors(_prose(generated, target.relative_to(ROOT))), f"{file}#{heading}"
@@ -95,9 +96,11 @@ def test_every_link_leads_to_a_heading_of_a_file(generated: ModuleType, page: Pa
 
 def _prose(generated: ModuleType, page: Path) -> str:
     text = (ROOT / page).read_text("utf-8")
-    return re.sub(
-        r"^```.*?^```", "", text if page.name in CATALOGUES else generated.filled(text), flags=re.M | re.S
-    )
+    return _outside_blocks(text if page.name in CATALOGUES else generated.filled(text))
+
+
+def _outside_blocks(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
 
 
 def _anchors(text: str) -> set[str]:
@@ -147,9 +150,7 @@ def test_every_command_in_a_block_exists(commands: dict[str, set[str]]) -> None:
 def test_every_option_that_a_page_names_exists(page: Path, commands: dict[str, set[str]]) -> None:
     text = (ROOT / page).read_text("utf-8")
     known = set().union(*commands.values())
-    in_text = re.findall(
-        r"(?<=`)--[a-z][\w-]*(?![\w…-])", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
-    )
+    in_text = re.findall(r"(?<=`)--[a-z][\w-]*(?![\w…-])", _outside_blocks(text))
     assert [option for option in in_text if option not in known | OF_OTHERS] == []
     for line in re.sub(r" \\\n\s*", " ", text).splitlines():
         for name, words in re.findall(r"codeaudit (\w+)((?: [^`|;&#>]*)?)", line):
