@@ -31,9 +31,11 @@ from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.java.defects import DEFECTS as JAVA_DEFECTS
+from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.python.defects import DEFECTS
+from codeaudit.transforms.python.defects import DEFECTS as PYTHON_DEFECTS
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
@@ -58,10 +60,11 @@ CONTROLS: Final = (
     "arguments-swapped",
 )
 """Controls of the catalogue that resemble mistakes of people."""
-OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "java": ("comparison-flipped-wrong", "operands-swapped-wrong", "update-dropped"),
+DEFECTS: Final[Mapping[str, tuple[Transform, ...]]] = {
+    PYTHON.name: PYTHON_DEFECTS,
+    JAVA.name: JAVA_DEFECTS,
 }
-"""More such controls of languages that `DEFECTS` are not for."""
+"""More such controls, by language."""
 UNEXECUTED: Final = "unexecuted"
 
 NO_PLACE: Final = "no place for a bug"
@@ -121,9 +124,9 @@ class SeededBugs:
             self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
-        names = [*(one.name for one in DEFECTS), *CONTROLS]
+        names = [*(one.name for one in PYTHON_DEFECTS), *CONTROLS]
         if not self.executed:
-            names += [UNEXECUTED, *(name for others in OTHERS.values() for name in others)]
+            names += [UNEXECUTED, JAVA.name, *(one.name for one in JAVA_DEFECTS)]
         # Everything that decides a result, because a stale one would be read as if it had been executed.
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         key = hashlib.sha256(repr((SCHEMA, self.seed, TRIES, names, python)).encode()).hexdigest()[:16]
@@ -247,14 +250,13 @@ def _executable(sample: Sample) -> Sample | str:
 
 
 def _changeable(sample: Sample) -> Sample | str:
-    return sample if sample.language in (PYTHON.name, *OTHERS) else NO_BUGS
+    return sample if sample.language in DEFECTS else NO_BUGS
 
 
 def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
     """One text for each kind of bug that fits the function, in a random order per function."""
-    own = DEFECTS if sample.language == PYTHON.name else ()
-    names = (*CONTROLS, *OTHERS.get(sample.language, ()))
-    makers: list[Transform] = [*own, *(transform_for(name, sample.language) for name in names)]
+    controls = (transform_for(name, sample.language) for name in CONTROLS)
+    makers = [*DEFECTS[sample.language], *controls]
     stream(seed, sample.id, NAME).shuffle(makers)
     # One site per bug: a function with five bugs at once is no mistake that a person makes.
     for maker in makers:

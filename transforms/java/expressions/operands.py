@@ -118,16 +118,16 @@ def _booleans(code: JavaSource, node: Node) -> Site:
 @each("identifier", *_INTEGERS)
 def _arithmetic(code: JavaSource, node: Node) -> Site | Refused | None:
     """`n` as `n + 0`, for int and long."""
-    if not _is_value(node) or code.type(node) not in _WHOLE:
+    if not is_value(node) or code.type(node) not in _WHOLE:
         return None  # of a short the sum is an int, and `-0.0 + 0` is 0.0
-    if _is_signed(node):
+    if is_signed(node):
         return Refused(SIGNED)  # `-2147483648` is no int without its sign (JLS 3.10.1)
-    if _is_target(node):
+    if is_target(node):
         return Refused(TARGET)
     return code.site(node, "0 added", replace_grouped(node, (span(node), " + 0"), SUM))
 
 
-def _is_value(node: Node) -> bool:
+def is_value(node: Node) -> bool:
     """Whether an identifier or number may be an operand: no name of a declaration, a member or a label."""
     parent = node.parent
     if parent is None or node.field in ("name", "field") or parent.kind == "method_reference":
@@ -138,13 +138,13 @@ def _is_value(node: Node) -> bool:
     )  # fmt: skip
 
 
-def _is_signed(node: Node) -> bool:
+def is_signed(node: Node) -> bool:
     """Whether a sign stands before an expression, also before parentheses around it."""
     above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
     return above is not None and above.kind == "unary_expression" and above.operator in ("-", "+")
 
 
-def _is_target(node: Node) -> bool:
+def is_target(node: Node) -> bool:
     """Whether an expression is assigned to; `(n) = 1` is allowed, too."""
     here, parent = node, node.parent
     while parent is not None and parent.kind == "parenthesized_expression":
@@ -202,7 +202,7 @@ def _booleans_wrong(code: JavaSource, node: Node) -> Site | Refused:
 @each("identifier", *_INTEGERS)
 def _arithmetic_wrong(code: JavaSource, node: Node) -> Site | None:
     """`n` as `n + 1`."""
-    if not _is_value(node) or code.type(node) not in _WHOLE or _is_signed(node) or _is_target(node):
+    if not is_value(node) or code.type(node) not in _WHOLE or is_signed(node) or is_target(node):
         return None
     if node.parent is None or node.parent.kind not in ("binary_expression", "return_statement"):
         return None

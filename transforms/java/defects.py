@@ -1,0 +1,237 @@
+"""Defects that people make in Java, each at one place: the seeded bugs of the corpus `bugs`, beyond the
+catalogue's controls. They are of the same kinds as those of Python.
+
+They are controls: an edit is meant to change what the method does. Its text is meant to compile, so an edit
+is left out where the types or the scopes of the text do not promise that.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
+from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
+from codeaudit.transforms.java.expressions.operands import is_target, is_value
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import (
+    UNARY,
+    Find,
+    JavaSource,
+    Rewriting,
+    each,
+    replace,
+    replace_grouped,
+    replace_operator,
+    span,
+)
+from codeaudit.transforms.patches import Site
+
+_COMPARISONS: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+_OPERATORS: Final = {
+    "+": ("-",), "-": ("+",), "*": ("+", "/"), "/": ("*",), "%": ("/",), "<<": (">>",), ">>": ("<<",),
+    "&": ("|",), "|": ("&",),
+}  # fmt: skip
+_LOGIC: Final = {"&&": "||", "||": "&&"}
+_NARROW: Final = frozenset({"byte", "short", "char", "Byte", "Short", "Character"})
+"""Types to which a constant of type int is assigned if it fits."""
+_CONDITIONS: Final = frozenset({"identifier", "method_invocation", "field_access", "array_access"})
+_BLOCKS: Final = frozenset({"block", "constructor_body", "for_statement"})
+"""Where a local with a value is declared, so that the rest of its scope finds it assigned. In a `switch` a
+jump may pass the value.
+"""
+_OPERATIONS: Final = frozenset(
+    {"binary_expression", "unary_expression", "parenthesized_expression", "cast_expression",
+     "ternary_expression"}
+)  # fmt: skip
+_RESULTS: Final = frozenset(
+    {"return_statement", "yield_statement", "expression_statement", "lambda_expression", "array_initializer"}
+)
+"""Where a value has to fit a type that stands elsewhere. An `expression_statement` is that of a `switch`."""
+_LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement"})
+_MOST_NAMES: Final = 4
+"""Most variables offered in exchange for one."""
+
+
+@each("binary_expression")
+def _compared(code: JavaSource, node: Node) -> Site | None:
+    """`a < b` as `a <= b`, `a == b` as `a != b`, and the other way round."""
+    sign = _COMPARISONS.get(node.operator)
+    return None if sign is None or _binds(node) or _is_checked(code, node) else _signs(code, node, sign)
+
+
+@each("binary_expression")
+def _calculated(code: JavaSource, node: Node) -> Site | None:
+    """`a + b` as `a - b`, and the like for other operators."""
+    signs = _OPERATORS.get(node.operator)
+    if signs is None or _is_checked(code, node):
+        return None
+    # Every other operator says itself that its operands are no strings.
+    if node.operator == "+" and code.type(node) not in NUMERIC:
+        return None
+    return _signs(code, node, *signs)
+
+
+@each("binary_expression")
+def _connected(code: JavaSource, node: Node) -> Site | None:
+    """`a && b` as `a || b`, and the other way round."""
+    sign = _LOGIC.get(node.operator)
+    return None if sign is None or _binds(node) or _is_checked(code, node) else _signs(code, node, sign)
+
+
+def _signs(code: JavaSource, node: Node, *signs: str) -> Site:
+    options = tuple((replace_operator(node, sign),) for sign in signs)
+    return Site(options, f"{node.operator} becomes another", code.line(node))
+
+
+@each("identifier")
+def _mistaken(code: JavaSource, node: Node) -> Site | None:
+    """A variable that is read, and others of its type that certainly have a value there."""
+    if not is_value(node) or is_target(node) or not code.varies(node):
+        return None
+    own, kind = code.binding(node), code.type(node)
+    if own is None or kind is None:
+        return None
+    depth = next(use.depth for use in own.occurrences if use.start == node.start)
+    names = sorted(
+        other.name
+        for other in code.scopes.bindings
+        # In another lambda or class, only a variable that never changes may be used (JLS 8.1.3, 15.27.2).
+        if other.owner == depth
+        and other.name != own.name
+        and code.types.declared(other) == kind
+        and _has_value(other, node)
+        and not _are_equal(code, own, other)
+    )
+    if not names:
+        return None
+    options = tuple((replace(node, name),) for name in names[:_MOST_NAMES])
+    return Site(options, f"not {own.name}", code.line(node))
+
+
+def _has_value(binding: JavaBinding, place: Node) -> bool:
+    """Whether a variable that is no constant is certainly in scope and assigned at this place."""
+    node = binding.node
+    if node is None or place.start >= binding.until:
+        return False
+    match binding.view:
+        case "parameter" | "lambda":
+            return binding.start < place.start
+        case "loop":
+            return node.part("body").start <= place.start
+        case "local":
+            declaration = node.parent
+            return (
+                declaration is not None
+                and declaration.parent is not None
+                and declaration.parent.kind in _BLOCKS
+                and node.child("value") is not None
+                and node.end <= place.start
+                and not is_final(declaration)
+            )
+        case _:
+            return False
+
+
+def _are_equal(code: JavaSource, one: JavaBinding, other: JavaBinding) -> bool:
+    """Whether the text of one variable's value shows that the other one has the same value."""
+    first, second = (_value(code, binding) for binding in (one, other))
+    return first == other.name or second == one.name or (first is not None and first == second)
+
+
+def _value(code: JavaSource, binding: JavaBinding) -> str | None:
+    value = binding.node.child("value") if binding.view == "local" and binding.node else None
+    return code.text(value) if value else None
+
+
+@each("method_invocation")
+def _uncalled(code: JavaSource, node: Node) -> Site | None:
+    """`x.f()` or `M.f(x)` as `x`, if the call has the type of `x`."""
+    kept, arguments = node.child("object"), node.part("arguments").children
+    if len(arguments) == 1:
+        kept = arguments[0]  # only of some static methods it has the type of the call
+    elif arguments:
+        return None
+    if kept is None or code.type(kept) is None or code.type(kept) != code.type(node):
+        return None
+    if node.parent is None or node.parent.kind == "expression_statement":
+        return None  # `x;` is no statement
+    if code.comments_outside(node, kept):
+        return None
+    return code.site(node, "call left out", replace(node, span(kept)))
+
+
+def _negated(code: JavaSource) -> Iterator[Site]:
+    """A condition that is no comparison, negated."""
+    for node in code.nodes:
+        if node.field != "condition" or node.parent is None or node.parent.kind == "switch_expression":
+            continue
+        inner = node.unparenthesized
+        if inner.kind in _CONDITIONS and not _is_checked(code, inner):
+            parts = ("!", span(inner))
+            yield code.site(inner, "condition negated", replace_grouped(inner, parts, UNARY))
+
+
+@each("decimal_integer_literal")
+def _shifted(code: JavaSource, node: Node) -> Site | None:
+    """An integer between -1000 and 1000, one higher or lower; from 0 only higher."""
+    digits = code.text(node).rstrip("lL")
+    value, suffix = int(digits.replace("_", "")), code.text(node)[len(digits) :]
+    whole, parent = node, node.parent
+    # `-5` is one number.
+    if parent is not None and parent.kind == "unary_expression" and parent.operator == "-":
+        whole, value = parent, -value
+    if abs(value) >= 1000 or _is_checked(code, whole):
+        return None
+    changes = [value + 1, value - 1] if value else [1]
+    options = tuple((replace(whole, f"{change}{suffix}"),) for change in changes)
+    return Site(options, "number one off", code.line(node))
+
+
+def _binds(node: Node) -> bool:
+    """Whether a variable may be known or assigned only under the condition."""
+    return any(inner.kind in ("instanceof_expression", "assignment_expression") for inner in node.walk())
+
+
+def _is_checked(code: JavaSource, node: Node) -> bool:
+    """Whether javac may compute an expression that this one belongs to, and use its value: it has to fit a
+    narrow type (JLS 5.2), is a constant's value (JLS 4.12.4), or decides what is reachable (JLS 14.22).
+    """
+    whole = node
+    while whole.parent is not None and whole.parent.kind in _OPERATIONS:
+        whole = whole.parent
+    if code.varies(whole):
+        return False
+    parent = whole.parent
+    match parent.kind if parent is not None else None:
+        case "variable_declarator":
+            assert parent is not None
+            declaration = parent.parent
+            declared = declaration.child("type") if declaration is not None else None
+            return declared is None or is_final(declaration) or code.text(declared).rstrip("[]") in _NARROW
+        case "assignment_expression":
+            assert parent is not None
+            return code.type(parent.part("left")) in _NARROW | {None}
+        case kind:
+            return kind in _RESULTS or kind in _LOOPS
+
+
+def _defect(name: str, find: Find, nothing: str) -> Rewriting:
+    return Rewriting(name=name, find=find, nothing=nothing, kind="control")
+
+
+COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _compared, "no comparison")
+OPERATOR_MISTAKEN: Final = _defect("operator-mistaken", _calculated, "no arithmetic")
+LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _connected, "no && or ||")
+VARIABLE_MISTAKEN: Final = _defect("variable-mistaken", _mistaken, "no variable to mistake")
+CALL_FORGOTTEN: Final = _defect("call-forgotten", _uncalled, "no call that keeps a type")
+CONDITION_NEGATED: Final = _defect("condition-negated", _negated, "no condition")
+NUMBER_MISTAKEN: Final = _defect("number-mistaken", _shifted, "no number")
+
+DEFECTS: Final = (
+    COMPARISON_MISTAKEN,
+    OPERATOR_MISTAKEN,
+    LOGIC_MISTAKEN,
+    VARIABLE_MISTAKEN,
+    CALL_FORGOTTEN,
+    CONDITION_NEGATED,
+    NUMBER_MISTAKEN,
+)
