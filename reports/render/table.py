@@ -1,5 +1,6 @@
 """Prints reports as tables for a terminal."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,7 +15,11 @@ from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.sheets import Cell, Sheet
 
 LONG: Final = 11
-"""A longer word in the head of a column breaks at its hyphens."""
+"""Where the columns do not fit, a longer word breaks at its hyphens."""
+LAYOUTS: Final = (
+    (False, 1, 0), (False, 0, 0), (True, 1, 0), (True, 0, 0), (True, 0, 1), (True, 0, 9),
+)  # fmt: skip
+"""From wide to narrow: whether lines of a cell are stacked, blanks between columns, line breaks in a word."""
 MANY: Final = 4
 """From so many columns on a table that does not fit becomes a list."""
 WIDEST: Final = 10_000
@@ -50,18 +55,17 @@ def show_sheets(found: Iterable[Sheet], console: Console) -> None:
 
 
 def table(sheet: Sheet, console: Console) -> Table | Group:
-    """Return the sheet as a table: cells on one line if they fit, else stacked, else with less padding.
+    """Return the sheet as a table in the first layout that fits.
 
-    Where not even that fits, it becomes a list: a paragraph for each row.
+    Where none fits, it becomes a list: a paragraph for each row.
     """
     # The natural width is asked for on a very wide console: on the real one it would be cut to the width
     # already.
     unbound = console.options.update(width=WIDEST)
-    for stack, gap in ((False, 1), (False, 0), (True, 1)):
-        made = _build(sheet, stack=stack, gap=gap)
+    for stack, gap, breaks in LAYOUTS:
+        made = _build(sheet, stack=stack, gap=gap, breaks=breaks)
         if Measurement.get(console, unbound, made).maximum <= console.width:
             return made
-    made = _build(sheet, stack=True, gap=0)
     fits = Measurement.get(console, unbound, made).minimum <= console.width
     return made if fits or len(sheet.columns) < MANY else _paragraphs(sheet)
 
@@ -77,7 +81,7 @@ def _paragraphs(sheet: Sheet) -> Group:
     return Group(*parts)
 
 
-def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
+def _build(sheet: Sheet, *, stack: bool, gap: int, breaks: int) -> Table:
     merged = sheet.stacked if stack else 1
     # A blank line between rows only if some row has several lines; else the table would be twice as long for
     # nothing.
@@ -99,8 +103,14 @@ def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
             Text(head), justify="right" if column.number else "left", overflow="fold", no_wrap=column.number
         )
     for row in sheet.rows:
-        first = _text(row[:merged], "\n")
-        made.add_row(first, *(_text([cell], "\n" if stack else ", ") for cell in row[merged:]))
+        cells = [
+            _text(row[:merged], "\n"),
+            *(_text([cell], "\n" if stack else ", ") for cell in row[merged:]),
+        ]
+        if breaks:
+            named = zip([False, *(column.number for column in sheet.columns[merged:])], cells, strict=True)
+            cells = [cell if number else _broken(cell, breaks) for number, cell in named]
+        made.add_row(*cells)
     return made
 
 
@@ -108,6 +118,17 @@ def _wrapped(head: str) -> str:
     """A head in several lines: one for each word, and for each part of a long one."""
     words = [word.replace("-", "-\n") if len(word) > LONG else word for word in head.split(" ")]
     return "\n".join(words)
+
+
+def _broken(text: Text, breaks: int) -> Text:
+    """A text with at most so many line breaks in each long word, at the hyphens nearest to its middle."""
+    offsets = []
+    for word in re.finditer(r"\S+-\S+", text.plain):
+        if len(word[0]) > LONG:
+            middle = (word.start() + word.end()) / 2
+            places = [word.start() + hyphen.end() for hyphen in re.finditer("-", word[0][:-1])]
+            offsets += sorted(places, key=lambda place: abs(place - middle))[:breaks]
+    return Text("\n").join(text.divide(sorted(offsets)))
 
 
 def _text(cells: Iterable[Cell], separator: str) -> Text:

@@ -1,6 +1,7 @@
 """The formats: one set of numbers, three forms."""
 
 import io
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -144,6 +145,18 @@ def test_long_names_leave_the_numbers_whole() -> None:
     text = shown(summary("models/" + "deep/" * 30, "b"), "rich")
     assert max(map(len, text.splitlines())) <= 80
     assert "18.1–56.7" in text
+
+
+@pytest.mark.parametrize("width", range(68, 100, 4))
+def test_a_name_that_does_not_fit_breaks_at_a_hyphen(width: int) -> None:
+    words = shown(summary("vanilla-java-bugs-checkpoint", "spe-checkpoint"), "rich", width).split()
+    whole = "vanilla-java-bugs-checkpoint"
+    ends = [0, *(hyphen.end() for hyphen in re.finditer("-", whole)), len(whole)]
+    parts = {whole[start:end] for start, end in itertools.combinations(range(len(whole) + 1), 2)}
+    pieces = {whole[start:end] for start, end in itertools.combinations(ends, 2)}
+    broken = {word for word in words if word in parts and len(word) > 3} - {whole, "bugs"}
+    assert broken <= pieces
+    assert broken or whole in words
 
 
 def table_rows(text: str) -> list[list[str]]:
