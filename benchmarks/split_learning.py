@@ -321,11 +321,13 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--radii", metavar="R,…", help="low-pass filters of these sizes in the place of all defences"
     )
-    parser.add_argument("--curves", type=Path, metavar="FILE.svg")
+    parser.add_argument("--curves", type=Path, metavar="FILE.svg", help="a picture; needs --radii")
     asked = parser.parse_args(words)
     torch.set_num_threads(1)
     began = time.process_time()
     defences: dict[str, Defence] = {"SL": nothing, "GN": gaussian, "LP": low_pass, "BS": batch_shuffled}
+    if asked.curves and not asked.radii:
+        parser.error("--curves needs --radii")
     if asked.radii:
         defences = {
             f"LP {radius}": partial(low_pass, radius=float(radius)) for radius in asked.radii.split(",")
@@ -349,7 +351,7 @@ def main(words: Sequence[str] | None = None) -> None:
     guess = images.mean(0, keepdim=True).expand(TEST, -1, -1, -1)
     other, _ = pictures(TEST, 4)
     print(f"| the mean picture | | {ssim(guess, other):.3f} | {psnr(guess, other):.3f} | | |")
-    if asked.radii and asked.curves:
+    if asked.curves:
         draw([Panel("SSIM of the attack (low is private)", "accuracy in percent", points)], asked.curves)
     print(f"\n{time.process_time() - began:.0f} CPU seconds")
 
