@@ -5,11 +5,13 @@ They are controls: an edit is meant to change what the method does. Its text is 
 is left out where the types or the scopes of the text do not promise that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from codeaudit.transforms.java.analysis.completion import LOOPS
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
+from codeaudit.transforms.java.expressions.logic import DUAL, binds, conditions
 from codeaudit.transforms.java.expressions.operands import is_target, is_value
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
@@ -30,7 +32,6 @@ _OPERATORS: Final = {
     "+": ("-",), "-": ("+",), "*": ("+", "/"), "/": ("*",), "%": ("/",), "<<": (">>",), ">>": ("<<",),
     "&": ("|",), "|": ("&",),
 }  # fmt: skip
-_LOGIC: Final = {"&&": "||", "||": "&&"}
 _NARROW: Final = frozenset({"byte", "short", "char", "Byte", "Short", "Character"})
 """Types to which a constant of type int is assigned if it fits."""
 _CONDITIONS: Final = frozenset({"identifier", "method_invocation", "field_access", "array_access"})
@@ -46,16 +47,19 @@ _RESULTS: Final = frozenset(
     {"return_statement", "yield_statement", "expression_statement", "lambda_expression", "array_initializer"}
 )
 """Where a value has to fit a type that stands elsewhere. An `expression_statement` is that of a `switch`."""
-_LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement"})
 _MOST_NAMES: Final = 4
 """Most variables offered in exchange for one."""
 
 
-@each("binary_expression")
-def _compared(code: JavaSource, node: Node) -> Site | None:
-    """`a < b` as `a <= b`, `a == b` as `a != b`, and the other way round."""
-    sign = _COMPARISONS.get(node.operator)
-    return None if sign is None or _binds(node) or _is_checked(code, node) else _signs(code, node, sign)
+def _another(others: Mapping[str, str]) -> Find:
+    """Finds conditions whose operator is one of these, and gives them the other one."""
+
+    @each("binary_expression")
+    def find(code: JavaSource, node: Node) -> Site | None:
+        sign = others.get(node.operator)
+        return None if sign is None or binds(node) or _is_checked(code, node) else _signs(code, node, sign)
+
+    return find
 
 
 @each("binary_expression")
@@ -68,13 +72,6 @@ def _calculated(code: JavaSource, node: Node) -> Site | None:
     if node.operator == "+" and code.type(node) not in NUMERIC:
         return None
     return _signs(code, node, *signs)
-
-
-@each("binary_expression")
-def _connected(code: JavaSource, node: Node) -> Site | None:
-    """`a && b` as `a || b`, and the other way round."""
-    sign = _LOGIC.get(node.operator)
-    return None if sign is None or _binds(node) or _is_checked(code, node) else _signs(code, node, sign)
 
 
 def _signs(code: JavaSource, node: Node, *signs: str) -> Site:
@@ -161,13 +158,10 @@ def _uncalled(code: JavaSource, node: Node) -> Site | None:
 
 def _negated(code: JavaSource) -> Iterator[Site]:
     """A condition that is no comparison, negated."""
-    for node in code.nodes:
-        if node.field != "condition" or node.parent is None or node.parent.kind == "switch_expression":
-            continue
-        inner = node.unparenthesized
-        if inner.kind in _CONDITIONS and not _is_checked(code, inner):
-            parts = ("!", span(inner))
-            yield code.site(inner, "condition negated", replace_grouped(inner, parts, UNARY))
+    for condition in conditions(code):
+        if condition.kind in _CONDITIONS and not _is_checked(code, condition):
+            parts = ("!", span(condition))
+            yield code.site(condition, "condition negated", replace_grouped(condition, parts, UNARY))
 
 
 @each("decimal_integer_literal")
@@ -186,41 +180,33 @@ def _shifted(code: JavaSource, node: Node) -> Site | None:
     return Site(options, "number one off", code.line(node))
 
 
-def _binds(node: Node) -> bool:
-    """Whether a variable may be known or assigned only under the condition."""
-    return any(inner.kind in ("instanceof_expression", "assignment_expression") for inner in node.walk())
-
-
 def _is_checked(code: JavaSource, node: Node) -> bool:
     """Whether javac may compute an expression that this one belongs to, and use its value: it has to fit a
     narrow type (JLS 5.2), is a constant's value (JLS 4.12.4), or decides what is reachable (JLS 14.22).
     """
-    whole = node
-    while whole.parent is not None and whole.parent.kind in _OPERATIONS:
-        whole = whole.parent
-    if code.varies(whole):
+    whole, parent = node, node.parent
+    while parent is not None and parent.kind in _OPERATIONS:
+        whole, parent = parent, parent.parent
+    if parent is None or code.varies(whole):
         return False
-    parent = whole.parent
-    match parent.kind if parent is not None else None:
+    match parent.kind:
         case "variable_declarator":
-            assert parent is not None
             declaration = parent.parent
             declared = declaration.child("type") if declaration is not None else None
             return declared is None or is_final(declaration) or code.text(declared).rstrip("[]") in _NARROW
         case "assignment_expression":
-            assert parent is not None
             return code.type(parent.part("left")) in _NARROW | {None}
         case kind:
-            return kind in _RESULTS or kind in _LOOPS
+            return kind in _RESULTS or (kind in LOOPS and kind != "enhanced_for_statement")
 
 
 def _defect(name: str, find: Find, nothing: str) -> Rewriting:
     return Rewriting(name=name, find=find, nothing=nothing, kind="control")
 
 
-COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _compared, "no comparison")
+COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _another(_COMPARISONS), "no comparison")
 OPERATOR_MISTAKEN: Final = _defect("operator-mistaken", _calculated, "no arithmetic")
-LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _connected, "no && or ||")
+LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _another(DUAL), "no && or ||")
 VARIABLE_MISTAKEN: Final = _defect("variable-mistaken", _mistaken, "no variable to mistake")
 CALL_FORGOTTEN: Final = _defect("call-forgotten", _uncalled, "no call that keeps a type")
 CONDITION_NEGATED: Final = _defect("condition-negated", _negated, "no condition")

@@ -38,7 +38,7 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.completion import completes
+from codeaudit.transforms.java.analysis.completion import LOOPS, completes
 from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
@@ -48,8 +48,7 @@ from codeaudit.transforms.java.parsing import CALLABLES, EMPTY, TYPES, Node
 
 SHARED_LINE: Final = "statements share a line with a comment"
 
-_LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
-_JUMPS: Final = {"break_statement": _LOOPS | {"switch_expression"}, "continue_statement": _LOOPS}
+_JUMPS: Final = {"break_statement": LOOPS | {"switch_expression"}, "continue_statement": LOOPS}
 _BLOCKS: Final = frozenset({"block", "constructor_body"})
 
 

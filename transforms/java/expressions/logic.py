@@ -37,7 +37,7 @@ NAN: Final = "operands may be unordered"
 BINDS: Final = "condition binds a variable"
 _EQUAL: Final = {"==": "!=", "!=": "=="}
 _ORDER: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
-_DUAL: Final = {"&&": "||", "||": "&&"}
+DUAL: Final = {"&&": "||", "||": "&&"}
 
 
 def negated(code: JavaSource, node: Node) -> tuple[tuple[Part, ...], int]:
@@ -75,14 +75,14 @@ def _de_morgan(code: JavaSource, node: Node) -> Site | Refused | None:
     """`!(a && b)` as `!a || !b`, and `a && b` as `!(!a || !b)`."""
     if node.kind == "unary_expression":
         inside = node.children[0].unparenthesized
-        if node.operator != "!" or inside.kind != "binary_expression" or inside.operator not in _DUAL:
+        if node.operator != "!" or inside.kind != "binary_expression" or inside.operator not in DUAL:
             return None
         own = OR if inside.operator == "&&" else AND
         if code.comments_between(node.start, *_chain(inside)) or code.commented(inside.end, node.end):
             return Refused(COMMENT)
         parts = tuple(_negated_chain(code, inside))
         return code.site(node, f"! over {inside.operator}", replace_grouped(node, parts, own))
-    if node.operator not in _DUAL or _is_inside_chain(node) or _under_not(node):
+    if node.operator not in DUAL or _is_inside_chain(node) or _under_not(node):
         return None
     if code.comments_between(node.start, *_chain(node)):
         return Refused(COMMENT)
@@ -92,7 +92,7 @@ def _de_morgan(code: JavaSource, node: Node) -> Site | Refused | None:
 
 def _negated_chain(code: JavaSource, node: Node) -> Iterator[Part]:
     """Each operand of a chain of `&&` negated, with `||` between them, or the other way round."""
-    operator = _DUAL[node.operator]
+    operator = DUAL[node.operator]
     least = OR if operator == "||" else AND
     end: int | None = None
     for link in _chain(node):
@@ -133,11 +133,16 @@ def _under_not(node: Node) -> bool:
 
 def _double(code: JavaSource) -> Iterator[Site | Refused]:
     """`if (c)` as `if (!!c)`, also in loops and in `?:`."""
+    for condition in conditions(code):
+        parts = ("!!", *operand(condition, PRIMARY))
+        yield code.site(condition, "!! before it", replace_grouped(condition, parts, UNARY))
+
+
+def conditions(code: JavaSource) -> Iterator[Node]:
+    """The conditions of branches, loops and `?:`, without parentheses."""
     for node in code.nodes:
         if node.field == "condition" and node.parent is not None and node.parent.kind != "switch_expression":
-            inner = node.unparenthesized
-            parts = ("!!", *operand(inner, PRIMARY))
-            yield code.site(inner, "!! before it", replace_grouped(inner, parts, UNARY))
+            yield node.unparenthesized
 
 
 @each("binary_expression")
@@ -158,11 +163,11 @@ def _comparisons(code: JavaSource, node: Node) -> Site | Refused | None:
 @each("binary_expression")
 def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
     """`a && b` as `a || b`, and the other way round."""
-    if node.operator not in _DUAL:
+    if node.operator not in DUAL:
         return None
-    if _binds(node):
+    if binds(node):
         return Refused(BINDS)
-    other = replace_operator(node, _DUAL[node.operator])
+    other = replace_operator(node, DUAL[node.operator])
     return code.site(node, f"{node.operator} becomes the other", other)
 
 
@@ -171,13 +176,13 @@ def _dropped(code: JavaSource, node: Node) -> Site | Refused | None:
     """`!a` as `a`."""
     if node.operator != "!":
         return None
-    if _binds(node):
+    if binds(node):
         return Refused(BINDS)
     mark = operator_span(node)
     return code.site(node, "! dropped", Patch(mark.start, mark.end, ()))
 
 
-def _binds(node: Node) -> bool:
+def binds(node: Node) -> bool:
     """Whether a variable may be known or set only under the condition, so that the control may not compile.
 
     `!(o instanceof String s) || f(s)` does not compile without its `!`.

@@ -120,7 +120,7 @@ def _arithmetic(code: JavaSource, node: Node) -> Site | Refused | None:
     """`n` as `n + 0`, for int and long."""
     if not is_value(node) or code.type(node) not in _WHOLE:
         return None  # of a short the sum is an int, and `-0.0 + 0` is 0.0
-    if is_signed(node):
+    if _is_signed(node):
         return Refused(SIGNED)  # `-2147483648` is no int without its sign (JLS 3.10.1)
     if is_target(node):
         return Refused(TARGET)
@@ -138,7 +138,7 @@ def is_value(node: Node) -> bool:
     )  # fmt: skip
 
 
-def is_signed(node: Node) -> bool:
+def _is_signed(node: Node) -> bool:
     """Whether a sign stands before an expression, also before parentheses around it."""
     above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
     return above is not None and above.kind == "unary_expression" and above.operator in ("-", "+")
@@ -202,7 +202,7 @@ def _booleans_wrong(code: JavaSource, node: Node) -> Site | Refused:
 @each("identifier", *_INTEGERS)
 def _arithmetic_wrong(code: JavaSource, node: Node) -> Site | None:
     """`n` as `n + 1`."""
-    if not is_value(node) or code.type(node) not in _WHOLE or is_signed(node) or is_target(node):
+    if not is_value(node) or code.type(node) not in _WHOLE or _is_signed(node) or is_target(node):
         return None
     if node.parent is None or node.parent.kind not in ("binary_expression", "return_statement"):
         return None
