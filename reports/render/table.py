@@ -16,8 +16,10 @@ from codeaudit.reports.sheets import Cell, Sheet
 
 LONG: Final = 11
 """Where the columns do not fit, a longer word breaks at its hyphens."""
+EVERY: Final = 99
+"""More line breaks than a word has places for."""
 LAYOUTS: Final = (
-    (False, 1, 0), (False, 0, 0), (True, 1, 0), (True, 0, 0), (True, 0, 1), (True, 0, 9),
+    (False, 1, 0), (False, 0, 0), (True, 1, 0), (True, 0, 0), (True, 0, 1), (True, 0, EVERY),
 )  # fmt: skip
 """From wide to narrow: whether lines of a cell are stacked, blanks between columns, line breaks in a word."""
 MANY: Final = 4
@@ -97,27 +99,25 @@ def _build(sheet: Sheet, *, stack: bool, gap: int, breaks: int) -> Table:
     )
     made.add_column(Text(sheet.columns[0].head), overflow="fold")
     for column in sheet.columns[merged:]:
-        # Only words give way: a broken number would be read as another one.
-        head = _wrapped(column.head) if stack and column.number else column.head
+        head = Text(column.head)
+        if stack and column.number:
+            head = _broken(Text("\n").join(head.split(" ")), EVERY)
         made.add_column(
-            Text(head), justify="right" if column.number else "left", overflow="fold", no_wrap=column.number
+            head, justify="right" if column.number else "left", overflow="fold", no_wrap=column.number
         )
     for row in sheet.rows:
         cells = [
             _text(row[:merged], "\n"),
             *(_text([cell], "\n" if stack else ", ") for cell in row[merged:]),
         ]
-        if breaks:
-            named = zip([False, *(column.number for column in sheet.columns[merged:])], cells, strict=True)
-            cells = [cell if number else _broken(cell, breaks) for number, cell in named]
-        made.add_row(*cells)
+        # Only words give way: a broken number would be read as another one.
+        made.add_row(
+            *(
+                cell if column.no_wrap else _broken(cell, breaks)
+                for column, cell in zip(made.columns, cells, strict=True)
+            )
+        )
     return made
-
-
-def _wrapped(head: str) -> str:
-    """A head in several lines: one for each word, and for each part of a long one."""
-    words = [word.replace("-", "-\n") if len(word) > LONG else word for word in head.split(" ")]
-    return "\n".join(words)
 
 
 def _broken(text: Text, breaks: int) -> Text:
