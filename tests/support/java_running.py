@@ -13,7 +13,23 @@ from tests.support.java_methods import Method
 
 _FRUGAL: Final = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g")
 _QUIET: Final = ("-proc:none", "-nowarn", "-g:none", "-implicit:none", "-encoding", "UTF-8")
-_ERROR: Final = re.compile(r"^(\w+\.java):\d+: error: (.*)$", re.MULTILINE)
+_ERROR: Final = re.compile(r"^(\S+\.java):\d+: error: (.*)$", re.MULTILINE)
+
+
+def assert_compiles(javac: str | Path, files: Mapping[str, str], folder: Path, *options: str) -> None:
+    """Writes files, given by their paths in the folder, and fails where one of them does not compile."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (folder / "files").write_text("\n".join(files))
+    done = subprocess.run(
+        [javac, *(f"-J{option}" for option in _FRUGAL), *_QUIET, "-Xmaxerrs", "1000", *options, "@files"],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    wrong = _ERROR.findall(done.stderr)
+    assert not wrong, "\n".join(f"{name}: {error}\n{files.get(name, '')}" for name, error in wrong[:5])
+    assert done.returncode == 0, done.stderr
 
 
 def outputs(methods: Mapping[str, Method], folder: Path) -> dict[str, str]:
@@ -27,16 +43,7 @@ def outputs(methods: Mapping[str, Method], folder: Path) -> dict[str, str]:
     names = sorted(methods)
     files = {f"{name}.java": _source(name, methods[name]) for name in names}
     files["All.java"] = _ALL
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / "files").write_text("\n".join(files))
-    compiled = subprocess.run(
-        [javac, *(f"-J{option}" for option in _FRUGAL), *_QUIET, "-d", ".", "-cp", ".", "@files"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    wrong = _ERROR.findall(compiled.stderr)
-    assert not wrong, "\n".join(f"{name}: {error}\n{files[name]}" for name, error in wrong)
-    assert compiled.returncode == 0, compiled.stderr
+    assert_compiles(javac, files, folder, "-d", ".", "-cp", ".")
     done = subprocess.run(
         [java, *_FRUGAL, "-cp", str(folder), "All"],
         input="\n".join(names), capture_output=True, text=True, check=True, timeout=600,

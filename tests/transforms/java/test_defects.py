@@ -1,7 +1,6 @@
 """Defects of Java: each at one place, such as people make, and every edited text compiles."""
 
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.support.java_fuzzing import java_program
 from tests.support.java_judge import FOLDER, jdks
 from tests.support.java_methods import METHODS
 from tests.support.java_programs import PROGRAMS
+from tests.support.java_running import assert_compiles
 from tests.transforms.java.support import refused, variants
 
 TRAPS = {
@@ -160,21 +160,10 @@ def edited_files(text: str, most: int) -> Iterator[tuple[str, str]]:
                 yield name, splice(text.encode(), [Edit(place.start, place.end, after)]).decode()
 
 
-def assert_compiles(java: Path, files: Mapping[str, str], folder: Path) -> None:
-    """Every file is compiled, by one compiler."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    (folder / "files").write_text("\n".join(files))
-    done = subprocess.run(
-        [java.with_name("javac"), "-J-XX:+UseSerialGC", "-J-Xmx2g", "-J-XX:TieredStopAtLevel=1", "-XDshould-stop.ifNoError=FLOW", "-proc:none", "-nowarn", "-encoding", "UTF-8",
-         "-Xmaxerrs", "1000", "-sourcepath", FOLDER, "-d", "classes", "@files"],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
-    wrong = re.findall(r"^(\S+\.java):\d+: error: (.*)$", done.stderr, re.MULTILINE)
-    assert not wrong, "\n".join(f"{error}\n{files.get(name, name)}" for name, error in wrong[:5])
-    assert done.returncode == 0, done.stderr
+def assert_edits_compile(java: Path, files: Mapping[str, str], folder: Path) -> None:
+    """Every file is checked by one compiler, which writes no classes."""
+    checked = ("-XDshould-stop.ifNoError=FLOW", "-sourcepath", str(FOLDER), "-d", "classes")
+    assert_compiles(java.with_name("javac"), files, folder, *checked)
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +182,7 @@ def test_edits_of_traps_compile(java: Path, tmp_path: Path) -> None:
             counts[defect] += 1
             files[f"T{counts.total()}.java"] = f"class T{counts.total()} {{\n// {name}\n{after}\n}}\n"
     assert set(counts) == {one.name for one in DEFECTS}
-    assert_compiles(java, files, tmp_path)
+    assert_edits_compile(java, files, tmp_path)
 
 
 @pytest.mark.slow
@@ -208,7 +197,7 @@ def test_edits_of_methods_and_programs_compile(java: Path, tmp_path: Path) -> No
         for _, after in edited_files(program, most=10):
             files[f"p{len(files)}/{name}.java"] = f"package p{len(files)};\n{after}"
     assert len(files) > 1_000
-    assert_compiles(java, files, tmp_path)
+    assert_edits_compile(java, files, tmp_path)
 
 
 @pytest.mark.slow
@@ -220,4 +209,4 @@ def test_edits_of_generated_programs_compile(java: Path, tmp_path: Path) -> None
             name = f"p{len(files)}"
             files[f"{name}/Main.java"] = re.sub(r"^package p;", f"package {name};", after, flags=re.MULTILINE)
     assert len(files) > 150
-    assert_compiles(java, files, tmp_path)
+    assert_edits_compile(java, files, tmp_path)
