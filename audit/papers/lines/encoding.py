@@ -18,10 +18,10 @@ Dimension key: T tokens, N lines.
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -67,6 +67,9 @@ NO_REFERENTS: Final = Failed(reason="variables are resolved in Python only")
 NOT_ONE: Final = Failed(reason="variables are resolved in a single function only")
 KEPT: Final = 8192
 """Texts whose tokens a reader keeps, about 3 kB each: as many as a run asks about between two models."""
+KEPT_GRAPHS: Final = 1024
+"""Graphs whose relations are kept, about 1 kB each: as many as the original texts of a run of 200 functions
+and their reordered ones have."""
 KEPT_WORDS: Final = 100_000
 """Distinct words whose tokens a reader keeps."""
 FARTHEST: Final = 255
@@ -123,16 +126,31 @@ class ReadLines:
 
     ids: npt.NDArray[np.int32]
     """(T,) token ids, line after line."""
-    lengths: npt.NDArray[np.int32]
-    """(N,) tokens of each line."""
+    line: npt.NDArray[np.int32]
+    """As in `EncodedLines`."""
+    position: npt.NDArray[np.int32]
+    """As in `EncodedLines`."""
     predecessors: tuple[int, ...]
-    """(N,) the rows of the dependence graph; empty if no encoder asks for them."""
+    """(N,) the rows of the dependence graph; zeros if no encoder asks for them."""
     referents: npt.NDArray[np.int32] | None
     """As in `EncodedLines`."""
     letters: tuple[str, ...]
     """The distinct words of letters, in the alphabet's order; empty if no encoder asks for them."""
     begun: npt.NDArray[np.int32] | None
     """(T,) which of these begins at each token, counted from 1, 0 for none."""
+    spoken: dict[frozenset[str], tuple[npt.NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict)
+    """`copies` and `words` of `EncodedLines` by the labels, which are no words to copy."""
+
+    def copies(self, labels: frozenset[str]) -> tuple[npt.NDArray[np.int32] | None, tuple[str, ...]]:
+        """`copies` and `words` of `EncodedLines` for a network with these labels."""
+        if self.begun is None:
+            return None, ()
+        found = self.spoken.get(labels)
+        if found is None:
+            copied = np.array([0, *(word not in labels for word in self.letters)], dtype=np.int32)
+            numbers = (np.cumsum(copied, dtype=np.int32) * copied)[self.begun]
+            found = self.spoken[labels] = numbers, tuple(word for word in self.letters if word not in labels)
+        return found
 
 
 class LineReader:
@@ -185,10 +203,13 @@ class LineReader:
         if lengths.sum() > self._window:
             return TOO_LONG
         letters, begun = _letters(read, [places for _, places in coded]) if self._letters else ((), None)
+        line = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+        starts = np.cumsum(lengths, dtype=np.int32) - lengths
         return ReadLines(
             ids=np.array([token for ids, _ in coded for token in ids[:LINE_TOKENS]], dtype=np.int32),
-            lengths=lengths,
-            predecessors=tuple(program.graph.predecessors) if self._graphs else (),
+            line=line,
+            position=np.arange(len(line), dtype=np.int32) - starts[line],
+            predecessors=tuple(program.graph.predecessors) if self._graphs else (0,) * len(lengths),
             referents=_referents(read, [places for _, places in coded]) if self._referents else None,
             letters=letters,
             begun=begun,
@@ -273,28 +294,17 @@ class LineEncoder:
         refused = self._refused(read)
         if refused is not None or isinstance(read, Failed):
             return refused or UNPARSABLE
-        starts = np.repeat(np.cumsum(read.lengths) - read.lengths, read.lengths)
-        count = len(read.lengths)
+        copies, words = (None, ()) if self._labels is None else read.copies(self._labels)
         return EncodedLines(
             ids=read.ids,
-            line=np.repeat(np.arange(count, dtype=np.int32), read.lengths),
-            position=np.arange(len(read.ids), dtype=np.int32) - starts.astype(np.int32),
-            relation=RELATIONS[self._relation](read.predecessors or (0,) * count),
+            line=read.line,
+            position=read.position,
+            relation=RELATIONS[self._relation](read.predecessors),
             referents=read.referents,
-            **self._copies(read),
+            copies=copies,
+            spoken=len(words),
+            words=words,
         )
-
-    def _copies(self, read: ReadLines) -> dict[str, Any]:
-        labels = self._labels
-        if labels is None or read.begun is None:
-            return {}
-        copied = np.array([0, *(word not in labels for word in read.letters)], dtype=np.int32)
-        words = tuple(word for word in read.letters if word not in labels)
-        return {
-            "copies": (np.cumsum(copied, dtype=np.int32) * copied)[read.begun],
-            "spoken": len(words),
-            "words": words,
-        }
 
 
 def line_words(program: LineProgram, language: str, relation: Relation) -> list[Sequence[Word]] | Failed:
@@ -353,8 +363,8 @@ def _nothing(predecessors: Sequence[int]) -> Bytes:
     return np.zeros((0, len(predecessors), len(predecessors)), dtype=np.uint8)
 
 
-# A renamed text has the graph of its original, which came shortly before it.
-@lru_cache(maxsize=64)
+# A renamed text has the graph of its original, and a repeated query comes after all others.
+@lru_cache(maxsize=KEPT_GRAPHS)
 def _mask(predecessors: Sequence[int]) -> Bytes:
     """The symmetry mask of SPE attention, Definition 4.4."""
     # The rows come as bit masks of any length, which numpy unpacks byte by byte, lowest bit first.
@@ -365,7 +375,7 @@ def _mask(predecessors: Sequence[int]) -> Bytes:
     return mask
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=KEPT_GRAPHS)
 def _distances(predecessors: Sequence[int]) -> Bytes:
     """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
     found = common_ancestor_distances(predecessors)

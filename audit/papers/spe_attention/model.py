@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any, ClassVar, Final
 
 import torch
@@ -128,21 +130,41 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
 
     def _predictions(self, logits: torch.Tensor, words: Sequence[tuple[str, ...]]) -> list[Prediction]:
         # In float64 the margin is not rounded a second time.
-        exact, task = logits.double(), TASKS[self.task]
-        labels = [(*self.config.labels, *some) for some in words]
-        chosen: list[list[str]] = [[] for _ in exact]
-        for row, label in task.decide(exact, self.config.threshold).nonzero().tolist():
-            chosen[row].append(labels[row][label])
-        margins = task.margin(exact, self.config.threshold).tolist()
-        top = exact.topk(min(KEPT, exact.shape[1]), dim=1)
+        columns, values = decisive(logits.double(), self.config.threshold)
+        task, labels = TASKS[self.task], self.config.labels
+        taken = task.decide(values, self.config.threshold).tolist()
+        margins = task.margin(values, self.config.threshold).tolist()
         found: list[Prediction] = []
-        for row, (values, indices) in enumerate(zip(top.values.tolist(), top.indices.tolist(), strict=True)):
-            scores = sorted(
-                (task.shown(labels[row][index]), value)
-                for index, value in zip(indices, values, strict=True)
+        for copied, *row, margin in zip(
+            words, columns.tolist(), values.tolist(), taken, margins, strict=True
+        ):
+            # Behind the labels stand the words to copy, and then padding.
+            named = [
+                (labels[column] if column < len(labels) else copied[column - len(labels)], value, chosen)
+                for column, value, chosen in zip(*row, strict=True)
                 if value > -torch.inf
-            )
+            ]
+            best = named if len(named) <= KEPT else nlargest(KEPT, named, key=itemgetter(1))
             found.append(
-                Predicted(answer=task.answer(chosen[row]), scores=tuple(scores), margin=margins[row])
+                Predicted(
+                    answer=task.answer([label for label, _, chosen in named if chosen]),
+                    scores=tuple(sorted((task.shown(label), value) for label, value, _ in best)),
+                    margin=margin,
+                )
             )
         return found
+
+
+def decisive(logits: torch.Tensor, threshold: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """(B, K) to the columns and values, each (B, k), of the best logits of each row, in the order of columns.
+
+    All above the threshold are among them, and one below it if there is one. So answers and margins depend on
+    no others.
+    """
+    count = min(KEPT, logits.shape[1])
+    found = logits.topk(count, dim=1)
+    while count < logits.shape[1] and bool((found.values[:, -1] > threshold).any()):
+        count = min(2 * count, logits.shape[1])
+        found = logits.topk(count, dim=1)
+    columns = found.indices.sort(dim=1).values
+    return columns, logits.gather(1, columns)
