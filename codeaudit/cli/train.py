@@ -4,6 +4,7 @@ It shows progress, and stops on Ctrl-C with the state saved.
 """
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -205,14 +206,25 @@ def trained(
         if not execution.processes.first:
             return ()
         corpora = {"train": request.train, "valid": request.valid, "test": request.test}
-        about: dict[str, object] = {"corpora": corpora, "versions": versions()}
+        named = {split: spec and without_folders(spec) for split, spec in corpora.items()}
+        about: dict[str, object] = {"corpora": named, "versions": versions()}
         if start is not None:
-            about["from"] = {"checkpoint": start.place, "hash": start.digest}
+            about["from"] = {"checkpoint": without_folders(start.place), "hash": start.digest}
         told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told
 
 
+def without_folders(spec: str) -> str:
+    """A corpus or checkpoint with the last part of an absolute path alone.
+
+    A model card is published with its checkpoint, and need not tell where its files lay.
+    """
+    return ABSOLUTE.sub("", spec)
+
+
+ABSOLUTE: Final = re.compile(r"(?:(?<=:)|^)(?:~|[A-Za-z]:)?[/\\](?:[^:]*[/\\])?(?=[^:/\\])")
+"""The folders of an absolute path, which may stand behind the name of a kind of corpus."""
 HUB: Final = "hf/"
 OF_ENCODER: Final = ("width", "layers", "heads", "inner", "vocabulary", "pretrain_epochs", "bag_epochs")
 """Settings that a pretrained encoder decides, or that teach what it has learned."""

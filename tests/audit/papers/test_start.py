@@ -12,6 +12,7 @@ from codeaudit.audit.papers.checkpoint import CheckpointLearner
 from codeaudit.audit.papers.start import BY_DATA, TABLES, begin, opened
 from codeaudit.audit.training.trainer import train
 from codeaudit.cli.main import main
+from codeaudit.cli.train import without_folders
 from codeaudit.transforms.errors import UsageError
 from tests.audit.training.learners import KINDS, small
 from tests.audit.training.test_execution import Silent
@@ -60,11 +61,14 @@ def test_the_command_takes_the_sizes_of_the_checkpoint(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     written(small("spe", tmp_path), tmp_path / "first")
-    words = ["train", "spe", "--from", "first", "--corpus", "stdlib:pathlib,random,tarfile", "--limit", "60"]
-    words += ["--rarest-label", "2", "--steps", "2", "--workers", "1"]
+    words = ["train", "spe", "--from", str(tmp_path / "first"), "--corpus", "stdlib:pathlib,random,tarfile"]
+    words += ["--limit", "60", "--rarest-label", "2", "--steps", "2", "--workers", "1"]
     monkeypatch.setenv("CODEAUDIT_CACHE", "cache")
     assert main([*words, "--out", "tuned"]) == 0
     assert list(Path("cache/features").iterdir())
+    card = json.loads(Path("tuned/model-card.json").read_text(encoding="utf-8"))
+    assert card["from"]["checkpoint"] == "first"
+    assert card["corpora"]["train"] == "stdlib:pathlib,random,tarfile"
     first, tuned = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "tuned"))
     name = "trunk.blocks.0.feed.0.weight"
     assert first[name].shape == tuned[name].shape
@@ -114,3 +118,16 @@ def test_a_checkpoint_without_newer_parts_gets_none(
 def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a checkpoint of tree, not of spe"):
         opened("tree-checkpoint", "spe")
+
+
+@pytest.mark.parametrize(
+    ("spec", "named"),
+    [
+        ("/home/ada/first", "first"), ("~/models/first/", "first/"), ("C:\\Users\\ada\\table.csv:train", "table.csv:train"),
+        ("bugs:unexecuted:/data/table.jsonl.gz:train", "bugs:unexecuted:table.jsonl.gz:train"),
+        ("table.csv", "table.csv"), ("data/table.csv:test", "data/table.csv:test"), ("hf/owner/name", "hf/owner/name"),
+        ("stdlib:pathlib,random", "stdlib:pathlib,random"), ("/", "/"),
+    ],
+)  # fmt: skip
+def test_a_card_names_no_folders_of_the_machine(spec: str, named: str) -> None:
+    assert without_folders(spec) == named
