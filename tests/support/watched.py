@@ -1,7 +1,9 @@
 """Objects that write down whatever is done to them, and what a function does when it is given them."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from random import Random
+from types import CodeType
 from typing import Any
 
 MOST = 300
@@ -130,7 +132,7 @@ def behaviour(source: str, seed: int) -> object:
     namespace: dict[str, Any] = {
         "emit": world.emit, "g": Watched("g", world), "NAN": float("nan"), "__name__": "f",
     }  # fmt: skip
-    exec(compile(source, "<text>", "exec", dont_inherit=True), namespace)
+    exec(_compiled(source), namespace)
     arguments = [Watched(name, world) for name in "abc"]
     try:
         result = describe(namespace["f"](*arguments))
@@ -139,3 +141,8 @@ def behaviour(source: str, seed: int) -> object:
     except Exception as error:
         result = type(error).__name__, str(error), describe(error.__context__ is None)
     return result, world.events
+
+
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<text>", "exec", dont_inherit=True)

@@ -285,7 +285,7 @@ def contents(value: object) -> object:
 def run(code: CodeType, values: Mapping[str, object], owned: frozenset[str] = frozenset()) -> Seen:
     """Run a statement; `owned` are the variables whose references are counted. Its result is `result`."""
     around: dict[str, object] = {"__builtins__": builtins, **space(), "track": track, **values}
-    before = {name: contents(value) for name, value in values.items()}
+    before = {name: found for name, value in values.items() if (found := contents(value)) is not None}
     watched = [name for name in owned if name in values]
     counts = [sys.getrefcount(values[name]) for name in watched]
     LOG.clear()
@@ -297,7 +297,7 @@ def run(code: CodeType, values: Mapping[str, object], owned: frozenset[str] = fr
         error = raised.with_traceback(None)
     result = around.pop("result", None)
     ran = frozenset(LOG)
-    changed = frozenset(name for name, value in values.items() if contents(value) != before[name])
+    changed = frozenset(name for name, found in before.items() if contents(values[name]) != found)
     kept = {
         name for name, count in zip(watched, counts, strict=True) if sys.getrefcount(values[name]) > count
     }
@@ -386,6 +386,8 @@ def observed(code: CodeType, names: Sequence[str], makers: Sequence[Maker], beli
         finally:
             _mode, _exact = frozenset(), False
         yield seen
+        if not seen.ran:
+            continue
         asked = sorted(seen.ran - {name for name, _ in mode})
         more = [(mode | {(name, "absent")}, exact) for name in asked]
         more += [(mode | {(name, "raises")}, exact) for name in asked]

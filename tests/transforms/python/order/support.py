@@ -4,6 +4,8 @@ import contextlib
 import io
 import re
 import warnings
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -48,12 +50,17 @@ def run(source: str, call: str) -> tuple[str, str, str]:
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            exec(compile(source, "<text>", "exec"), scope)
+            exec(_compiled(source), scope)
             result = repr(eval(call, scope))
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}"
     told, result, error = (re.sub(r" at 0x[0-9a-f]+", "", text) for text in (out.getvalue(), result, error))
     return told, result, error
+
+
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<text>", "exec")
 
 
 def agrees(rule: PythonRule, source: str, *calls: str) -> int:
@@ -62,7 +69,7 @@ def agrees(rule: PythonRule, source: str, *calls: str) -> int:
     everything = outcome(rule, source)
     if isinstance(everything, Perturbed):
         found.add(everything.source)
+    before = [run(source, call) for call in calls] if found else []
     for text in found:
-        for call in calls:
-            assert run(text, call) == run(source, call), text
+        assert [run(text, call) for call in calls] == before, text
     return len(found)

@@ -5,7 +5,9 @@ of them raise in turn. Where the original returns, each order must return the sa
 """
 
 from collections import Counter
+from functools import lru_cache
 from itertools import permutations, product
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -51,11 +53,16 @@ def program(statements: tuple[str, ...]) -> str:
 
 def behaviour(text: str, values: tuple[int, ...]) -> tuple[Any, ...]:
     space: dict[str, Any] = {"log": [], "state": [0]}
-    exec(SETUP + text, space)
+    exec(_compiled(text), space)
     try:
         return "returned", space["f"](*values), space["log"], space["state"]
     except Exception as error:
         return "raised", type(error)
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> CodeType:
+    return compile(SETUP + text, "<text>", "exec")
 
 
 def legal_texts(source: str) -> list[str]:
