@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from codeaudit.audit.papers.lines.tasks import NAMING
+from codeaudit.audit.papers.lines.tasks import DETECTION, NAMING, LineTask
+from codeaudit.audit.papers.spe_attention.model import KEPT, decisive
 
 ROWS = [
     pytest.param([1.0, -1.0, -3.0], [True, False, False], 1.0, id="one above: the second must cross"),
@@ -41,3 +42,24 @@ def test_a_single_label_is_always_the_answer() -> None:
     row = torch.tensor([[-5.0]])
     assert NAMING.decide(row, 0.0).tolist() == [[True]]
     assert float(NAMING.margin(row, 0.0)) == float("inf")
+
+
+@pytest.mark.parametrize("task", [NAMING, DETECTION], ids=lambda task: task.name)
+@pytest.mark.parametrize("threshold", [-9.0, -1.0, 0.5, 1.5, 9.0], ids="{} is the threshold".format)
+@pytest.mark.parametrize("labels", [1, 2, KEPT - 1, KEPT, KEPT + 1, 70])
+def test_the_best_logits_decide_as_all_do(task: LineTask, labels: int, threshold: float) -> None:
+    """From none above the threshold to all of them, with equal logits and with padding."""
+    generator = torch.Generator().manual_seed(labels)
+    logits = torch.randn(40, labels, dtype=torch.float64, generator=generator)
+    logits[20:] = logits[20:].round()  # many are equal
+    logits[::3, 1:].masked_fill_(torch.rand(labels - 1, generator=generator) < 0.3, -torch.inf)
+    columns, values = decisive(logits, threshold)
+    assert (columns.diff(dim=1) > 0).all()
+    assert torch.equal(values, logits.gather(1, columns))
+    all_chosen = task.decide(logits, threshold)
+    chosen = torch.zeros_like(all_chosen).scatter_(1, columns, task.decide(values, threshold))
+    # Of more equal best logits than are kept, any may be among those.
+    clear = (logits == logits.amax(1, keepdim=True)).sum(1) <= KEPT
+    assert clear.sum() > 20
+    assert torch.equal(chosen[clear], all_chosen[clear])
+    assert torch.equal(task.margin(values, threshold), task.margin(logits, threshold))
