@@ -66,7 +66,7 @@ UNPARSABLE: Final = Failed(reason="source does not parse")
 NO_REFERENTS: Final = Failed(reason="variables are resolved in Python only")
 NOT_ONE: Final = Failed(reason="variables are resolved in a single function only")
 KEPT: Final = 8192
-"""Texts whose tokens a reader keeps, about 3 kB each: as many as a run asks about between two models."""
+"""Texts whose tokens a reader keeps, about 5 kB each: as many as a run asks about between two models."""
 KEPT_GRAPHS: Final = 1024
 """Graphs whose relations are kept, about 1 kB each: as many as the original texts of a run of 200 functions
 and their reordered ones have."""
@@ -138,18 +138,21 @@ class ReadLines:
     """The distinct words of letters, in the alphabet's order; empty if no encoder asks for them."""
     begun: npt.NDArray[np.int32] | None
     """(T,) which of these begins at each token, counted from 1, 0 for none."""
-    spoken: dict[frozenset[str], tuple[npt.NDArray[np.int32], tuple[str, ...]]] = field(default_factory=dict)
-    """`copies` and `words` of `EncodedLines` by the labels, which are no words to copy."""
+    by_labels: dict[frozenset[str], tuple[npt.NDArray[np.int32], tuple[str, ...]]] = field(
+        default_factory=dict
+    )
+    """What `copies` has given."""
 
     def copies(self, labels: frozenset[str]) -> tuple[npt.NDArray[np.int32] | None, tuple[str, ...]]:
-        """`copies` and `words` of `EncodedLines` for a network with these labels."""
+        """`copies` and `words` of `EncodedLines`: the labels of a network are no words to copy."""
         if self.begun is None:
             return None, ()
-        found = self.spoken.get(labels)
+        found = self.by_labels.get(labels)
         if found is None:
             copied = np.array([0, *(word not in labels for word in self.letters)], dtype=np.int32)
             numbers = (np.cumsum(copied, dtype=np.int32) * copied)[self.begun]
-            found = self.spoken[labels] = numbers, tuple(word for word in self.letters if word not in labels)
+            words = tuple(word for word in self.letters if word not in labels)
+            found = self.by_labels[labels] = numbers, words
         return found
 
 
@@ -163,6 +166,7 @@ class LineReader:
         self._graphs = self._letters = False
         self._window = 0
         self._read: dict[tuple[str, str], ReadLines | Failed] = {}
+        self._labels: dict[frozenset[str], frozenset[str]] = {}
         self._pieces: dict[str, list[int]] = {}
         # Padding and truncation look at a whole text. Everything else a tokenizer does word by word.
         self._by_word = tokenizer.padding is None and tokenizer.truncation is None
@@ -174,6 +178,10 @@ class LineReader:
         if wanted != known:
             self._graphs, self._letters, self._window = wanted
             self._read.clear()
+
+    def same(self, labels: frozenset[str]) -> frozenset[str]:
+        """One object for all encoders with equal labels: a dictionary finds it without comparing words."""
+        return self._labels.setdefault(labels, labels)
 
     def read(self, source: str, language: str) -> ReadLines | Failed:
         """What `LineEncoder.encode` makes features of, or why there are none."""
@@ -262,12 +270,12 @@ class LineEncoder:
         """The relation between statements that the masks and distances are made of."""
         self._window = window
         self._relation = relation
-        self._labels = None if labels is None else frozenset(labels)
         referents = relation == "referents"
         key = tokenizer.to_str(), dependence, referents
         found = _READERS.get(key)
         self._reader = LineReader(tokenizer, dependence, referents=referents) if found is None else found
         self._reader.serve(relation, window, copying=labels is not None)
+        self._labels = None if labels is None else self._reader.same(frozenset(labels))
         _READERS[key] = self._reader
 
     def encode(self, source: str, language: str = DEFAULT) -> EncodedLines | Failed:

@@ -132,23 +132,22 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
         # In float64 the margin is not rounded a second time.
         columns, values = decisive(logits.double(), self.config.threshold)
         task, labels = TASKS[self.task], self.config.labels
-        taken = task.decide(values, self.config.threshold).tolist()
+        decided = task.decide(values, self.config.threshold).tolist()
         margins = task.margin(values, self.config.threshold).tolist()
         found: list[Prediction] = []
-        for copied, *row, margin in zip(
-            words, columns.tolist(), values.tolist(), taken, margins, strict=True
-        ):
+        rows = zip(words, columns.tolist(), values.tolist(), decided, margins, strict=True)
+        for copied, places, scores, chosen, margin in rows:
             # Behind the labels stand the words to copy, and then padding.
             named = [
-                (labels[column] if column < len(labels) else copied[column - len(labels)], value, chosen)
-                for column, value, chosen in zip(*row, strict=True)
-                if value > -torch.inf
+                (labels[place] if place < len(labels) else copied[place - len(labels)], score, taken)
+                for place, score, taken in zip(places, scores, chosen, strict=True)
+                if score > -torch.inf
             ]
             best = named if len(named) <= KEPT else nlargest(KEPT, named, key=itemgetter(1))
             found.append(
                 Predicted(
-                    answer=task.answer([label for label, _, chosen in named if chosen]),
-                    scores=tuple(sorted((task.shown(label), value) for label, value, _ in best)),
+                    answer=task.answer([label for label, _, taken in named if taken]),
+                    scores=tuple(sorted((task.shown(label), score) for label, score, _ in best)),
                     margin=margin,
                 )
             )
@@ -161,10 +160,10 @@ def decisive(logits: torch.Tensor, threshold: float) -> tuple[torch.Tensor, torc
     All above the threshold are among them, and one below it if there is one. So answers and margins depend on
     no others.
     """
-    count = min(KEPT, logits.shape[1])
-    found = logits.topk(count, dim=1)
-    while count < logits.shape[1] and bool((found.values[:, -1] > threshold).any()):
-        count = min(2 * count, logits.shape[1])
-        found = logits.topk(count, dim=1)
-    columns = found.indices.sort(dim=1).values
+    count, most = KEPT, logits.shape[1]
+    best = logits.topk(min(count, most), dim=1)
+    while count < most and bool((best.values[:, -1] > threshold).any()):
+        count *= 2
+        best = logits.topk(min(count, most), dim=1)
+    columns = best.indices.sort(dim=1).values
     return columns, logits.gather(1, columns)
