@@ -206,8 +206,10 @@ def trained(
         if not execution.processes.first:
             return ()
         corpora = {"train": request.train, "valid": request.valid, "test": request.test}
-        named = {split: spec and without_folders(spec) for split, spec in corpora.items()}
-        about: dict[str, object] = {"corpora": named, "versions": versions()}
+        about: dict[str, object] = {
+            "corpora": {split: spec and without_folders(spec) for split, spec in corpora.items()},
+            "versions": versions(),
+        }
         if start is not None:
             about["from"] = {"checkpoint": without_folders(start.place), "hash": start.digest}
         told = learner.write(out, found, about=about)
