@@ -1,10 +1,10 @@
 """Objects that write down whatever is done to them, and what a function does when it is given them."""
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from random import Random
-from types import CodeType
 from typing import Any
+
+from tests.support.compiled import compiled
 
 MOST = 300
 """Events after which a run is cut off."""
@@ -132,7 +132,7 @@ def behaviour(source: str, seed: int) -> object:
     namespace: dict[str, Any] = {
         "emit": world.emit, "g": Watched("g", world), "NAN": float("nan"), "__name__": "f",
     }  # fmt: skip
-    exec(_compiled(source), namespace)
+    exec(compiled(source), namespace)
     arguments = [Watched(name, world) for name in "abc"]
     try:
         result = describe(namespace["f"](*arguments))
@@ -141,8 +141,3 @@ def behaviour(source: str, seed: int) -> object:
     except Exception as error:
         result = type(error).__name__, str(error), describe(error.__context__ is None)
     return result, world.events
-
-
-@lru_cache(maxsize=64)
-def _compiled(source: str) -> CodeType:
-    return compile(source, "<text>", "exec", dont_inherit=True)

@@ -4,8 +4,7 @@ import contextlib
 import io
 import re
 import warnings
-from functools import lru_cache
-from types import CodeType
+from collections.abc import Callable
 from typing import Any
 
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -14,6 +13,7 @@ from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import read
 from codeaudit.transforms.records import Move, Origin, Outcome, Perturbed, Sample
+from tests.support.compiled import compiled
 
 
 def outcome(rule: PythonRule, source: str, *, seed: int = 0) -> Outcome:
@@ -50,7 +50,7 @@ def run(source: str, call: str) -> tuple[str, str, str]:
     with contextlib.redirect_stdout(out), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            exec(_compiled(source), scope)
+            exec(compiled(source), scope)
             result = repr(eval(call, scope))
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}"
@@ -58,18 +58,20 @@ def run(source: str, call: str) -> tuple[str, str, str]:
     return told, result, error
 
 
-@lru_cache(maxsize=64)
-def _compiled(source: str) -> CodeType:
-    return compile(source, "<text>", "exec")
-
-
 def agrees(rule: PythonRule, source: str, *calls: str) -> int:
-    """Run every variant against the source; how many there were."""
+    """Run every variant, and all edits at once, against the source; how many texts there were."""
+    return alike(rule, source, lambda text: [run(text, call) for call in calls])
+
+
+def alike(rule: PythonRule, source: str, behaviour: Callable[[str], object]) -> int:
+    """Compare what every variant, and all edits at once, does with what the source does; how many texts
+    there were.
+    """
     found = variants(rule, source)
     everything = outcome(rule, source)
     if isinstance(everything, Perturbed):
         found.add(everything.source)
-    before = [run(source, call) for call in calls] if found else []
+    before = behaviour(source) if found else None
     for text in found:
-        assert [run(text, call) for call in calls] == before, text
+        assert behaviour(text) == before, text
     return len(found)

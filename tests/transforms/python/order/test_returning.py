@@ -5,9 +5,7 @@ of them raise in turn. Where the original returns, each order must return the sa
 """
 
 from collections import Counter
-from functools import lru_cache
 from itertools import permutations, product
-from types import CodeType
 from typing import Any
 
 import pytest
@@ -16,6 +14,7 @@ from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.order.reorder import REORDER, PythonOrdering
 from codeaudit.transforms.reordering import order_move
+from tests.support.compiled import compiled
 
 STATEMENTS = (
     "p = 10 // a",
@@ -53,16 +52,11 @@ def program(statements: tuple[str, ...]) -> str:
 
 def behaviour(text: str, values: tuple[int, ...]) -> tuple[Any, ...]:
     space: dict[str, Any] = {"log": [], "state": [0]}
-    exec(_compiled(text), space)
+    exec(compiled(SETUP + text), space)
     try:
         return "returned", space["f"](*values), space["log"], space["state"]
     except Exception as error:
         return "raised", type(error)
-
-
-@lru_cache(maxsize=64)
-def _compiled(text: str) -> CodeType:
-    return compile(SETUP + text, "<text>", "exec")
 
 
 def legal_texts(source: str) -> list[str]:
