@@ -135,6 +135,8 @@ class Settings(Budget):
     test: int
     width: int
     layers: int
+    decoder_layers: int
+    """Of names; completion has no decoder beside its trunk."""
     heads: int
     window: int
     vocabulary: int
@@ -158,6 +160,7 @@ NAMING: Final = Settings(
     test=2_000,
     width=96,
     layers=3,
+    decoder_layers=1,
     heads=4,
     window=250,
     vocabulary=6_000,
@@ -343,7 +346,8 @@ def caption(which: str, settings: Settings) -> str:
         "In percent, mean ± standard error; bold are the best and what Conover's test (Holm-adjusted, 0.05) "
         f"does not tell from it, where Kruskal–Wallis rejects. {columns} What else differs from the paper: "
         f"width {settings.width}, {settings.layers} layers and {settings.heads} heads, where the paper has "
-        f"512, 6 and 8; {settings.steps} steps of {settings.batch} functions, where the paper has 20 epochs "
+        f"512, 6 and 8; {settings.decoder_layers} layers of the decoder of names, where it has 6; "
+        f"{settings.steps} steps of {settings.batch} functions, where the paper has 20 epochs "
         f"of half a million. s is processor time of one core. Settings: {settings}."
     )
 
@@ -401,7 +405,7 @@ def main(words: Sequence[str] | None = None) -> int:
         table_parser.add_argument("--threads", type=int, default=1)
         for option, value in asdict(DEFAULTS[name]).items():
             if option not in ("corpus", "spelling"):
-                table_parser.add_argument(f"--{option}", type=type(value), default=value)
+                table_parser.add_argument(f"--{option.replace('_', '-')}", type=type(value), default=value)
         table_parser.add_argument(
             "--spelling", choices=["whole", "subtokens"], default=DEFAULTS[name].spelling
         )
