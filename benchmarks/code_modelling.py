@@ -32,7 +32,7 @@ from code_features import features
 from made_code import ALPHABET, COPY_WORDS, COUNTING_WORDS, SUFFIX, commonest, copy_sample, counting_sample
 from next_lines import LONGEST, completed, lines_of, near
 from torch import Tensor
-from trials import Ledger, Trial, Watch
+from trials import Ledger, Trial, fitted
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.dependency_encoding import material
@@ -47,7 +47,6 @@ from codeaudit.audit.training.trainer import (
     Validation,
     adamw,
     cosine,
-    train,
 )
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.adjustment import ALPHA
@@ -308,9 +307,8 @@ class TaskLearner(Learner[Decoder, Batch]):
 def fit(found: Data, recipe: StreamRecipe, spread: float = SPREAD) -> Decoder:
     """A trained network."""
     learner = TaskLearner(found, recipe, spread)
-    watch = Watch(name=recipe.network, total=learner.total)
     with TemporaryDirectory() as folder:
-        return train(learner, folder=Path(folder), monitor=watch, stop=lambda: False).network
+        return fitted(learner, Path(folder), recipe.network).network
 
 
 def measured(found: Data, network: Decoder, number: int = 0) -> dict[str, float]:

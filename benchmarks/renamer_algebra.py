@@ -22,7 +22,7 @@ from shutil import rmtree
 from typing import Final, NamedTuple
 
 import torch
-from trials import Budget, Ledger, Trial, Watch, cell
+from trials import Budget, Ledger, Trial, cell, fitted
 
 from codeaudit.audit.papers.renamer import material
 from codeaudit.audit.papers.renamer.material import DEFAULTS, TermExamples, TermMaterial, TermRecipe
@@ -31,7 +31,6 @@ from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
 from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, rules
-from codeaudit.audit.training import trainer
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.algebra.calculus import derivative, holds
@@ -159,10 +158,8 @@ def measure(network: str, size: str, seed: int, settings: Settings, found: Read,
     asked = recipe(network, size, seed, settings)
     made, extended = found
     folder = out / "unfinished" / f"{network}-{size}-{seed}-{settings}".replace(" ", "-").replace(",", "")
-    folder.mkdir(parents=True, exist_ok=True)
     begin = time.process_time()
-    watch = Watch(name=f"{network} {size} {seed}", total=settings.steps)
-    trained = trainer.train(TermLearner(asked, made), folder=folder, monitor=watch, stop=lambda: False)
+    trained = fitted(TermLearner(asked, made), folder, f"{network} {size} {seed}")
     seconds = time.process_time() - begin
     rmtree(folder)
     errors = {

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from trials import Ledger, Trial, table
+from trials import Ledger, Trial, fitted, table
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
@@ -34,7 +34,6 @@ from codeaudit.audit.records import Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.speed import faster_in_half
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.trainer import TrainingProgress, train
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.x86 import X86
 from codeaudit.transforms.x86.legality import choices
@@ -65,16 +64,6 @@ READINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "paper": {"readout": "cls", "positions": "terms", "context": False},
 }
 """What the two readings set apart from the recipe; ours is described in `networks`."""
-
-
-class Quiet:
-    """A monitor that keeps the validation errors."""
-
-    def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """Prints nothing."""
-
-    def epoch(self, progress: TrainingProgress) -> None:
-        """Prints nothing."""
 
 
 def main() -> int:
@@ -175,10 +164,9 @@ def trained(
     recipe = recipe_of(asked, network=network, size=size, seed=seed)
     read_in: TermMaterial = material.material(splits, recipe, {}, labels={})
     place = place_of(asked, network=network, size=size, seed=seed)
-    place.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
     learner = TermLearner(recipe, read_in)
-    found = train(learner, folder=place, monitor=Quiet(), stop=lambda: False)
+    found = fitted(learner, place, f"{network} {size} {seed}")
     seconds = time.process_time() - began
     learner.write(place, found, about={})
     return Trial(

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import torch
-from trials import Budget, Ledger, Trial, Watch, tell
+from trials import Budget, Ledger, Trial, fitted, tell
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.selection import select
@@ -52,7 +52,7 @@ from codeaudit.audit.run import AuditSetup, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.trainer import STATE_FILE, train
+from codeaudit.audit.training.trainer import STATE_FILE
 from codeaudit.reports.observations import Observation, Pair, observe
 from codeaudit.reports.records import Metric, Rate
 from codeaudit.reports.statistics.adjustment import ALPHA
@@ -214,10 +214,8 @@ def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: 
     place = out / "models" / settings.key / f"{network}-{seed}"
     if not (place / CONFIG).exists():
         read, asked = found.material(network), settings.recipe(network, seed)
-        place.mkdir(parents=True, exist_ok=True)
         learner = LineLearner(asked, read)
-        watch = Watch(name=f"{network} {seed}", total=learner.total)
-        made = train(learner, folder=place, monitor=watch, stop=lambda: False)
+        made = fitted(learner, place, f"{network} {seed}")
         learner.write(place, made, about={})
         (place / STATE_FILE).unlink()
     return LineModel.load(str(place), device="cpu")

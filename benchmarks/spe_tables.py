@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
-from trials import Budget, Ledger, Trial, Watch, cell
+from trials import Budget, Ledger, Trial, cell, fitted
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.records import CorpusResources
@@ -38,10 +38,9 @@ from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.training import LineLearner
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.run import AuditSetup, audit
+from codeaudit.audit.run import AuditSetup, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
-from codeaudit.audit.training import trainer
 from codeaudit.audit.training.speed import faster_in_half
 from codeaudit.audit.training.splits import Splits
 from codeaudit.reports.observations import Observation, observe
@@ -252,14 +251,12 @@ def measure(
     """Train one row of a table, and audit it."""
     asked = settings.recipe(network, seed)
     place = out / "unfinished" / f"{task}-{network}-{seed}"
-    place.mkdir(parents=True, exist_ok=True)
     begin = time.process_time()
     learner = LineLearner(asked, read)
-    watch = Watch(name=f"{network} {task} {seed}", total=learner.total)
-    trained = trainer.train(learner, folder=place, monitor=watch, stop=lambda: False)
+    trained = fitted(learner, place, f"{network} {task} {seed}")
     seconds = time.process_time() - begin
     learner.write(place, trained, about={})
-    scores = audited(LineModel.load(str(place), device="cpu"), found, watch)
+    scores = audited(LineModel.load(str(place), device="cpu"), found)
     shutil.rmtree(place)
     return Trial(
         network=network,
@@ -272,9 +269,9 @@ def measure(
     )
 
 
-def audited(model: LineModel, found: Ground, watch: Watch) -> dict[str, float]:
+def audited(model: LineModel, found: Ground) -> dict[str, float]:
     """The numbers of one network. Leaves out what cannot be computed, such as rates over nothing."""
-    setup = AuditSetup(model=model, task=found.task, memory=NoMemory(), monitor=watch, batch_size=64)
+    setup = AuditSetup(model=model, task=found.task, memory=NoMemory(), monitor=NoMonitor(), batch_size=64)
     seen = [observe(one, seed=DRAWN) for one in audit(found.suite, setup)]
     block = score(seen, found.task)
     answered = [one for one in seen if one.answer is not None]

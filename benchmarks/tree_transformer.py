@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
-from trials import Budget, Ledger, Trial, Watch, cell, tell
+from trials import Budget, Ledger, Trial, cell, fitted, tell
 
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
@@ -39,7 +39,7 @@ from codeaudit.audit.papers.tree_transformer.nodes import Degree, Spelling
 from codeaudit.audit.papers.tree_transformer.training import NameLearner, judged
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.trainer import TrainingProgress, train
+from codeaudit.audit.training.trainer import TrainingProgress
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -216,8 +216,7 @@ def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, str], Judg
 
     def trained(recipe: TreeRecipe, place: Path, name: str) -> JudgedTraining:
         learner = NameLearner(recipe, read)
-        watch = Watch(name=name, total=learner.total)
-        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
+        found = fitted(learner, place, name)
         everything = np.arange(len(read.test))
         scores = asdict(judged(found.network, read, read.test, everything, recipe))
         return {**scores, **_weights(found.network)}, found.progress
@@ -230,8 +229,7 @@ def completed(read: completion.CompletionMaterial) -> Callable[[TreeRecipe, Path
 
     def trained(recipe: TreeRecipe, place: Path, name: str) -> JudgedTraining:
         learner = completion.CompletionLearner(recipe, read)
-        watch = Watch(name=name, total=learner.total)
-        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
+        found = fitted(learner, place, name)
         scores = asdict(
             completion.judged(
                 found.network,
@@ -270,7 +268,6 @@ def run(ledger: Ledger, asked: argparse.Namespace, settings: Settings) -> None:
         work = completed(completion.prepare(drawn, recipe))
     for name, seed in missing:
         place = asked.out / "unfinished" / f"{asked.table}-{name.replace(', ', '-').replace(' ', '-')}-{seed}"
-        place.mkdir(parents=True, exist_ok=True)
         begin = time.process_time()
         scores, progress = work(settings.recipe(entry.rows[name], seed), place, f"{name} {seed}")
         seconds = time.process_time() - begin
@@ -369,10 +366,8 @@ def model(seed: int) -> TreeModel:
     if not (place / "config.json").exists():
         read = _material(spec)
         recipe = _budget(spec).recipe(Row(network="tree"), seed)
-        place.mkdir(parents=True, exist_ok=True)
         learner = NameLearner(recipe, read)
-        watch = Watch(name=f"tree {seed}", total=learner.total)
-        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
+        found = fitted(learner, place, f"tree {seed}")
         learner.write(place, found, about={})
     return TreeModel.load(str(place), device="cpu")
 

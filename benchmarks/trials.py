@@ -7,12 +7,15 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codeaudit.audit.training.trainer import Recipe, TrainingProgress
+from torch import nn
+
+from codeaudit.audit.training.trainer import Learner, Recipe, Trained, TrainingProgress, train
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 
 R = TypeVar("R", bound=Recipe)
+N = TypeVar("N", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ def tell(text: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Shows the progress of a training. As a monitor of an audit it prints nothing."""
+    """Shows the progress of a training."""
 
     name: str
     total: int
@@ -58,8 +61,12 @@ class Watch:
                 print(file=sys.stderr)  # ends the line of the steps
             tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation {last['valid']:.1%}")
 
-    def answered(self, count: int, *, recalled: bool) -> None:
-        """After every batch of an audit."""
+
+def fitted(learner: Learner[N, Any], folder: Path, name: str) -> Trained[N]:
+    """Train a network and show the progress, or go on with a training that stopped in this folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    watch = Watch(name=name, total=learner.total)
+    return train(learner, folder=folder, monitor=watch, stop=lambda: False)
 
 
 class Budget:
