@@ -31,6 +31,7 @@ from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
 from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, rules
+from codeaudit.audit.training.speed import faster_in_half
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.algebra.calculus import derivative, holds
@@ -125,7 +126,7 @@ def recipe(network: str, size: str, seed: int, settings: Settings) -> TermRecipe
         "batch": settings.batch,
         "rate": settings.rate,
         "validation": settings.test,
-        "half": True,
+        "half": faster_in_half("cpu"),
     }
     return TermRecipe(network=network, task=TASK, seed=seed, **chosen)  # type: ignore[arg-type]
 

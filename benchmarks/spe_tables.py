@@ -41,7 +41,6 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import AuditSetup, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
-from codeaudit.audit.training.speed import faster_in_half
 from codeaudit.audit.training.splits import Splits
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import Better, Metric
@@ -184,14 +183,9 @@ class Settings(Budget):
     def recipe(self, row: str, seed: int) -> LineRecipe:
         """One training."""
         # As in the paper, without neighbours and copying.
-        own = {"neighbours": 0, "copying": False, "rarest_label": 10, "half": self.half}
+        own = {"neighbours": 0, "copying": False, "rarest_label": 10}
         entry = ROWS[row]
         return self.recipe_of(LineRecipe, network=entry.network, options=entry.options, seed=seed, **own)
-
-    @property
-    def half(self) -> bool:
-        """Whether this processor multiplies faster in bfloat16; the results differ by rounding alone."""
-        return faster_in_half("cpu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
