@@ -5,8 +5,9 @@
 TABLE is a corpus of basic blocks, such as a CSV file with BHive's column `hex`. Blocks with implied registers
 are left out, as in the paper, unless asked for with --implied. Labels are llvm-mca's; the test set shares no
 alpha class with what is learned. --reading paper trains the networks as the paper describes them: the answer
-is read from `<cls>`, positions count terms, and an operand does not know its opcode. Trainings are kept in
-DIR, so that a second start goes on where the first one stopped. Prints Markdown.
+is read from `<cls>`, positions count terms, and an operand does not know its opcode. cls, terms and
+no-context are one of these three alone. Trainings are kept in DIR, so that a second start goes on where the
+first one stopped. Prints Markdown.
 """
 
 import argparse
@@ -62,8 +63,11 @@ RATES = {"tiny": 1e-3, "mini": 5e-4, "small": 3e-4}
 READINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "ours": {},
     "paper": {"readout": "cls", "positions": "terms", "context": False},
+    "cls": {"readout": "cls"},
+    "terms": {"positions": "terms"},
+    "no-context": {"context": False},
 }
-"""What the two readings set apart from the recipe; ours is described in `networks`."""
+"""What a reading sets apart from the recipe; ours is described in `networks`."""
 
 
 def main() -> int:
@@ -87,7 +91,8 @@ def main() -> int:
     asked.steps = dict(zip(sizes, map(int, asked.steps.split(",")), strict=True))
     told = ", ".join(f"{size} {steps:,}" for size, steps in asked.steps.items())
     kept = "; blocks with implied registers too" if asked.implied else ""
-    reading = "" if asked.reading == "ours" else "; the paper's reading"
+    names = {"ours": "", "paper": "; the paper's reading"}
+    reading = names.get(asked.reading, f"; reading {asked.reading}")
     ledger = Ledger(
         asked.out / "trials.jsonl", f"steps: {told}; training blocks: {asked.blocks or 'all'}{kept}{reading}"
     )
