@@ -738,7 +738,7 @@ def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
                 continue
         # A name of a comprehension may hide a variable, so its type is not that of the variable.
         hidden = any(
-            isinstance(part, ast.Name) and part.id not in facts.values
+            isinstance(part, ast.Name) and (part.id not in facts.values or part.id in facts.hiding)
             for key in keys
             for part in below(key or node)
         )

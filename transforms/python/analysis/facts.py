@@ -72,10 +72,17 @@ class VariableFacts:
     """Whether the function tests what exists (`try`, `hasattr`), so that a look-up may fail."""
     rebound: frozenset[str] = frozenset()
     """Builtin names that mean something else, because the text around the function binds them."""
+    hiding: frozenset[str] = frozenset()
+    """Variables of comprehensions: in some part of the function they hide what else is called so."""
     shown: ShownLooks = field(default=NOTHING_SHOWN)
     """What the text around shows of its classes."""
     prefix: str = ""
     """Put before names in effects, so that equal names of different functions stay different."""
+
+    @property
+    def unlike(self) -> frozenset[str]:
+        """Names that mean no builtin, at least somewhere in the function."""
+        return self.local | self.rebound | self.hiding
 
 
 def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
@@ -120,8 +127,10 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     outer: set[str] = set()
     fragile: set[str] = set()
     counted: set[int] = set()
+    inside: set[int] = set()
     immediate: dict[int, str] = {}
     seen_by: dict[str, set[str]] = {}
+    hiding: set[str] = set()
     nested: list[ast.AST] = []
     own = own_nodes(function.body)
     for node in own:
@@ -138,10 +147,14 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         if kind is ast.Call:
             immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
             continue
-        counted |= comprehension_targets(node)
+        if kind in _COMPREHENSIONS:
+            counted |= comprehension_targets(node)
+            hiding.update(name for part in node.generators for name in stored_names(part.target))
+            inside.update(id(inner) for inner in below(node) if inner.__class__ is ast.NamedExpr)
         for target, value in _assigned_values(node):
             counted.add(id(target))
-            values.setdefault(target.id, []).append(value)
+            # `[(y := x) for x in xs]`: this `x` is not the variable of the function.
+            values.setdefault(target.id, []).append(None if id(node) in inside else value)
         if id(node) not in counted:
             for name in bound_by(node):
                 values.setdefault(name, []).append(None)
@@ -149,7 +162,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             case ast.Global(names) | ast.Nonlocal(names):
                 outer.update(names)
             case ast.Delete(targets):
-                fragile.update(target.id for target in targets if isinstance(target, ast.Name))
+                fragile.update(name for target in targets for name in stored_names(target))
             case ast.ExceptHandler(name=str(name)):
                 fragile.add(name)
             case ast.Try() | ast.TryStar():
@@ -169,27 +182,36 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
                 seen_by.setdefault("", set()).update(_used(node))
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
-    fragile |= _unbound_inside(nested)
-    unlike = rebound | facts.local  # a consumer with such a name is no builtin, and may keep its argument
+    rebound_inside, unbound_inside = _bound_inside(nested)
+    fragile |= unbound_inside
+    facts.hiding = frozenset(hiding)
+    facts.rebound = rebound
+    # A consumer with such a name is no builtin, and may keep its argument.
+    unlike = facts.unlike
     seen_inside = set[str]().union(*(seen for name, seen in seen_by.items() if not name or name in unlike))
     facts.captured = facts.local & seen_inside
     # Any code that runs may then see every variable, as a closure would. Most functions hold no suspect word.
     if looks_at_variables(function) and looks_at_variables(function, free_names(function)):
         facts.captured = facts.local
-    facts.rebound = rebound
     facts.fragile = frozenset(fragile)
     notes = {
         arg.arg: arg.annotation
         for arg in parameter_nodes(function.args)
         if arg.annotation is not None
         and facts.values.get(arg.arg) == [None]
+        and arg.arg not in rebound_inside
         and not (facts.local | rebound) & _ANNOTATIONS
     }
     facts.annotated = frozenset(name for name, note in notes.items() if _names_builtins(note))
     facts.annotated_plain = frozenset(name for name, note in notes.items() if _names_builtins(note, PLAIN))
     # Only the spelling says that the function is a method; it may be given without its class.
     first = [*function.args.posonlyargs, *function.args.args][:1]
-    if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
+    if (
+        first
+        and first[0].arg in ("self", "cls")
+        and facts.values.get(first[0].arg) == [None]
+        and first[0].arg not in rebound_inside
+    ):
         facts.receiver = first[0].arg
         facts.stored_attributes = frozenset(
             node.attr
@@ -202,8 +224,8 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     return facts
 
 
-def _unbound_inside(scopes: Sequence[ast.AST]) -> set[str]:
-    """Names that nested scopes declare `nonlocal` and may unbind."""
+def _bound_inside(scopes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
+    """Names that nested scopes declare `nonlocal`, and those of them that they may unbind."""
     declared: set[str] = set()
     unbound: set[str] = set()
     for node in (inner for scope in scopes for inner in below(scope)):
@@ -212,7 +234,7 @@ def _unbound_inside(scopes: Sequence[ast.AST]) -> set[str]:
                 declared.update(names)
             case ast.Name(id=name, ctx=ast.Del()) | ast.ExceptHandler(name=str(name)):
                 unbound.add(name)
-    return declared & unbound
+    return declared, declared & unbound
 
 
 def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
@@ -334,6 +356,9 @@ def _used(node: ast.AST, members: frozenset[str] = frozenset()) -> set[str]:
     match node:
         case ast.Name(id=name):
             return {name} - members if isinstance(node.ctx, ast.Load) else set()
+        # In a comprehension it binds a variable of the scope around it: whenever it runs.
+        case ast.NamedExpr(target=ast.Name(id=name), value=value):
+            return _used(value, members) | {name} - members
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
             return set(free_names(node)).union(*(_used(part, members) for part in _outer_expressions(node)))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -439,10 +464,13 @@ def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[
     }
     if not owned:
         return frozenset()
-    harmless: set[int] = set()
-    for node in own_nodes(function.body):
-        harmless.update(id(use) for use in _harmless_uses(node, facts))
-    for node in own_nodes(function.body):
+    own = own_nodes(function.body)
+    # A lambda that sees an owned container is used up by its call, but what it does with it counts.
+    lambdas = [node for node in own if isinstance(node, ast.Lambda)]
+    own += own_nodes([node.body for node in lambdas])
+    unlike = facts.unlike.union(*(parameter_names(node.args) for node in lambdas))
+    harmless = {id(use) for node in own for use in _harmless_uses(node, facts, unlike)}
+    for node in own:
         if isinstance(node, ast.Name) and node.id in owned and id(node) not in harmless:
             owned.discard(node.id)
     return frozenset(owned)
@@ -466,16 +494,15 @@ def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
             return True
         case ast.Call(func=ast.Name(id="list" | "dict" | "set" as name), keywords=[]):
             # A function of the text may be called `list`.
-            return name not in facts.local | facts.rebound
-        case ast.Call(func=ast.Name(id=name)) if name not in facts.local | facts.rebound:
+            return name not in facts.unlike
+        case ast.Call(func=ast.Name(id=name)) if name not in facts.unlike:
             quiet = facts.shown.bindings.called(name)
             return quiet is not None and quiet.gives in CONTAINERS
         case _:
             return False
 
 
-def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
-    unlike = facts.local | facts.rebound
+def _harmless_uses(node: ast.AST, facts: VariableFacts, unlike: frozenset[str]) -> Iterator[ast.AST]:
     match node:
         case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
             yield target
