@@ -79,6 +79,15 @@ def is_surrounded(transform: Transform) -> TypeGuard[Surrounded]:
     return hasattr(transform, "within")
 
 
+def knows_names(transform: Transform) -> bool:
+    """Whether a transform considers by itself what the text around a function binds anew.
+
+    A rule is only told what looking at objects may do there; it is not used where a builtin's name means
+    something else.
+    """
+    return is_surrounded(transform) and not getattr(transform, "trusts_names", False)
+
+
 @runtime_checkable
 class Locating(Protocol):
     """Optional: a transform that says what stands at its sites, as mixed variants need."""

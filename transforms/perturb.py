@@ -16,7 +16,7 @@ from typing import Final
 
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
-from codeaudit.transforms.interface import Refused, Related, Transform, is_surrounded
+from codeaudit.transforms.interface import Refused, Related, Transform, is_surrounded, knows_names
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import (
     KEEPS_TEXT,
@@ -195,7 +195,7 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
     if transform.unit != "function" or transform.kind in KEEPS_TEXT:
         return FunctionContext("", source, "")
     found = function_context_of(source, language)
-    if is_surrounded(transform):  # it considers the text around by itself
+    if knows_names(transform):
         return replace(found, obstacle=None)
     record = find_language(language)
     if found.obstacle is None and file and record is not None and record.obstacle_in_file:

@@ -33,6 +33,8 @@ _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
 """The names of a `global` statement, and what else stands on its line."""
+_NAMESPACES: Final = re.compile(r"\bglobals\(\)|\b(?:__)?builtins\b")
+"""What a text mentions that binds names of the module or builtins without a statement."""
 _STARRED: Final = re.compile(r"import\s*\*")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
@@ -86,7 +88,7 @@ def _bindable(text: str) -> frozenset[str]:
 
     No syntax tree is made; the interpreter's table costs half of one.
     """
-    return frozenset(_declared(text) | _bound_at_top(text))
+    return _KNOWN if _NAMESPACES.search(text) else frozenset(_declared(text) | _bound_at_top(text))
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -116,7 +118,32 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
+    if _NAMESPACES.search(text):
+        names |= set[str]().union(*map(_put_into_namespace, below(tree)))
     return frozenset(names)
+
+
+def _put_into_namespace(node: ast.AST) -> Set[str]:
+    """The names that a node may bind in the module, or as a builtin, without saying so: any for most."""
+    match node:
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")), slice=key) if not isinstance(
+            node.ctx, ast.Load
+        ):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                return _KNOWN & {key.value}
+            return _KNOWN
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=ast.Name(id="globals")), attr="update" | "setdefault")
+        ):
+            return _KNOWN
+        case ast.Attribute(value=ast.Name(id="builtins" | "__builtins__"), attr=name) if not isinstance(
+            node.ctx, ast.Load
+        ):
+            return {name} & _KNOWN
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id="builtins" | "__builtins__"), *_]):
+            return _KNOWN
+        case _:
+            return frozenset()
 
 
 def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:
@@ -148,7 +175,7 @@ def _starred(text: str) -> Set[str]:
     # A search that begins with a long plain word is the fastest.
     for module in _STAR.findall(text) if _STARRED.search(text) else ():
         # Assume the worst of modules that are not standard.
-        names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _PLAIN_BUILTINS
+        names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _KNOWN
     return names
 
 

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Any, Final, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
@@ -69,7 +69,15 @@ class PythonRule(SiteRule):
     program), else `analysis`: the rule's own reasoning, or `analysis (assumed)`.
     """
 
+    trusts_names: ClassVar[bool] = True
+    """It takes a builtin's name for the builtin; see `interface.knows_names`."""
     languages: frozenset[str] = field(default=frozenset({"python"}))
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
+
+    def within(self, text: str) -> "PythonRule":
+        """The same rule for the functions of this text."""
+        return replace(self, around=text)
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """The places at which the rule can edit a text, and its refusals.
@@ -77,7 +85,7 @@ class PythonRule(SiteRule):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        code = read(source)
+        code = read(source, self.around)
         marks = [token for token in code.comment_lines if marks_section(token.text)]
         # With an equal tree nothing has moved.
         if not marks or self.proof == "tree":
@@ -90,7 +98,7 @@ class PythonRule(SiteRule):
         Refuses a result that does not compile, and another syntax tree where the tree must be equal.
         """
         try:
-            text = rendered(read(source), patches)
+            text = rendered(read(source, self.around), patches)
             tree = parse(text)
         except SourceError:
             return Refused(NOT_COMPILED)
@@ -99,7 +107,7 @@ class PythonRule(SiteRule):
         if self.proof != "tree":
             assumed = self.proof == "assumption"
             return Rewritten(source=text, evidence="analysis (assumed)" if assumed else "analysis")
-        if ast.dump(tree) != read(source).shape:
+        if ast.dump(tree) != read(source, self.around).shape:
             return Refused(OTHER_TREE)
         return Rewritten(source=text, evidence="compiled")
 

@@ -45,13 +45,14 @@ class PythonToken:
 class PythonSource:
     """A text with its syntax tree. Every node passed to its methods must be one of `tree`."""
 
-    def __init__(self, text: str) -> None:
-        """Parse a text.
+    def __init__(self, text: str, around: str = "") -> None:
+        """Parse a text. `around` is that of the file around it, if it is known.
 
         Raises:
             SourceError: the text is not Python, or is nested too deeply to be read.
         """
         self.text = text
+        self.around = around
         self.source = text.encode()
         self.tree = parse(text)
         self.positions = Positions(self.source)
@@ -63,7 +64,7 @@ class PythonSource:
         Raises:
             SourceError: the text is nested too deeply to be read.
         """
-        return analyse_tree(self.text, self.tree)
+        return analyse_tree(self.text, self.tree, around=self.around)
 
     # ── places ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -123,13 +124,21 @@ class PythonSource:
 
     def alone(self, node: ast.stmt) -> bool:
         """Whether a statement has its lines to itself: no `;`, and not behind a header's colon."""
-        if self.indentation(node).strip(" \t"):
+        if self.indentation(node).strip(" \t") or self._joined(node):
             return False
         following = self._index_after(self.end(node))
         tokens = self.significant
         return following >= len(tokens) or self._line_of(tokens[following].start) > self._line_of(
             self.end(node)
         )
+
+    def _joined(self, node: ast.stmt) -> bool:
+        r"""Whether a `\` joins the line before a statement, or its last line, to the one behind."""
+        begin = self.positions.offset(self._line_of(self.start(node)), 0)
+        end = self.source.find(b"\n", self.end(node))
+        end = len(self.source) if end < 0 else end
+        pieces = (self.source[max(0, at - 3) : at].rstrip(b"\r\n") for at in (begin, end))
+        return any(piece.endswith(b"\\") for piece in pieces)
 
     def lines(self, first: ast.stmt, last: ast.stmt) -> Span:
         """The whole lines from one statement to a later one of its block, with line break and a comment at
@@ -411,13 +420,14 @@ def _effects(found: PythonEffects) -> Effects:
 
 
 @lru_cache(maxsize=4)
-def read(source: str) -> PythonSource:
-    """The source of one text. The last four are cached, because a transform proposes and applies many times
-    to one text.
+def read(source: str, around: str = "") -> PythonSource:
+    """The source of one text, and the text of the file around it, if that is known.
+
+    The last four are cached, because a transform proposes and applies many times to one text.
 
     Raises:
         SourceError: the text is not Python, is nested too deeply, or has bare carriage returns as line ends.
     """
     if "\r" in source and source.count("\r") != source.count("\r\n"):
         raise SourceError("lines end with a bare carriage return")
-    return PythonSource(source)
+    return PythonSource(source, around)

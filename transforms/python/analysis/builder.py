@@ -26,6 +26,7 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
+from codeaudit.transforms.python.analysis.expressions import SUBMODULES
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
     bound_by,
@@ -36,7 +37,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, KNOWN, PLAIN, WELL_KNOWN
 from codeaudit.transforms.python.analysis.looks import ShownLooks
-from codeaudit.transforms.python.analysis.modules import is_harmless
+from codeaudit.transforms.python.analysis.modules import binds_submodule, is_harmless
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, relaxed_effects
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
@@ -49,6 +50,7 @@ COMPOUND = (
 _Walked: TypeAlias = tuple[tuple[int | StatementBlock, ...], Effects]
 """The lines and blocks of a statement, in the order of the text, and the effects of all of it."""
 
+SHARED_LINE: Final = "statements share a line"
 _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
@@ -218,8 +220,8 @@ class PythonProgramBuilder:
         for number, node in enumerate(body):
             line = first_line(node)
             # `a = 1; b = a`: statements on one line cannot move as whole lines.
-            if line <= last_line:
-                fixed = "statements share a line"
+            if line <= last_line or (last_line and self._goes_on(last_line)):
+                fixed = SHARED_LINE
             start = len(self.rows)
             if documented and number == 0 and is_string_statement(node):
                 parts: tuple[int | StatementBlock, ...] = ()
@@ -237,6 +239,8 @@ class PythonProgramBuilder:
             )
             # A class body and a module keep their order: other code may read their namespace in it.
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
+        if last_line and self._goes_on(last_line):
+            fixed = SHARED_LINE
         if self._dependence == "confirmed" and not scope.pinned:
             looser = (
                 relaxed_effects(node, effect, scope.facts, self._package, guarded=scope.guarded)
@@ -350,6 +354,11 @@ class PythonProgramBuilder:
         parts: list[int | StatementBlock] = [line, body]
         # `break` and `continue` in the body leave this loop, and nothing around it.
         effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
+        # `for k in d: d[k + 1] = 0`: a dict or set must not change its size under a loop.
+        if not isinstance(node, ast.While) and collector.owned_in(node.iter) & {
+            name.removeprefix(scope.facts.prefix) for name in inside.writes
+        }:
+            effect |= Effects(flags=RAISES)
         if node.orelse:
             effect |= self._clause(node, "else", node.orelse, scope.inner(line), parts)
         return tuple(parts), effect
@@ -479,6 +488,10 @@ class PythonProgramBuilder:
             end -= 1
         return end
 
+    def _goes_on(self, line: int) -> bool:
+        r"""Whether a line goes on behind its end: `a = 1; \`."""
+        return self._line_text(line).endswith(b"\\")
+
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 
     def _collector(self, scope: _BlockContext) -> PythonEffects:
@@ -596,6 +609,8 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
             for name in bound_by(node):
                 collector.write(name)
             collector.expect()
+            if binds_submodule(node):
+                collector.store(SUBMODULES)
             if not is_harmless(node):
                 collector.flags |= ANYTHING
         case ast.Break() | ast.Continue():

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from codeaudit.transforms.python.analysis.facts import bound_names, stored_names
+from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
-from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS
+from codeaudit.transforms.python.analysis.knowledge import EXCEPTIONS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.looks import READING, STORING, PlainAttributes, QuietFunction
 from codeaudit.transforms.python.parsing import FunctionNode
 
@@ -32,6 +32,12 @@ _EMPTY_BASES: Final = {"ABC": "abc", "Generic": "typing", "Protocol": "typing"}
 """Bases of the standard library that give their instances no attributes, by name, with their module."""
 _DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_ordering": "functools"}
 """Decorators that change nothing about attributes."""
+UNKNOWN: Final = "?"
+"""Stands for what a name is that a text binds in several ways."""
+PLAIN_BASES: Final = _WITH_DICT | _EMPTY_BASES.keys() | {"object"}
+"""Bases without methods that read attributes which a derived class defines."""
+PLAIN_DECORATORS: Final = frozenset(_DECORATORS)
+"""Decorators that add no such methods."""
 _OPTIONS: Final = frozenset({"init", "repr", "eq", "order", "unsafe_hash", "kw_only", "match_args"})
 """Arguments of `dataclass` that change nothing about storing attributes."""
 _METHOD_DECORATORS: Final = frozenset({
@@ -77,7 +83,12 @@ class TextBindings:
         """As in `looks.Bindings`."""
         if self._bound["*"]:  # it may bind any name
             return {}
-        return {name: full for name, full in imports_of(self._nodes.tree) if self._bound[name] == 1}
+        found = {name: full for name, full in imports_of(self._nodes.tree) if self._bound[name] == 1}
+        # `from fastlib import math`, where `math` is bound a second time: it is not known what it stands for.
+        if any(name not in found and self._bound[name] for name in MODULE_NAMES):
+            bound = _bound_otherwise(self._nodes.tree) & MODULE_NAMES
+            found.update(dict.fromkeys(bound - found.keys(), UNKNOWN))
+        return found
 
     @cached_property
     def _classes(self) -> "_Classes":
@@ -333,6 +344,17 @@ def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield from ((one.asname or one.name, _common(f"{module}.{one.name}")) for one in names)
             case _:
                 pass
+
+
+def _bound_otherwise(tree: ast.Module) -> set[str]:
+    """The names that the top level of a text binds to something else than the module of this name."""
+    found: set[str] = set()
+    for node in own_nodes(tree.body):
+        if isinstance(node, ast.Import):
+            found.update(one.asname for one in node.names if one.asname)
+        else:
+            found.update(bound_by(node))
+    return found
 
 
 def _common(name: str) -> str:

@@ -176,7 +176,7 @@ class PythonEffects(ExpressionEffects):
         kinds: list[str | None] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                self.iterate(argument.value)
+                self.spread(argument.value)
                 kinds.append(None)
             else:
                 kinds.append(self.visit(argument))
@@ -209,6 +209,8 @@ class PythonEffects(ExpressionEffects):
                 self.look()
             elif self.flags & OBSERVES:
                 self.flags |= LOOKS
+            if name in ("list", "tuple", "sorted") and self.may_be_long(node.args[0]):
+                self.flags |= RAISES
             return CONSUMING[name]
         if node.keywords or starred:
             self._arguments(node)

@@ -35,11 +35,14 @@ from codeaudit.transforms.python.analysis.knowledge import (
 )
 from codeaudit.transforms.python.analysis.looks import READING, QuietFunction
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
+from codeaudit.transforms.python.walking import below
 
 LOOKS: Final = OBSERVES | RAISES
 """What looking at a foreign object may do."""
 SHARED: Final = "[]"
 """Stands, among the places written, for the contents of every container that other code may reach."""
+SUBMODULES: Final = ".import"
+"""Stands, among the places written, for the modules that are attributes of other modules."""
 UNSETTLED: Final = "unsettled"
 """The type of a local whose values have not been typed yet; see `effects.settle_types`."""
 
@@ -143,7 +146,8 @@ class ExpressionEffects(ABC):
     def look(self) -> None:
         """A foreign object is looked at, which may run methods of it. They act only if the text shows it.
 
-        One method may run another: `x < y` may be that of a foreign base class, which iterates over `x`.
+        One method may run another: `x < y` may be that of a foreign base class, which iterates over `x`. It
+        may also read a property of `x`; `shown` counts that among the methods.
         """
         self.flags |= ANYTHING if self.facts.shown.methods else LOOKS
 
@@ -169,6 +173,11 @@ class ExpressionEffects(ABC):
     def is_owned(self, node: ast.expr) -> bool:
         """Whether an expression is a variable whose container no other code can reach."""
         return isinstance(node, ast.Name) and node.id in self.facts.owned and node.id not in self.shadow
+
+    def owned_in(self, node: ast.expr) -> frozenset[str]:
+        """The owned dicts and sets that an expression mentions."""
+        sized = {name for name in self.facts.owned if self.facts.types[name] != "list"}
+        return frozenset(part.id for part in below(node) if isinstance(part, ast.Name) and part.id in sized)
 
     def has_plain_keys(self, node: ast.expr) -> bool:
         """Whether a look-up in a dict or set compares the key with values of plain types only.
@@ -204,6 +213,22 @@ class ExpressionEffects(ABC):
             self.visit(node)
         elif not self.passes_items_on(node):
             self.ask_for_items(node, self.visit(node))
+
+    def spread(self, node: ast.expr) -> None:
+        """An expression is iterated over for a list: `[*xs]`."""
+        self.iterate(node)
+        if self.may_be_long(node):
+            self.flags |= RAISES
+
+    def may_be_long(self, node: ast.expr) -> bool:
+        """Whether an expression may be a range of more items than a list can have, which raises at once."""
+        match node:
+            case ast.Name(id=name):
+                return name not in self.shadow and self.facts.types.get(name) == "range"
+            case ast.Call(func=ast.Name(id="range" as name), args=bounds) if not self.is_local(name):
+                return not all(map(_is_moderate, bounds))
+            case _:
+                return False
 
     def ask_for_items(self, node: ast.expr, kind: str | None) -> None:
         """An expression of type `kind`, collected already, is asked for an iterator or for its items."""
@@ -392,7 +417,7 @@ class ExpressionEffects(ABC):
         for element in node.elts:
             kind = None
             if isinstance(element, ast.Starred):
-                self.iterate(element.value)
+                self.spread(element.value)
             else:
                 kind = self.visit(element)
             # A set hashes and compares its elements: `{[]}` raises, and so may `{*xs}`.
@@ -439,6 +464,9 @@ class ExpressionEffects(ABC):
         else:
             kinds = [self.visit(node.elt)]
         self.shadow = outer
+        # `[s.add(x) for x in s]`: a dict or set must not change its size under a loop.
+        if any(self.owned_in(generator.iter) & self.writes for generator in node.generators):
+            self.flags |= RAISES
         if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
             self.look()
         return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
@@ -519,6 +547,7 @@ class ExpressionEffects(ABC):
         self.visit(node.value)
         if self.dotted(node.value) in _MODULES:
             self.expect(LOOKS_UP)
+            self.stored_reads.add(SUBMODULES)
             return ATTRIBUTES.get(self.dotted(node))
         else:
             self.look_at(node.attr, of_receiver=self.is_receiver(node.value))
@@ -708,6 +737,21 @@ def _has_text(node: ast.expr) -> bool:
     match node:
         case ast.Constant(value=str(text)):
             return _CONVERSION.sub("", text) != ""
+        case _:
+            return False
+
+
+def _is_moderate(node: ast.expr) -> bool:
+    """Whether a bound of a range is certainly not huge: a short literal, a length, or a sum of these."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return abs(value) < 1 << 31
+        case ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_moderate(operand)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.FloorDiv(), right=right):
+            return _is_moderate(left) and _is_moderate(right)
         case _:
             return False
 

@@ -147,7 +147,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
         if kind is ast.Call:
             immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
             continue
-        if kind in _COMPREHENSIONS:
+        if isinstance(node, _COMPREHENSIONS):
             counted |= comprehension_targets(node)
             hiding.update(name for part in node.generators for name in stored_names(part.target))
             inside.update(id(inner) for inner in below(node) if inner.__class__ is ast.NamedExpr)
@@ -182,8 +182,8 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
                 seen_by.setdefault("", set()).update(_used(node))
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
-    rebound_inside, unbound_inside = _bound_inside(nested)
-    fragile |= unbound_inside
+    fragile |= _unbound_inside(nested)
+    rebound_inside = _rebound_inside(nested)
     facts.hiding = frozenset(hiding)
     facts.rebound = rebound
     # A consumer with such a name is no builtin, and may keep its argument.
@@ -224,17 +224,20 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     return facts
 
 
-def _bound_inside(scopes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
-    """Names that nested scopes declare `nonlocal`, and those of them that they may unbind."""
-    declared: set[str] = set()
+def _rebound_inside(scopes: Sequence[ast.AST]) -> set[str]:
+    """Names that nested scopes declare `nonlocal`."""
+    found = (inner for scope in scopes for inner in below(scope) if isinstance(inner, ast.Nonlocal))
+    return {name for node in found for name in node.names}
+
+
+def _unbound_inside(scopes: Sequence[ast.AST]) -> set[str]:
+    """Names that nested scopes declare `nonlocal` and may unbind."""
     unbound: set[str] = set()
     for node in (inner for scope in scopes for inner in below(scope)):
         match node:
-            case ast.Nonlocal(names=names):
-                declared.update(names)
             case ast.Name(id=name, ctx=ast.Del()) | ast.ExceptHandler(name=str(name)):
                 unbound.add(name)
-    return declared, declared & unbound
+    return _rebound_inside(scopes) & unbound if unbound else unbound
 
 
 def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:

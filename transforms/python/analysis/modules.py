@@ -52,6 +52,27 @@ def imported_modules(node: ast.Import | ast.ImportFrom, names: Iterable[ast.alia
     return {""} if node.level else {(node.module or "").partition(".")[0]}
 
 
+PACKAGES: Final = frozenset(
+    [
+        "asyncio", "concurrent", "ctypes", "curses", "dbm", "email", "html", "http", "importlib", "json",
+        "logging", "multiprocessing", "sqlite3", "unittest", "urllib", "wsgiref", "xml", "xmlrpc", "zoneinfo",
+    ]
+)  # fmt: skip
+"""Modules of the standard library that have modules of their own."""
+_LOADED: Final = frozenset({"os.path", "collections.abc"})
+"""Modules inside another one that its import loads."""
+
+
+def binds_submodule(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether the import may give a module an attribute: `import xml.dom` binds `dom` in `xml`."""
+    if isinstance(node, ast.Import):
+        return any("." in alias.name and alias.name not in _LOADED for alias in node.names)
+    module = node.module or ""
+    if "." in module or node.level:
+        return module not in _LOADED
+    return module in PACKAGES and any(alias.name.islower() for alias in node.names)
+
+
 def is_harmless(node: ast.Import | ast.ImportFrom) -> bool:
     """Whether the import runs no code whose effects another statement sees."""
     return imported_modules(node, node.names) <= SILENT | REGISTERING

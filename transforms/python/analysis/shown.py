@@ -16,7 +16,13 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.classes import PLAIN_VALUES, TextBindings, own_statements
+from codeaudit.transforms.python.analysis.classes import (
+    PLAIN_BASES,
+    PLAIN_DECORATORS,
+    PLAIN_VALUES,
+    TextBindings,
+    own_statements,
+)
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions, body_flags
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
@@ -33,16 +39,21 @@ from codeaudit.transforms.python.analysis.looks import (
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
 
-_HINT: Final = re.compile(r"^[ \t]*class\b|__\w+__|@|property|\bdefaultdict\b|\bcls\b", re.MULTILINE)
+_HINT: Final = re.compile(
+    r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,", re.MULTILINE
+)
 """What stands in every text that shows anything."""
-_HINTS: Final = ("class", "__", "@", "property", "defaultdict", "cls")
+_HINTS: Final = ("class", "__", "@", "property", "defaultdict", "DefaultDict", "cls", "type(")
 """One of these stands in what `_HINT` finds."""
 _WRAPPER: Final = "class _:\n"
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
 """They make nothing that runs the function when it is read as an attribute; neither does `abstractmethod`."""
 _PROPERTIES: Final = frozenset({"property", "cached_property", "abstractproperty"})
+_DEFAULTING: Final = frozenset({"defaultdict", "DefaultDict"})
+"""Names of classes whose `__missing__` calls a function."""
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
 ANY_ATTRIBUTE: Final = "__getattribute__"
+_ANY_METHOD: Final = "__eq__"
 
 
 @dataclass(slots=True)
@@ -106,6 +117,8 @@ class _Text:
         classes = nodes(ast.ClassDef)
         self._classes.update(node.name for node in classes)
         self._find_properties(classes)
+        self._find_other_names(nodes(ast.Assign))
+        self._generated = _read_by_others(classes)
         for node in nodes.functions:
             self._function(node)
         for owner in classes:
@@ -129,6 +142,21 @@ class _Text:
             self._properties |= {
                 node.name for node in classes if any(_name(base) in self._properties for base in node.bases)
             }
+
+    def _find_other_names(self, assignments: Sequence[ast.Assign]) -> None:
+        """Note other names of classes and properties: `prop = property`, `K = C`."""
+        pairs = [
+            (target.id, node.value.id)
+            for node in assignments
+            if isinstance(node.value, ast.Name)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        ]
+        for known in (self._classes, self._properties):
+            before = -1
+            while before < len(known):
+                before = len(known)
+                known |= {name for name, value in pairs if value in known}
 
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -166,7 +194,8 @@ class _Text:
         """A statement of a class body."""
         match node:
             case ast.Assign(targets=targets, value=value):
-                self._bound([name for target in targets for name in stored_names(target)], value)
+                for target in targets:
+                    self._target(target, value)
             case ast.AnnAssign(target=ast.Name(id=name), value=value):
                 if value is not None:
                     self._bound([name], value)
@@ -174,6 +203,24 @@ class _Text:
                 pass
             case _:
                 for name in _bound_here(node):
+                    self._computed.add(name)
+                    self._define(name).unknown = True
+
+    def _target(self, target: ast.expr, value: ast.expr) -> None:
+        """A target of an assignment in a class body."""
+        if isinstance(target, ast.Name):
+            self._bound([target.id], value)
+            return
+        parts = list(ast.iter_child_nodes(target))
+        match target, value:
+            case ((ast.Tuple() | ast.List()), (ast.Tuple(elts=values) | ast.List(elts=values))) if len(
+                target.elts
+            ) == len(values) and not any(isinstance(one, ast.Starred) for one in (*parts, *values)):
+                for element, one in zip(target.elts, values, strict=True):
+                    self._target(element, one)
+            case _:
+                # What an item of an unknown value is, is unknown.
+                for name in stored_names(target):
                     self._computed.add(name)
                     self._define(name).unknown = True
 
@@ -256,32 +303,60 @@ class _Text:
                     owner
                 ) in self._classes and not isinstance(value, PLAIN_VALUES):
                     told = key.value if isinstance(key, ast.Constant) else None
-                    name = told if isinstance(told, str) else ANY_ATTRIBUTE
-                    self._attached.add(name)
-                    self._bound([name], value)
+                    if isinstance(told, str):
+                        self._attached.add(told)
+                        self._bound([told], value)
+                    else:
+                        self._anything()
+                case ast.Call(func=ast.Name(id="type"), args=[_, _, namespace]):
+                    self._namespace(namespace)
                 case _:
                     pass
         for text in nodes(ast.Constant):
             if isinstance(text.value, str) and text.value in METHODS and id(text) not in self._handled:
                 self._attached.add(text.value)
                 self._define(text.value).unknown = True
-        if any(one.id == "defaultdict" for one in nodes(ast.Name)) or any(
-            one.attr == "defaultdict" for one in nodes(ast.Attribute)
-        ):
+        names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
+        names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
+        if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
+
+    def _namespace(self, node: ast.expr) -> None:
+        """What `type(name, bases, node)` gives a class."""
+        match node:
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        self._bound([key.value], value)
+                    else:
+                        self._anything()
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words):
+                for word in words:
+                    if word.arg is not None:
+                        self._bound([word.arg], word.value)
+                    else:
+                        self._anything()
+            case _:
+                self._anything()
+
+    def _anything(self) -> None:
+        """Some class gets an attribute of any name, which may be a method."""
+        self._attached.add(ANY_ATTRIBUTE)
+        for name in (ANY_ATTRIBUTE, _ANY_METHOD):
+            self._define(name).unknown = True
 
     # ── what they do ─────────────────────────────────────────────────────────────────────────────────
 
     def looks(self) -> ShownLooks:
         """A least fixed point, because a body may look at other objects of the text."""
         computed = frozenset(self._computed)
-        stores = not STORING.isdisjoint(self._found)
+        stores = not STORING.isdisjoint(self._found) or ANY_ATTRIBUTE in self._found
         flags = dict.fromkeys(self._found, 0)
         settled: dict[int, int] = {}
         while True:
             acting = frozenset(name for name, found in flags.items() if found & ACTS)
             raising = frozenset(name for name, found in flags.items() if found & RAISES)
-            shown = _collapsed(acting, raising, computed, stores=stores)
+            shown = _collapsed(acting, raising, computed, stores=stores, generated=self._generated)
             builder = PythonProgramBuilder(
                 self._source, dependence="strict", rebound=self._rebound, shown=shown
             )
@@ -318,11 +393,41 @@ class _Text:
         return flags
 
 
+def _read_by_others(classes: Sequence[ast.ClassDef]) -> frozenset[str]:
+    """The attributes of classes that also have methods from elsewhere, which may read these attributes.
+
+    A decorator may make them (`@dataclass`), and a base of another file or of the library has its own
+    (`UserDict`).
+    """
+    own = {node.name: node for node in classes}
+    found: set[str] = set()
+    for node in classes:
+        bases = [_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
+        decorators = [_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
+        if own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS and not node.keywords:
+            continue
+        pending, seen = [node.name, *filter(None, bases)], set[str]()
+        while pending:
+            name = pending.pop()
+            if name in own and name not in seen:
+                seen.add(name)
+                found |= bound_names(own[name].body)
+                pending += [base for one in own[name].bases if (base := _name(one)) is not None]
+    return frozenset(found)
+
+
 def _collapsed(
-    acting: frozenset[str], raising: frozenset[str], computed: frozenset[str], *, stores: bool
+    acting: frozenset[str],
+    raising: frozenset[str],
+    computed: frozenset[str],
+    *,
+    stores: bool,
+    generated: frozenset[str],
 ) -> ShownLooks:
+    """The facts; `generated` are attributes that methods from elsewhere may read."""
     attributes = READING | CLASS_OF | computed
     methods = any(_is_method(name) for name in acting - READING - STORING)
+    methods |= not (acting & generated).isdisjoint(attributes)
     return ShownLooks(methods, acting & attributes, raising & attributes, computed, stores)
 
 
