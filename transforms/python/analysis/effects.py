@@ -22,9 +22,10 @@ anything, unless the types are certain.
    `x % n` and `x < n` may ask `n` for a number, and `x | y` may ask `y` for its keys.
 
    The text shows that it does where one of its classes has a property or a method of the data model that is
-   not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. `shown` finds
-   them in the whole file of the function, or in the text that was given. A class of another file is not seen:
-   after `from models import Row`, `row.size` looks.
+   not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. A method that a
+   decorator or a base of another file brings may read such a property. `shown` finds them in the whole file of
+   the function, or in the text that was given. A class of another file is not seen: after
+   `from models import Row`, `row.size` looks.
 2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
    `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function stores
    gives what was stored. A public attribute is plain only if the file holds the whole hierarchy of its class
@@ -36,7 +37,8 @@ anything, unless the types are certain.
    (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
 4. Nobody observes the order in which values are dropped (`x = None` may run the `__del__` of the old value),
    in which two standard modules are first imported (`import json`, `import csv`), or in which attributes
-   first came into an object's `__dict__` (`list(vars(self))`); loops end (`while not x: pass`).
+   first came into an object's `__dict__` (`list(vars(self))`); loops and calls end (`while not x: pass`,
+   `os._exit(1)`).
 5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
@@ -44,9 +46,10 @@ anything, unless the types are certain.
    `Key.__eq__` and `Key.__hash__` do not act.
 7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
    binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other. A name that the
-   file binds once, by an import, means what is imported: `deque()` after `from collections import deque`. One
-   that it binds once, by a plain `def`, means this function, unless the text shows that it may be replaced
-   (`functions`): no other file binds `tools.clean` anew.
+   file binds once, by an import, means what is imported: `deque()` after `from collections import deque`.
+   Nothing is known of one that its top level binds in several ways. One that it binds once, by a plain `def`,
+   means this function, unless the text shows that it may be replaced (`functions`): no other file binds
+   `tools.clean` anew.
 """
 
 import ast
