@@ -23,8 +23,8 @@ anything, unless the types are certain.
 
    The text shows that it does where one of its classes has a property or a method of the data model that is
    not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. A method that a
-   decorator or a base of another file brings may read such a property. `shown` finds them in the whole file of
-   the function, or in the text that was given. A class of another file is not seen: after
+   decorator or a base of another file brings may read such a property. `shown` finds them in the whole file
+   of the function, or in the text that was given. A class of another file is not seen: after
    `from models import Row`, `row.size` looks.
 2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
    `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function stores
