@@ -224,6 +224,10 @@ class PythonEffects(ExpressionEffects):
         if exact is not None:
             return exact
         if (name, count) in PURE:
+            if name == "super":
+                # It reads the first parameter; which one that is does not matter, if none is bound again.
+                for parameter in self.facts.parameters:
+                    self.read(parameter)
             return PURE[name, count]
         if name in STATE_TESTS:
             self._test_state(node, kinds)

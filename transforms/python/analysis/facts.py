@@ -180,6 +180,12 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             # The value of a type alias is evaluated when somebody asks for it.
             case _ if isinstance(node, _ALIAS):
                 seen_by.setdefault("", set()).update(_used(node))
+    for name, bound in values.items():
+        # In a class, `__x` is `_C__x`, so this spelling need not show all that happens to the variable.
+        if name.startswith("_") and "__" in name:
+            bound.append(None)
+            fragile.add(name)
+            seen_by.setdefault("", set()).add(name)
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
     fragile |= _unbound_inside(nested)

@@ -31,12 +31,14 @@ from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, 
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.walking import below
 
-_NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval"})
-"""By these, a text may bind any of its names."""
+_NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval", "__builtins__"})
+"""By these, a text may bind any of its names, and those of builtins."""
 _INSIDES: Final = frozenset({
     "__code__", "__defaults__", "__kwdefaults__", "__globals__", "__dict__", "f_globals", "modules",
 })  # fmt: skip
 """Attributes by which a text may change a function, or a name of its module."""
+_SETTERS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+"""They bind an attribute that their second argument names."""
 _RECEIVERS: Final = frozenset({"self", "cls"})
 
 
@@ -72,7 +74,7 @@ class QuietFunctions:
 
     def _single(self, bound: Counter[str]) -> dict[str, ast.FunctionDef]:
         """The functions that are all that their names stand for."""
-        replaced = frozenset(_replaced(self._nodes))
+        replaced = frozenset(replaced_names(self._nodes))
         if bound["*"] or "*" in replaced:
             return {}
         return {
@@ -183,23 +185,45 @@ def _leaves(body: list[ast.stmt]) -> bool:
             return False
 
 
-def _replaced(nodes: NodesByKind) -> Iterator[str]:
+def replaced_names(nodes: NodesByKind) -> Iterator[str]:
     """The names to which a text may bind something else than its statements show; `*` for any name."""
-    if any(one.id in _NAMESPACES for one in nodes(ast.Name)):
+    called = {id(call.func) for call in nodes(ast.Call)}
+    # `put = setattr` hides the calls.
+    if any(
+        one.id in _NAMESPACES or (one.id in _SETTERS and id(one) not in called) for one in nodes(ast.Name)
+    ):
         yield "*"
+    for alias in nodes(ast.alias):
+        if alias.name in _NAMESPACES | _INSIDES | _SETTERS or (alias.name == "patch" and alias.asname):
+            yield "*"
     for node in nodes(ast.Attribute):
-        if node.attr in _INSIDES:
+        if node.attr in _INSIDES or (node.attr in _NAMESPACES and _last_name(node.value) == "builtins"):
             yield "*"
         elif not isinstance(node.ctx, ast.Load):
             yield node.attr
     for call in nodes(ast.Call):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
-        if name not in ("setattr", "delattr", "__setattr__", "__delattr__"):
-            continue
-        match call.args:
-            case [ast.Name(id="self"), *_]:
-                pass
-            case [_, ast.Constant(value=str(told)), *_]:
+        match _last_name(call.func), call.args:
+            case setter, [_, ast.Constant(value=str(told)), *_] if setter in _SETTERS:
                 yield told
-            case _:
+            case setter, [ast.Name(id="self"), *_] if setter in _SETTERS:
+                pass
+            case setter, _ if setter in _SETTERS:
                 yield "*"
+            # `patch("json.dumps")` and `patch.object(json, "dumps")` of `unittest.mock`.
+            case "patch", [ast.Constant(value=str(told)), *_]:
+                yield told.rpartition(".")[2]
+            case "object", [_, ast.Constant(value=str(told)), *_]:
+                yield told
+            case "patch", _:
+                yield "*"
+            case "object" | "multiple", _ if isinstance(call.func, ast.Attribute):
+                yield from ["*"] if _last_name(call.func.value) == "patch" else []
+
+
+def _last_name(node: ast.expr) -> str | None:
+    """`c` for `c`, `a.c` and `a.b.c`; `None` for any other expression."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return None

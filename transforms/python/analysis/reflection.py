@@ -7,14 +7,20 @@ call.
 """
 
 import ast
+import re
 from collections.abc import Set
 from functools import lru_cache
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from codeaudit.transforms.python.walking import below
 
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
+_SUPER: Final = "super"
+"""It reads the first parameter of its caller. A call by this name shows that, a call by another does not."""
+_CLASS: Final = "__class__"
+"""The variable around a method that `super()` reads too; `nonlocal` lets a method bind it."""
 _NAMES: Final = frozenset(
     {
         "locals", "eval", "exec", "__builtins__", "_getframe", "_getframemodulename", "currentframe",
@@ -43,7 +49,13 @@ class _Mentions(NamedTuple):
     attributes: frozenset[str]
     texts: frozenset[str]
     bare: frozenset[str]
-    """Names of `_LISTING` that are not called with an argument."""
+    """Names of `_LISTING` that are not called with an argument, `_SUPER` if it is not called, and `_CLASS` if
+    it is bound.
+    """
+
+
+def _is_bound(node: ast.Name) -> bool:
+    return node.ctx.__class__ is not ast.Load
 
 
 @lru_cache(maxsize=4)
@@ -60,14 +72,15 @@ def _mentions(tree: ast.AST) -> _Mentions:
         if kind is ast.Name:
             assert isinstance(node, ast.Name)
             names.add(node.id)
-            if node.id in _LISTING and id(node) not in called:
+            shown = node.id in _LISTING or node.id == _SUPER
+            if (shown and id(node) not in called) or (node.id == _CLASS and _is_bound(node)):
                 bare.add(node.id)
         elif kind is ast.Attribute:
             assert isinstance(node, ast.Attribute)
             attributes.add(node.attr)
         elif kind is ast.Call:
             assert isinstance(node, ast.Call)
-            if node.args and isinstance(node.func, ast.Name):
+            if isinstance(node.func, ast.Name) and (node.args or node.func.id == _SUPER):
                 called.add(id(node.func))
         elif kind is ast.Constant:
             assert isinstance(node, ast.Constant)
@@ -103,3 +116,18 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
         names, bare = names & outer, bare & outer
     spoken = not (names.isdisjoint(_NAMES) and names.isdisjoint(_ATTRIBUTES))
     return bool(bare) or spoken or spelled or not attributes.isdisjoint(wanted)
+
+
+_PRIVATE: Final = re.compile(r"\b_\w*")
+
+
+@lru_cache(maxsize=4)
+def spells_twice(text: str) -> bool:
+    """Whether a text may spell one name in two ways: inside `class C`, `__x` means `_C__x`.
+
+    Any word counts, also in strings: `getattr(self, "_C__x")`.
+    """
+    # The parser normalises names.
+    words = set(_PRIVATE.findall(text if text.isascii() else normalize("NFKC", text)))
+    hidden = tuple(word for word in words if word.startswith("__") and not word.endswith("__"))
+    return any(word.endswith(hidden) and not word.startswith("__") for word in words)

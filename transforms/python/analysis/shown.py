@@ -259,6 +259,8 @@ class _Text:
                     pass
                 case ast.Lambda():
                     self._define(name).bodies.append(_function(value))
+                case ast.Call() if self._is_property(value):
+                    self._value(self._define(name), value)
                 case ast.Name(id=other) if other in self._functions:
                     self._define(name).runs.add(other)
                 case ast.Attribute(attr=other) if other in METHODS:

@@ -23,6 +23,8 @@ from codeaudit.transforms.python.contexts import (
     patch_range,
     patch_span,
 )
+from codeaudit.transforms.python.expressions.identity import compares_objects, is_cached
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
@@ -45,6 +47,7 @@ from codeaudit.transforms.python.suites import (
 NO_RANGE: Final = "neither a range nor a sequence of known type"
 NO_INTEGER: Final = "arguments of range may not be integers"
 STEP: Final = "step of the range is no constant"
+SEEN: Final = "a new integer may be distinguished from the old one"
 TARGET: Final = "loop over more than one variable"
 OUTSIDE: Final = "not in a function"
 REBOUND: Final = "sequence is rebound in the loop"
@@ -64,6 +67,7 @@ _SUM: Final = 11
 # ── for ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@spelled_once
 def _for(code: PythonSource) -> Iterator[Site | Refused]:
     """`for` over a range or a sequence of known type to `while` with a counter."""
     names = fresh_names(code)
@@ -123,9 +127,12 @@ def _over_range(
     stride = _constant(arguments[2]) if len(arguments) == 3 else 1
     if not stride:
         return Refused(STEP)
+    single = len(arguments) == 1
+    # A range makes new integers, and a counter begins with the very object that is given.
+    if not single and not is_cached(_constant(arguments[0])) and compares_objects(code, "int"):
+        return Refused(SEEN)
     following = f"{code.newline}{code.indentation(node)}"
     counter = next(names)
-    single = len(arguments) == 1
     start: tuple[Part, ...] = ("0",) if single else parenthesized(code, arguments[0], CONDITIONAL)
     stop = arguments[0] if single else arguments[1]
     head: tuple[Part, ...] = (f"{counter} = ", *start, following)

@@ -38,9 +38,12 @@ def _items(code: PythonSource, node: _With) -> list[Span]:
     ]
 
 
-def _header(node: _With, items: Sequence[Span]) -> tuple[Part, ...]:
-    """`with a as x, b`, without the colon."""
+def _header(node: _With, first: ast.withitem, items: Sequence[Span]) -> tuple[Part, ...]:
+    """`with a as x, b`, without the colon; `first` is the node of the first item."""
     parts: list[Part] = ["async with " if isinstance(node, ast.AsyncWith) else "with "]
+    # `with (a, b):` has two items, and no tuple.
+    if len(items) == 1 and isinstance(first.context_expr, ast.Tuple) and first.optional_vars is None:
+        return (*parts, "(", *items, ")")
     for number, item in enumerate(items):
         parts += [", ", item] if number else [item]
     return tuple(parts)
@@ -67,7 +70,9 @@ def _split_with(code: PythonSource, node: _With) -> Site | Refused | None:
     body = shifted_body(code, node.body, end, add=deeper)
     options = []
     for number in range(1, len(items)):
-        parts = (*_header(node, items[:number]), between, *_header(node, items[number:]), *body)
+        outer = _header(node, node.items[0], items[:number])
+        inner = _header(node, node.items[number], items[number:])
+        parts = (*outer, between, *inner, *body)
         options.append((Patch(code.start(node), end, parts),))
     return Site(tuple(options), "with nested", node.lineno)
 
@@ -89,7 +94,7 @@ def _merge_with(code: PythonSource, node: _With) -> Site | Refused | None:
     if extra is None:
         return Refused(INDENTATION)
     end = block_end(code, inner.body[-1], code.indentation(node))
-    parts = (*_header(node, items), *shifted_body(code, inner.body, end, drop=extra))
+    parts = (*_header(node, node.items[0], items), *shifted_body(code, inner.body, end, drop=extra))
     return edit("with joined", node.lineno, Patch(code.start(node), end, parts))
 
 

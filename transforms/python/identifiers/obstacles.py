@@ -9,9 +9,14 @@ import ast
 import re
 from typing import Final, TypeAlias
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.functions import replaced_names
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.walking import below
 
 REFLECTION: Final = "reflection on names"
@@ -132,11 +137,11 @@ _BLIND_DECORATORS: Final = frozenset(
 )  # fmt: skip
 """Decorators that never look at the names of parameters."""
 
-_POSITIONAL_CALLERS: Final[dict[str, int]] = {"map": 0, "filter": 0, "reduce": 0, "functools.reduce": 0}
+_POSITIONAL_CALLERS: Final[dict[str, int]] = {"map": 0, "filter": 0, "functools.reduce": 0}
 """Functions that call one of their arguments by position, with the index of that argument."""
 
-_KEY_CALLERS: Final = frozenset({"sorted", "min", "max", "groupby", "itertools.groupby"})
-"""Functions that call their `key` by position. The method `sort` does so too."""
+_KEY_CALLERS: Final = frozenset({"sorted", "min", "max", "itertools.groupby"})
+"""Functions that call their `key` by position. The method `sort` of a list does so too."""
 
 
 class Parameters:
@@ -235,15 +240,43 @@ class Parameters:
             case ast.Call(func=func) if func is node:
                 return not parent.keywords
             case ast.Call(func=func, args=arguments) if node in arguments:
-                return _POSITIONAL_CALLERS.get(_dotted(func)) == arguments.index(node)
+                return _POSITIONAL_CALLERS.get(self._callee(func)) == arguments.index(node)
             case ast.keyword(arg="key"):
                 call = self._parent(parent)
                 if not isinstance(call, ast.Call):
                     return False
-                method = isinstance(call.func, ast.Attribute) and call.func.attr == "sort"
-                return method or _dotted(call.func) in _KEY_CALLERS
+                if isinstance(call.func, ast.Attribute) and call.func.attr == "sort":
+                    return self._kind(call.func.value) == "list"
+                return self._callee(call.func) in _KEY_CALLERS
             case _:
                 return False
+
+    def _callee(self, func: ast.expr) -> str:
+        """The builtin, or the function of a standard module, that an expression stands for; empty if it may
+        be something else.
+        """
+        name = _dotted(func)
+        root, _, rest = name.partition(".")
+        if not name or root not in (MODULE_NAMES if rest else BUILTINS):
+            return ""
+        owners = [binding for binding in self._scopes.bindings if binding.name == root]
+        # A variable of the function may be called so, or one that it declares `global`.
+        if any(one.scope != OUTER or any(use.use != "read" for use in one.occurrences) for one in owners):
+            return ""
+        changed = replaced_names(NodesByKind(self._scopes.tree))
+        return "" if {"*", *name.split(".")}.intersection(changed) else name
+
+    def _kind(self, node: ast.expr) -> str | None:
+        """The builtin type that an expression certainly has; `None` if that is not certain."""
+        try:
+            code = read(self._scopes.source.decode())
+        except SourceError:
+            return None
+        # The types belong to another tree of the same text.
+        for own, other in zip(ast.walk(self._scopes.tree), ast.walk(code.tree), strict=False):
+            if own is node:
+                return code.kind(other) if isinstance(other, ast.expr) else None
+        return None
 
     def _parent(self, node: ast.AST) -> ast.AST | None:
         if self._parents is None:

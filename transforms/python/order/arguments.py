@@ -12,7 +12,7 @@ Assumed: no other module replaces the functions of a standard module.
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import or_
 from typing import Final
@@ -20,8 +20,12 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.python.analysis.functions import replaced_names
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
+from codeaudit.transforms.python.identifiers.obstacles import mangled
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -115,6 +119,7 @@ COMMUTATIVE: Final = frozenset(
 """Callees that may give the same for exchanged arguments."""
 
 
+@spelled_once
 def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
     """Calls with at least two keywords."""
     known = _Callees(code)
@@ -135,6 +140,7 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
             yield site or Refused(UNKNOWN)
 
 
+@spelled_once
 def find_keyword_only(code: PythonSource) -> Iterator[Site | Refused]:
     """Functions with at least two keyword-only parameters."""
     for node in code.nodes():
@@ -216,13 +222,6 @@ class _Callees:
     def __init__(self, code: PythonSource) -> None:
         self._code = code
         self._binders = binders(code.tree)
-        self._replaced = any(
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            # `C.__init__ = other` gives `C` another signature.
-            and node.attr in ("__init__", "__new__")
-            for node in ast.walk(code.tree)
-        )
         self._imported: dict[str, tuple[str, ast.AST | None]] = {}
         self._defined: dict[str, FunctionNode | ast.ClassDef] = {}
         for node in code.nodes():
@@ -245,17 +244,27 @@ class _Callees:
         func = call.func
         if isinstance(func, ast.Attribute):
             own = METHODS.get((self._code.kind(func.value) or "", func.attr))
-            return own if own is not None else self._imported_keywords(call, self._dotted(func))
-        if not isinstance(func, ast.Name) or "*" in self._binders:
+            return own if own is not None else self._imported_keywords(func)
+        if not isinstance(func, ast.Name):
             return frozenset()
         if func.id not in self._binders:
-            return KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
-        # A name that is bound twice may mean another function at the call.
-        if self._binders[func.id] != 1:
+            known = KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
+            return known if known and self._kept(func.id) else frozenset()
+        # A name that is bound twice may mean another function at the call. In a class, `__f` is `_C__f`.
+        if self._binders[func.id] != 1 or mangled(func.id):
             return frozenset()
         if func.id in self._defined:
             return self._parameters(call, self._defined[func.id])
-        return self._imported_keywords(call, self._dotted(func))
+        return self._imported_keywords(func)
+
+    @cached_property
+    def _replaced(self) -> frozenset[str]:
+        """The names to which the text may bind something else than its statements show; `*` for any name."""
+        return frozenset(replaced_names(NodesByKind(self._code.tree)))
+
+    def _kept(self, *names: str) -> bool:
+        """Whether names, and attributes of modules and classes, stand only for what statements show."""
+        return "*" not in self._binders and self._replaced.isdisjoint(("*", *names))
 
     def _dotted(self, func: ast.expr) -> str | None:
         """The full name of an imported function; `None` if the expression may be something else."""
@@ -269,16 +278,22 @@ class _Callees:
             case _:
                 return None
 
-    def _imported_keywords(self, call: ast.Call, name: str | None) -> frozenset[str]:
+    def _imported_keywords(self, func: ast.Name | ast.Attribute) -> frozenset[str]:
+        name = self._dotted(func)
         if name is None or name.partition(".")[0] not in SILENT | REGISTERING:
             return frozenset()
-        return FUNCTIONS.get(name, frozenset())
+        known = FUNCTIONS.get(name, frozenset())
+        root = next(part.id for part in ast.walk(func) if isinstance(part, ast.Name))
+        return known if known and self._kept(root, *name.split(".")) else frozenset()
 
     def _parameters(self, call: ast.Call, node: FunctionNode | ast.ClassDef) -> frozenset[str]:
         """The parameters of a function of the text that a call may give by name; empty if another function
         may be called.
         """
-        if not self._seen(self._code.parent(node), call) or node.decorator_list or self._replaced:
+        if not self._seen(self._code.parent(node), call) or node.decorator_list:
+            return frozenset()
+        # `C.__init__ = other` gives `C` another signature.
+        if not self._kept(node.name, "__init__", "__new__"):
             return frozenset()
         bound = 0
         if isinstance(node, ast.ClassDef):
@@ -298,7 +313,7 @@ class _Callees:
         positional = [*args.posonlyargs, *args.args]
         # A parameter that is already filled cannot be given by name.
         taken = bound + len(call.args)
-        by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs]}
+        by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs] if not mangled(arg.arg)}
         return frozenset(by_name - {arg.arg for arg in positional[:taken]})
 
     def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:

@@ -20,6 +20,8 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.order.spelling import spelled_once
+from codeaudit.transforms.python.parsing import parameter_names
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import REFLECTION, bodies, rearranged, reflects
@@ -36,6 +38,7 @@ _BARE: Final = (
 """Expressions that need no parentheses as an item of a tuple or as a value."""
 
 
+@spelled_once
 def find_tuples(code: PythonSource) -> Iterator[Site | Refused]:
     """Assignments of a tuple, and pairs of consecutive assignments."""
     for node in code.nodes():
@@ -93,6 +96,7 @@ def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[S
     )
 
 
+@spelled_once
 def find_targets(code: PythonSource) -> Iterator[Site | Refused]:
     """Assignments to several targets, and of a tuple to as many targets."""
     for node in code.nodes():
@@ -113,6 +117,9 @@ def find_targets(code: PythonSource) -> Iterator[Site | Refused]:
             yield Refused(CLASS)
         elif reflects(code):
             yield Refused(REFLECTION)
+        # `self = super().a.b = x` reads `self` behind its binding.
+        elif any("super" in _names(code, target) for target in targets):
+            yield Refused(EFFECTS)
         else:
             yield _targets(code, node, [row[:MOST] for row in rows]) or Refused(EFFECTS)
 
@@ -137,12 +144,21 @@ def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequen
         # `a, a = 1, 2` binds one name twice, and `a, b = *c, d` has no value for each name.
         if not isinstance(target, ast.Name) or isinstance(value, ast.Starred) or target.id in bound:
             return False
-        names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
         # The first value is evaluated first in both forms, so it may do anything.
-        if bound and (bound & names or not code.harmless(value)):
+        if bound and (bound & _names(code, value) or not code.harmless(value)):
             return False
         bound.add(target.id)
     return True
+
+
+def _names(code: PythonSource, node: ast.expr) -> set[str]:
+    """The names in an expression, and those that it reads without a mention."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    function = code.function(node)
+    if "super" in names and function is not None:
+        # `super()` takes the class around and the first parameter.
+        names |= {"__class__", *parameter_names(function.args)}
+    return names
 
 
 def _item(code: PythonSource, node: ast.expr) -> tuple[str | Span, ...]:

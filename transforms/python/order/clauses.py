@@ -14,6 +14,7 @@ from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import binders, is_elif, line_end, rearranged, stacked
@@ -50,6 +51,7 @@ Value: TypeAlias = str | bytes | int | float | None
 Test: TypeAlias = tuple[ast.Name, list[Value]]
 
 
+@spelled_once
 def find_except(code: PythonSource) -> Iterator[Site | Refused]:
     """The `except` clauses of a `try`."""
     bound = binders(code.tree)
@@ -86,6 +88,7 @@ def _disjoint(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
     return one is not None and other is not None and not one & other
 
 
+@spelled_once
 def find_cases(code: PythonSource) -> Iterator[Site | Refused]:
     """The cases of a `match` whose patterns are distinct constants."""
     for node in code.nodes():
@@ -165,6 +168,7 @@ def _among(values: list[Value] | None, kind: str | None) -> Effects:
     )
 
 
+@spelled_once
 def find_branches(code: PythonSource) -> Iterator[Site | Refused]:
     """The branches of an `if … elif …` that compare one variable with distinct constants."""
     for node in code.nodes():

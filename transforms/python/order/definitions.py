@@ -19,6 +19,8 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.identifiers.obstacles import mangled
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -117,6 +119,7 @@ class _ModuleNames:
         )
 
 
+@spelled_once
 def find_functions(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of neighbouring functions and classes of a module."""
     module = _ModuleNames.of(code)
@@ -124,6 +127,7 @@ def find_functions(code: PythonSource) -> Iterator[Site | Refused]:
     yield from _runs(module, code.tree.body, FUNCTIONS, above=heading(code), refused=refused)
 
 
+@spelled_once
 def find_methods(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of neighbouring methods of a class."""
     module = _ModuleNames.of(code)
@@ -289,7 +293,8 @@ class _DefinitionEffects:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return name in self.certain or self.module.builtin(name)
+                # In a class, `__x` is `_C__x`.
+                return (name in self.certain and not mangled(name)) or self.module.builtin(name)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return all(self._computes(element) for element in elements)
             case ast.Lambda(args=args):

@@ -16,6 +16,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT, imported_modules
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import bodies, heading, line_above, rearranged, runs, stacked
@@ -28,6 +29,7 @@ SHARED: Final = "statements share a line"
 ONE_ORDER: Final = "imports of one name keep their order"
 
 
+@spelled_once
 def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of import statements, in modules and functions."""
     dropped = _dropped(code.tree)
@@ -39,6 +41,7 @@ def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
             yield from _body(code, node, body, dropped)
 
 
+@spelled_once
 def find_names(code: PythonSource) -> Iterator[Site | Refused]:
     """The names of one import statement."""
     dropped = _dropped(code.tree)

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from codeaudit.transforms.dependence.effects import conflicts
+from codeaudit.transforms.dependence.effects import ACTS, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import binders, rearranged
@@ -31,6 +32,7 @@ SAME: Final = "the items are all the same"
 VISIBLE: Final = "the order of the items can be seen"
 
 
+@spelled_once
 def find_items(code: PythonSource) -> Iterator[Site | Refused]:
     """Displays with at least two items."""
     bound = binders(code.tree)
@@ -66,7 +68,9 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
                 args=[_, ast.Tuple(elts=classes)],
                 keywords=[],
             ) if len(classes) > 1 and name not in bound and "*" not in bound:
-                yield _free(code, classes, classes) if _builtin(classes, bound) else Refused(METACLASS)
+                # A class that acts when it is asked for is asked once for each item.
+                sure = _builtin(classes, bound) and not code.flags(node) & ACTS
+                yield _free(code, classes, classes) if sure else Refused(METACLASS)
             case ast.Dict(keys=keys) if len(keys) > 1 and not _asked_for_key(code, node):
                 yield Refused(VISIBLE)
 

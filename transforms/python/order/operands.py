@@ -16,6 +16,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.knowledge import KNOWN
 from codeaudit.transforms.python.contexts import editable_nodes, in_condition, is_bool
+from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import rearranged
@@ -24,6 +25,7 @@ from codeaudit.transforms.rules import MOST
 SEEN: Final = "an operand may show whether it is evaluated"
 
 
+@spelled_once
 def find_operands(code: PythonSource) -> Iterator[Site | Refused]:
     """Every `and` and `or`."""
     for node in editable_nodes(code):

@@ -35,8 +35,10 @@ from codeaudit.transforms.python.analysis.knowledge import (
 )
 from codeaudit.transforms.python.analysis.looks import PlainAttributes, QuietFunction, ShownLooks
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
+from codeaudit.transforms.python.analysis.reflection import spells_twice
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
+from codeaudit.transforms.python.order.spelling import TWO_SPELLINGS
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.python.rewriting import SECTION
 from codeaudit.transforms.python.walking import below
@@ -62,12 +64,16 @@ class PythonOrdering(StatementOrdering):
 
     def __init__(self, program: PythonProgram) -> None:
         source = program.source.encode()
-        super().__init__(source, [_bounded(source, block) for block in program.blocks], OBSTACLES)
+        blocks = [_bounded(source, block) for block in program.blocks]
+        self.unclear = any(map(is_movable, blocks)) and spells_twice(program.source)
+        super().__init__(source, list(map(_fixed, blocks)) if self.unclear else blocks, OBSTACLES)
         self.program = program
 
     @property
     def immovable(self) -> str:
         """The reason to count where no block has another legal order."""
+        if self.unclear:
+            return TWO_SPELLINGS
         return SECTION if any(map(is_movable, self.program.blocks)) else super().immovable
 
     def numbers(self, site: int) -> Sequence[int]:
@@ -94,6 +100,11 @@ class PythonOrdering(StatementOrdering):
         except SourceError:
             return None
         return text
+
+
+def _fixed(block: StatementBlock) -> StatementBlock:
+    """The block, in which every statement keeps its place."""
+    return replace(block, predecessors=tuple((1 << number) - 1 for number in range(len(block.statements))))
 
 
 def _bounded(source: bytes, block: StatementBlock) -> StatementBlock:

@@ -14,6 +14,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
 from codeaudit.transforms.python.contexts import editable_nodes
+from codeaudit.transforms.python.expressions.identity import compares_objects
 from codeaudit.transforms.python.layout.lexemes import Lexeme, Literal, comment_inside, token_at
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource
@@ -31,6 +32,7 @@ UNCERTAIN: Final = "value may be no plain text or number"
 ONE_PART: Final = "string is a single field"
 BINDS_STR: Final = "text binds the name of a builtin"
 SAME: Final = "fields are alike"
+SEEN: Final = "a new text may be distinguished from an equal one"
 
 _TEXT_KINDS: Final = frozenset({"str", "bool", "float", "none"})
 _CALLS: Final = {"": "str", "!s": "str", "!r": "repr", "!a": "ascii"}
@@ -176,6 +178,14 @@ def may_wait(code: PythonSource, values: Sequence[ast.expr], plain: Sequence[boo
     )
 
 
+def is_new(texts: Sequence[str], *, of_sum: bool) -> bool:
+    """Whether texts with fields between them certainly make a new object in every form.
+
+    `"a" + s` is `"a"` itself if `s` is empty, `f"{s}"` is `s`, and there is one object of each character.
+    """
+    return sum(map(bool if of_sum else len, texts)) > 1
+
+
 def argument(text: str, node: ast.expr) -> str:
     """The text of a value as an argument or an operand of a call."""
     bare_tuple = isinstance(node, ast.Tuple) and not _enclosed(text)
@@ -211,6 +221,8 @@ def _to_format(code: PythonSource, node: ast.JoinedStr) -> Site | Refused:
         return Refused(ORDER)
     if found.has_comment(code):
         return Refused(COMMENT)
+    if not is_new(_parts(node)[0], of_sum=False) and compares_objects(code, "str"):
+        return Refused(SEEN)
     text = _template(code, node, found)
     if text is None:
         return Refused(DIFFERENT)
@@ -281,6 +293,8 @@ def _to_sums(code: PythonSource) -> Iterator[Site | Refused]:
             yield found
         elif reason := _no_sum(code, found, shadowed):
             yield Refused(reason)
+        elif not is_new(_parts(node)[0], of_sum=True) and compares_objects(code, "str"):
+            yield Refused(SEEN)
         elif (operands := _summands(code, node, found)) is None:
             yield Refused(DIFFERENT)
         else:

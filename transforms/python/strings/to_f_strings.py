@@ -14,6 +14,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.contexts import editable_nodes
+from codeaudit.transforms.python.expressions.identity import compares_objects
 from codeaudit.transforms.python.layout.lexemes import Literal, comment_inside, token_at
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, edit
@@ -24,8 +25,10 @@ from codeaudit.transforms.python.strings.from_f_strings import (
     NESTED,
     NO_FIELD,
     ORDER,
+    SEEN,
     SEVERAL,
     argument,
+    is_new,
     may_wait,
     separated,
     texts_and_fields,
@@ -329,6 +332,9 @@ def _f_string(
     text = str(Literal(f"f{literal.prefix}", literal.quote, body))
     if not _same(literal, parts, text):
         return Refused(DIFFERENT)
+    texts, _ = texts_and_fields(one if isinstance(one, _Slot) else _text(literal, one) for one in parts)
+    if not is_new(texts, of_sum=what == "sum") and compares_objects(code, "str"):
+        return Refused(SEEN)
     patch = Patch(start, end, (separated(code, start, text),))
     return edit(f"{what} -> f-string", code.line(node), patch)
 
@@ -337,10 +343,7 @@ def _same(literal: Literal, parts: Sequence[_Part], text: str) -> bool:
     """Whether the f-string, parsed again, has exactly these texts and fields."""
     try:
         texts, fields = texts_and_fields(
-            _field_node(literal, one)
-            if isinstance(one, _Slot)
-            else _value(literal, one).replace("{{", "{").replace("}}", "}")
-            for one in parts
+            _field_node(literal, one) if isinstance(one, _Slot) else _text(literal, one) for one in parts
         )
         body = parse(f"({text})").body
     except (SyntaxError, ValueError, SourceError):
@@ -358,6 +361,11 @@ def _same(literal: Literal, parts: Sequence[_Part], text: str) -> bool:
 def _value(literal: Literal, body: str) -> str:
     """What a body means between the quotes of a literal."""
     return str(ast.literal_eval(str(Literal(literal.prefix, literal.quote, body))))
+
+
+def _text(literal: Literal, part: str) -> str:
+    """What a text between fields means."""
+    return _value(literal, part).replace("{{", "{").replace("}}", "}")
 
 
 def _field_node(literal: Literal, slot: _Slot) -> ast.FormattedValue:

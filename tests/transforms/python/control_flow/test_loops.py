@@ -3,9 +3,11 @@
 import ast
 import re
 import sys
+from random import Random
 
 import pytest
 
+from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.control_flow import loops
 from codeaudit.transforms.python.control_flow.loops import FOR_TO_WHILE, UNROLL_WHILE, WHILE_TO_WHILE_TRUE
 from codeaudit.transforms.python.rewriting import PythonRule
@@ -104,6 +106,48 @@ def test_the_turns_of_a_counted_loop(case: str) -> None:
     source = f"log = []\n{function(TURNS[case])}"
     applied = agrees(FOR_TO_WHILE, source, "(f(0, 0), log)", "(f(3, 0), log)", "[f(1, 1), log]")
     assert applied or case in ("a large range", "the limit raises"), reasons(FOR_TO_WHILE, source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "k = 1000\nfor i in range(1000, 1002): log.append(i is k)",
+        "k = 1000\nfor i in range(k, k + 2): log.append(k is not i)",
+        "k = 1000\nfor i in range(k, k + 2): log.append(id(i) == id(k))",
+        "k = 1000\nx = []\nfor i in range(k, 1002): x.append(i)\nlog.append([j is k for j in x])",
+    ],
+)
+def test_a_number_that_may_be_told_from_an_equal_one(text: str) -> None:
+    source = f"log = []\n{function(text)}"
+    assert untouched(FOR_TO_WHILE, source)
+    assert reasons(FOR_TO_WHILE, source) == {loops.SEEN}
+
+
+@pytest.mark.parametrize(
+    ("around", "reason"),
+    [
+        ("def same(a, b): return a is b\n", {loops.SEEN}),
+        ("from operator import is_ as same\n", {loops.SEEN}),
+        ("def none(a): return a is None or type(a) is str\n", set()),
+    ],
+)
+def test_a_file_that_may_tell_numbers_apart(around: str, reason: set[str]) -> None:
+    text = function("for i in range(1000, 1002): same(i, a)")
+    found = FOR_TO_WHILE.within(around + text).propose(text, Random(0))
+    assert (found == Refused(loops.SEEN)) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for i in range(3): log.append(i is a)",
+        "for i in range(256, 258): log.append(i is a)",
+        "k = 1000\nfor i in range(k, 1002): log.append(a is None or type(i) is int or i is True)",
+    ],
+)
+def test_numbers_that_nobody_tells_apart(text: str) -> None:
+    source = f"log = []\n{function(text)}"
+    assert agrees(FOR_TO_WHILE, source, "(f(0, 0), log)", "(f(256, 0), log)")
 
 
 def test_values_sent_into_a_loop() -> None:

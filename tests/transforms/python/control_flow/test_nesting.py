@@ -44,6 +44,19 @@ BEFORE_AFTER: dict[str, tuple[PythonRule, str, tuple[str, ...]]] = {
             "        # three\n# four\nreturn 1",
         ),
     ),
+    "tuples": (
+        SPLIT_WITH,
+        "with (a, b), ((b, a)), (a, b) as x: log.append(1)",
+        (
+            "with ((a, b)):\n    with ((b, a)), (a, b) as x: log.append(1)",
+            "with (a, b), ((b, a)):\n    with (a, b) as x: log.append(1)",
+        ),
+    ),
+    "a tuple of one or none": (
+        SPLIT_WITH,
+        "with (a,), (): log.append(1)",
+        ("with ((a,)):\n    with (()): log.append(1)",),
+    ),
     "three items": (
         SPLIT_WITH,
         "with a, b as x, M('c') as x[0]:\n    log.append(x)\n    raise KeyError(0)",

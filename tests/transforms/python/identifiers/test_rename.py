@@ -485,13 +485,51 @@ def test_a_parameter_that_is_passed_by_name_is_kept(source: str, name: str, reas
         ("def f():\n    def g(a): return a\n    return g(1) + g(*h)\n", "a"),
         ("def f():\n    @wraps(h)\n    def g(*a): return h(*a)\n    return g\n", "a"),
         ("def f(xs): return sorted(xs, key=lambda a: -a)\n", "a"),
-        ("def f(xs): return xs.sort(key=lambda a: -a)\n", "a"),
+        ("def f(b):\n    xs = [b]\n    xs.sort(key=lambda a: -a)\n    return xs\n", "a"),
+        ("def f(xs): return functools.reduce(lambda a, b: a + b, xs)\n", "a"),
         ("def f(xs): return map(lambda a: -a, xs)\n", "a"),
         ("def f(): return (lambda a: a)(1)\n", "a"),
     ],
 )
 def test_a_parameter_that_is_passed_by_position_is_renamed(source: str, name: str) -> None:
     assert rename(source, {name: "v"}, BOTH) != source
+
+
+@pytest.mark.parametrize(
+    ("source", "call"),
+    [
+        ("def f(xs): return xs.sort(key=lambda a: -a)\n", "f(Asking())"),
+        ("def f(map): return map(lambda a: -a, [1])\n", "f(ask)"),
+        ("def f(g):\n    map = g\n    return map(lambda a: -a, [1])\n", "f(ask)"),
+        ("def f(g):\n    global map\n    map = g\n    return map(lambda a: -a, [1])\n", "f(ask)"),
+        ("def f(g):\n    globals()['map'] = g\n    return map(lambda a: -a, [1])\n", "f(ask)"),
+        (
+            "def f(g):\n    def sorted(x, key): return g(key)\n    return sorted(0, key=lambda a: -a)\n",
+            "f(ask)",
+        ),
+        ("def f(min): return [min(0, key=lambda a: -a) for _ in '1']\n", "f(lambda x, key: ask(key))"),
+        ("def f(functools): return functools.reduce(lambda a: -a, [1])\n", "f(Asking())"),
+        ("def f(xs): return reduce(lambda a: -a, xs)\n", "f([1])"),
+        ("def f(xs): return groupby(xs, key=lambda a: -a)\n", "f([1])"),
+    ],
+)
+def test_the_callee_of_a_lambda_may_be_another(source: str, call: str) -> None:
+    """It passes by name, so a new name would be an error."""
+    helpers = """
+def ask(key, *_): return key(a=2)
+def reduce(key, _): return ask(key)
+def groupby(_, key): return ask(key)
+class Asking:
+    sort = staticmethod(ask)
+    reduce = staticmethod(ask)
+"""
+    space: dict[str, object] = {}
+    exec(helpers + source, space)
+    assert eval(call, space) in (-2, [-2])
+    assert moves(source, {"a": "v"}) == ()
+    scopes = resolve(source)
+    (parameter,) = (one for one in scopes.bindings if one.name == "a")
+    assert RenameGuard(scopes).obstacle(parameter) == "nested function called out of sight"
 
 
 def test_a_function_without_a_renamable_parameter_is_refused_with_the_reason() -> None:

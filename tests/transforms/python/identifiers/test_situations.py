@@ -239,6 +239,7 @@ REFUSED = {
     "exec": "exec('x = 2')",
     "sys._getframe": "sys._getframe().f_locals['x']",
     "inspect.stack": "inspect.stack()[0].frame",
+    "super by another name": "(lambda call: call())(super)",
     "co_varnames": "f.__code__.co_varnames",
     "co_freevars": "(lambda: x).__code__.co_freevars",
     "order of __closure__": "(lambda: (x, a)).__closure__",

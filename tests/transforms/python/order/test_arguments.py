@@ -135,6 +135,77 @@ def test_keywords_refused(text: str, reason: str) -> None:
     assert reasons(REORDER_KEYWORDS, text) == {reason}
 
 
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        "def f(a, b): return a, b\nglobals()['f'] = seen",
+        "def f(a, b): return a, b\nvars(sys.modules[__name__])['f'] = seen",
+        "def f(a, b): return a, b\nexec('f = seen')",
+        "def f(a, b): return a, b\nmodule.f = seen",
+        "def f(a, b): return a, b\nsetattr(module, 'f', seen)",
+        "def f(a, b): return a, b\nf.__code__ = seen.__code__",
+        "def f(a, b): return a, b\npatch('f', seen)",
+        "def f(a, b): return a, b\nmock.patch.object(module, 'f', seen)",
+        "def f(a, b): return a, b\nmock.patch(target='f', new=seen)",
+        "def f(a, b): return a, b\nput = setattr\nput(module, 'f', seen)",
+        "def f(a, b): return a, b\nfrom builtins import setattr as put\nput(module, 'f', seen)",
+        "def f(a, b): return a, b\nfrom sys import modules\nput(modules, 'f', seen)",
+        "def f(a, b): return a, b\nbuiltins.globals()['f'] = seen",
+        "class f:\n    def __init__(self, a, b): pass\nsetattr(f, '__init__', seen)",
+        "class f:\n    def __init__(self, a, b): pass\ntype.__setattr__(f, '__init__', seen)",
+        "class f:\n    def __init__(self, a, b): pass\nf.__new__ = seen",
+    ],
+)
+def test_a_function_of_the_text_that_is_replaced(replaced: str) -> None:
+    text = f"def seen(*_, **named): return list(named)\n{replaced}\ndef g(): return f(a=1, b=2)\n"
+    assert untouched(REORDER_KEYWORDS, text)
+    assert reasons(REORDER_KEYWORDS, text) == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [
+        "import json\njson.dumps = seen",
+        "import json as j\nj.dumps = seen",
+        "import json\nsetattr(json, name, seen)",
+        "import json\npatch('json.dumps', seen)",
+        "import json\nfrom tools import *",
+        "import json\nsys.modules['json'] = module",
+        "import builtins\nbuiltins.print = seen",
+        "__builtins__['print'] = seen",
+        "globals()['print'] = seen",
+    ],
+)
+def test_a_known_function_that_is_replaced(replaced: str) -> None:
+    called = "print(sep='', end='')" if "json" not in replaced else "json.dumps(1, indent=1, skipkeys=True)"
+    text = f"{replaced}\ndef g(): return {called.replace('json', 'j' if ' as j' in replaced else 'json')}\n"
+    assert untouched(REORDER_KEYWORDS, text)
+    assert reasons(REORDER_KEYWORDS, text) == {UNKNOWN}
+
+
+def test_other_names_may_be_replaced() -> None:
+    text = """\
+class C:
+    def __init__(self, **named):
+        self.size = 0
+        for name, value in named.items():
+            setattr(self, name, value)
+def f(a, b): return a, b
+def g(): return f(a=1, b=2)
+"""
+    assert agrees(REORDER_KEYWORDS, text, "g()") == 1
+
+
+def test_a_private_name_in_a_class_is_another_one() -> None:
+    text = """\
+def __f(a, b): return a, b
+_C__f = lambda **named: list(named)
+class C:
+    def g(self): return __f(a=1, b=2)
+"""
+    assert untouched(REORDER_KEYWORDS, text)
+
+
 def test_the_order_of_effects_is_kept() -> None:
     text = LOG + "def f(a, b, c): return a, b, c\ndef g(x): return f(a=x, b=note(2), c=-1), log\n"
     assert agrees(REORDER_KEYWORDS, text, "g(1)") == 5

@@ -6,6 +6,7 @@ from codeaudit.transforms.python.order.assignments import (
     COMMENT,
     EFFECTS,
     REORDER_GLOBALS,
+    REORDER_TARGETS,
     TARGETS,
     TUPLE_ASSIGNMENTS,
 )
@@ -92,6 +93,54 @@ def f(x):
     return a, b
 """
     assert agrees(TUPLE_ASSIGNMENTS, text, "f(0)", "f(1)") == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self, s = other, super()\n        return s.me",
+        "self = other\n        s = super()\n        return s.me",
+        "a, self, s = 1, other, super()\n        return s.me",
+        "self, s = other, [super()][0]\n        return s.me",
+        "nonlocal __class__\n        __class__, s = object, super()\n        return type(s.__init__)",
+    ],
+)
+def test_super_reads_the_first_parameter(body: str) -> None:
+    text = f"""\
+class B:
+    @property
+    def me(self): return self.n
+class C(B):
+    def __init__(self, n): self.n = n
+    def f(self, other):
+        {body}
+"""
+    assert untouched(TUPLE_ASSIGNMENTS, text)
+    assert EFFECTS in reasons(TUPLE_ASSIGNMENTS, text)
+
+
+def test_super_beside_other_variables() -> None:
+    text = """\
+class C:
+    def f(self):
+        a, s = 1, super()
+        return a, s.__init__()
+"""
+    assert agrees(TUPLE_ASSIGNMENTS, text, "C().f()") == 1
+
+
+def test_targets_of_super_read_the_first_parameter() -> None:
+    text = """\
+class B:
+    @property
+    def me(self): return self.__dict__
+class C(B):
+    def f(self, other):
+        self = super().me["n"] = other
+        return vars(self)
+"""
+    assert untouched(REORDER_TARGETS, text)
+    assert reasons(REORDER_TARGETS, text) == {EFFECTS}
 
 
 def test_dropped_values_are_finalised_in_order() -> None:

@@ -137,6 +137,44 @@ def test_a_name_of_a_builtin_that_is_bound() -> None:
     assert reasons(F_STRING_TO_CONCAT, source) == {from_f_strings.BINDS_STR}
 
 
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (CONCAT_TO_F_STRING, "'prefix' + a"),
+        (CONCAT_TO_F_STRING, "'pre' + 'fix' + a"),
+        (CONCAT_TO_F_STRING, "a + 'prefix' + ''"),
+        (F_STRING_TO_CONCAT, "f'prefix{a}'"),
+        (F_STRING_TO_CONCAT, "f'{c}{a}'"),
+        (F_STRING_TO_FORMAT, "f'{c}'"),
+        (F_STRING_TO_FORMAT, "f'{a}p'"),
+        (FORMAT_TO_F_STRING, "'{}'.format(c)"),
+        (PERCENT_TO_F_STRING, "'%s' % (c,)"),
+        (PERCENT_TO_F_STRING, "'%%%s' % (c,)"),
+    ],
+)
+@pytest.mark.parametrize("shown", ["b is c", "id(b) == id(c)", "[b is d for d in (c, 'p')]"])
+def test_a_text_that_may_be_told_from_an_equal_one(rule: PythonRule, text: str, shown: str) -> None:
+    source = f"def f():\n    a = ''; c = 'prefix'\n    b = {text}\n    return {shown}\n"
+    assert untouched(rule, source)
+    assert reasons(rule, source) == {from_f_strings.SEEN}
+    assert not untouched(rule, source.replace(shown, "b == c or b is None"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (CONCAT_TO_F_STRING, "'<' + a + '>'"),
+        (F_STRING_TO_CONCAT, "f'<{a}>'"),
+        (F_STRING_TO_FORMAT, "f'pre{a}'"),
+        (FORMAT_TO_F_STRING, "'pre{}'.format(a)"),
+        (PERCENT_TO_F_STRING, "'pre%s' % (a,)"),
+    ],
+)
+def test_a_text_that_is_new_in_every_form(rule: PythonRule, text: str) -> None:
+    source = f"def f():\n    a = ''; c = '<>'\n    b = {text}\n    return b, b is c, b is a, b is 'pre'\n"
+    assert agrees(rule, source, "f()")
+
+
 def test_words_stay_apart() -> None:
     source = "def f(a):\n    return 0 if a is None else'%s' % (a,)\n"
     assert variants(PERCENT_TO_F_STRING, source) == {"def f(a):\n    return 0 if a is None else f'{a!s}'\n"}

@@ -1,0 +1,29 @@
+"""Texts that spell one name in two ways.
+
+Inside `class C`, the compiler takes `__x` for `_C__x`, so that `self.__x = 1` and `self._C__x = 2` bind one
+attribute. The rules of this family compare names as they are spelled.
+"""
+
+from collections.abc import Iterator
+from functools import wraps
+from typing import Final
+
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.python.analysis.reflection import spells_twice
+from codeaudit.transforms.python.rewriting import Finder
+from codeaudit.transforms.python.source import PythonSource
+
+TWO_SPELLINGS: Final = "a private name is spelled in two ways"
+
+
+def spelled_once(find: Finder) -> Finder:
+    """The same `find`, which refuses its sites in a text that may spell one name in two ways."""
+
+    @wraps(find)
+    def checked(code: PythonSource) -> Iterator[Site | Refused]:
+        for found in find(code):
+            twice = isinstance(found, Site) and spells_twice(code.text)
+            yield Refused(TWO_SPELLINGS) if twice else found
+
+    return checked
