@@ -151,6 +151,7 @@ def _is_one(text: str, wrapper: str) -> bool:
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
+COMPACT: Final = "compact constructor of a record"
 
 INSERTED: Final = ("String", "StringBuilder", "Exception")
 """Names of types that transforms insert into methods."""

@@ -5,6 +5,7 @@ sites with it. The functions below it build patches that keep the author's text 
 precedence needs them.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -15,7 +16,8 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
-from codeaudit.transforms.java.analysis.types import Types, varies
+from codeaudit.transforms.java.analysis.surroundings import in_own_class
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, Types, varies
 from codeaudit.transforms.java.files import ESCAPED, REBOUND, escaped
 from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
 from codeaudit.transforms.patches import HARD, Part, Patch, Site, Span, patched
@@ -55,6 +57,8 @@ _ANY_FITS: Final = frozenset(
 """Kinds of nodes in which an expression of any precedence needs no parentheses."""
 
 COMMENT: Final = "comment between the parts"
+OTHER_MEANING: Final = "a type may mean another one at this place"
+_WORD: Final = re.compile(r"[\w$]+")
 
 
 class JavaSource:
@@ -74,11 +78,8 @@ class JavaSource:
         if "\0" in source:  # patches mark hard line breaks with it
             return "zero character in the text"
         # `class String {}` in the method: then no rule knows what `String` means.
-        declared = {self.text(node.part("name")) for node in self.unit.walk() if node.kind in TYPES}
-        declared |= {
-            self.text(node.children[-1]) for node in self.unit.walk() if node.kind == "type_parameter"
-            and node.children[-1].kind == "type_identifier"
-        }  # fmt: skip
+        own = self.unit.first("type_parameters")
+        declared = self._inner_types | (self._declared_types(own) if own is not None else frozenset())
         return REBOUND if declared & KNOWN_TYPES else None
 
     # Text
@@ -137,7 +138,11 @@ class JavaSource:
     # Names
 
     def fresh(self, *stems: str) -> Iterator[str]:
-        """Names that occur nowhere in the text: the stems, then the stems with numbers. Endless."""
+        """Names that occur nowhere in the text: the stems, then the stems with numbers. Endless.
+
+        In a compact constructor the components of the record are known, too, and they stand outside of the
+        text: it gets no new names (`COMPACT`).
+        """
         text = self.source.decode()
         for number in count():
             for stem in stems:
@@ -148,6 +153,11 @@ class JavaSource:
     def binding(self, node: Node) -> JavaBinding | None:
         """The variable that an identifier names; `None` for other nodes and other names."""
         return self.scopes.binding(node)
+
+    @property
+    def compact(self) -> bool:
+        """Whether it is a compact constructor, in which names are known that the text does not show."""
+        return self.unit.kind == "compact_constructor_declaration"
 
     def names(self, node: Node) -> frozenset[str]:
         """Every word in a part of the text that may be a variable, a method or a type."""
@@ -163,6 +173,30 @@ class JavaSource:
     def type(self, node: Node) -> str | None:
         """The static type of an expression; `None` if the text does not determine it."""
         return self.types.of(node)
+
+    @cached_property
+    def _inner_types(self) -> frozenset[str]:
+        """The names of the types that parts of the method declare: local classes, and type parameters."""
+        own = self.unit.first("type_parameters")
+        parts = [child for child in self.unit.children if child is not own]
+        return frozenset().union(*map(self._declared_types, parts))
+
+    def _declared_types(self, node: Node) -> frozenset[str]:
+        """The names of the types and type parameters that a part of the text declares."""
+        declared = (inner for inner in node.walk() if inner.kind in TYPES or inner.kind == "type_parameter")
+        names = (inner.child("name") or inner.first("type_identifier") for inner in declared)
+        return frozenset(self.text(name) for name in names if name is not None)
+
+    def means_same(self, kind: str, place: Node) -> bool:
+        """Whether a type that is spelt somewhere in the method may be written at this place, too.
+
+        A local class or a type parameter may hide another type of its name, and so may a type that a class in
+        the method inherits.
+        """
+        words = set(_WORD.findall(kind))
+        if words & self._inner_types:
+            return False
+        return words <= PRIMITIVE | KNOWN_TYPES or in_own_class(place, self.unit)
 
     def varies(self, node: Node) -> bool:
         """Whether an expression is certainly not a constant expression (JLS 15.29)."""

@@ -4,7 +4,7 @@ The scope of pattern variables depends on it, and the order of statements: javac
 answer is `None` if the text does not show it: a condition may be a constant, or a switch may name every case.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from codeaudit.transforms.java.parsing import CALLABLES, Node, ParsedJava
@@ -16,6 +16,14 @@ _VARYING: Final = frozenset(
      "array_access", "assignment_expression", "update_expression", "this"}
 )  # fmt: skip
 """Kinds of nodes that never occur in a constant expression."""
+_MATCHING: Final = frozenset({"pattern", "record_pattern", "guard"})
+"""Parts of a label that are no constants."""
+_PLAIN_LABELS: Final = frozenset(
+    {"identifier", "decimal_integer_literal", "hex_integer_literal", "octal_integer_literal",
+     "binary_integer_literal", "character_literal", "string_literal", "unary_expression",
+     "binary_expression", "parenthesized_expression", "cast_expression", "ternary_expression"}
+)  # fmt: skip
+"""Labels that any `switch` may have. `null`, a pattern and `Type.CONSTANT` may make it name every case."""
 
 
 def completes(node: Node, reading: ParsedJava) -> bool | None:
@@ -34,9 +42,7 @@ def completes(node: Node, reading: ParsedJava) -> bool | None:
         case "while_statement" | "do_statement" | "for_statement":
             return _loop(node, reading)
         case "labeled_statement":
-            if breaks(node, reading):
-                return True
-            return completes(node.children[-1], reading)
+            return _any((_left(node, reading), completes(node.children[-1], reading)))
         case "synchronized_statement":
             return completes(node.children[-1], reading)
         case "switch_expression":
@@ -47,8 +53,38 @@ def completes(node: Node, reading: ParsedJava) -> bool | None:
             return True
 
 
+def names_constant(label: Node) -> bool:
+    """Whether a label of a `switch` names something that may be a constant of an enum: `A` or `E.A`."""
+    pending = [child for child in label.children if child.kind not in _MATCHING]
+    return any(inner.kind == "identifier" for child in pending for inner in child.walk())
+
+
 def breaks(statement: Node, reading: ParsedJava) -> bool:
-    """Whether a `break` in a statement leaves it: one without a label, or with one of its labels."""
+    """Whether a `break` in a statement aims behind it: one without a label, or with one of its labels."""
+    return next(_breaks(statement, reading), None) is not None
+
+
+def _left(statement: Node, reading: ParsedJava) -> bool | None:
+    """Whether a `break` leaves a statement: no `finally` on its way must keep it from that (JLS 14.15)."""
+    return _any(_gets_out(node, statement, reading) for node in _breaks(statement, reading))
+
+
+def _gets_out(node: Node, statement: Node, reading: ParsedJava) -> bool | None:
+    found: bool | None = True
+    for above in node.ancestors():
+        if above is statement:
+            break
+        last = above.first("finally_clause")
+        if last is not None and last.start > node.start:
+            finishes = completes(last.children[-1], reading)
+            if finishes is False:
+                return False
+            found = found and finishes
+    return found
+
+
+def _breaks(statement: Node, reading: ParsedJava) -> Iterator[Node]:
+    """The `break` statements in a statement that aim behind it."""
     labels: set[str] = set()
     above: Node | None = statement
     if statement.kind == "labeled_statement":
@@ -60,11 +96,10 @@ def breaks(statement: Node, reading: ParsedJava) -> bool:
         node, bare = pending.pop()
         if node.kind == "break_statement":
             if (bare and not node.children) or (node.children and reading.text(node.children[0]) in labels):
-                return True
+                yield node
         elif node.kind not in NESTED:
             inside = bare and node.kind not in LOOPS and node.kind != "switch_expression"
             pending += [(child, inside) for child in node.children]
-    return False
 
 
 def constant(node: Node | None, reading: ParsedJava) -> bool | None:
@@ -84,14 +119,15 @@ def constant(node: Node | None, reading: ParsedJava) -> bool | None:
 
 def _loop(node: Node, reading: ParsedJava) -> bool | None:
     """Whether control leaves a loop other than a `for` over values; a `break` leaves any."""
-    if breaks(node, reading):
+    left = _left(node, reading)
+    if left:
         return True
     body = node.child("body")
     # A `continue` may reach the condition of a `do` whose body does not complete.
     if node.kind == "do_statement" and body and completes(body, reading) is not True:
         return None
     always = constant(node.child("condition"), reading)
-    return None if always is None else not always
+    return _any((left, None if always is None else not always))
 
 
 def _sequence(statements: Iterable[Node], reading: ParsedJava) -> bool | None:
@@ -118,19 +154,22 @@ def _any(results: Iterable[bool | None]) -> bool | None:
 
 def _switch(node: Node, reading: ParsedJava) -> bool | None:
     """Whether a `switch` completes: by a `break`, without a matching label, or at its end."""
-    if breaks(node, reading):
+    left = _left(node, reading)
+    if left:
         return True
     body = node.child("body")
     parts = body.children if body else []
     labels = [label for part in parts for label in part.children if label.kind == "switch_label"]
     if not any(label.has("default") or _says_default(label, reading) for label in labels):
-        # Without a default control falls out, unless arrows or patterns make it name every case.
-        patterns = any(inner.kind == "pattern" for label in labels for inner in label.children)
-        return None if patterns or any(part.kind == "switch_rule" for part in parts) else True
+        # Without a default control falls out, unless it may have to name every case (JLS 14.11.2).
+        plain = all(inner.kind in _PLAIN_LABELS for label in labels for inner in label.children)
+        arrows = any(part.kind == "switch_rule" for part in parts)
+        return _any((left, True if plain and not arrows else None))
     if parts[-1].kind == "switch_rule":
-        return _any(completes(part.children[-1], reading) for part in parts)
+        return _any((left, *(completes(part.children[-1], reading) for part in parts)))
     # Control falls from group to group, so only the last one counts.
-    return _sequence([child for child in parts[-1].children if child.kind != "switch_label"], reading)
+    last = [child for child in parts[-1].children if child.kind != "switch_label"]
+    return _any((left, _sequence(last, reading)))
 
 
 def _says_default(label: Node, reading: ParsedJava) -> bool:

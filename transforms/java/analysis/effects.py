@@ -15,7 +15,9 @@ The relation is sound under these assumptions, which are part of the promise of 
    `lib.Base` declares a class `Math`. A name that begins with an upper-case letter and stands before a dot is
    a class unless the method declares it, one that begins with a lower-case letter a variable.
 3. Reading or storing a field that is named alone, or behind `this` or `super`, runs no code, because the
-   class that declares the field is initialised already.
+   class that declares the field is initialised already. Where the file is not known: such a field that the
+   class inherits from a generic class holds an object of its type, because no unchecked cast has put another
+   one there.
 4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
 5. Loops end. The following do not count as effects: VirtualMachineError and similar errors, the text that
    Java generates for a NullPointerException if the code was compiled without names of variables, line numbers
@@ -39,7 +41,7 @@ from collections.abc import Callable
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
-from codeaudit.transforms.java.analysis.facts import OBJECT, UNKNOWN, Facts, Value
+from codeaudit.transforms.java.analysis.facts import OBJECT, OWN, UNKNOWN, Facts, Value
 from codeaudit.transforms.java.analysis.library import (
     BOXES,
     BUILDERS,
@@ -48,6 +50,7 @@ from codeaudit.transforms.java.analysis.library import (
     FIELDLESS,
     FLOATS,
     ITERABLE,
+    KNOWN_TYPES,
     NEW,
     OF_LOCALE,
     PLAIN,
@@ -61,6 +64,7 @@ from codeaudit.transforms.java.analysis.library import (
     overloads,
 )
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
+from codeaudit.transforms.java.analysis.surroundings import in_own_class
 from codeaudit.transforms.java.parsing import Node
 
 CONTAINERS: Final = "{}"
@@ -180,13 +184,16 @@ class JavaEffectCollector:
         self.number(self.visit(node))
 
     def stored(self, target: Value, value: Value) -> None:
-        """Record that a value is stored to a typed place; it may be unboxed if only one side may be
-        primitive.
+        """Record that a value is stored to a typed place, which may raise.
+
+        It is unboxed if only one side is primitive. And where an argument of a type says what type it has, as
+        in `String s = map.get(key)`, Java casts it.
         """
-        if value.type in PRIMITIVES or value.type == "null":
-            return
-        maybe_primitive = target.type is None or target.type in PRIMITIVES
-        if maybe_primitive and (value.type is None or value.type in BOXES):
+        if value.type is None:
+            maybe_primitive = target.type is None or target.type in PRIMITIVES
+            if maybe_primitive or not (value.uncast or target.type == "Object"):
+                self.flags |= RAISES
+        elif value.type in BOXES and (target.type is None or target.type in PRIMITIVES):
             self.number(value)
 
     def _identifier(self, node: Node) -> Value:
@@ -305,6 +312,8 @@ class JavaEffectCollector:
         first, second = (self.visit(part) for part in parts)
         sure = first.sure and second.sure
         if first.type == second.type:
+            if first.type is None:
+                self.flags |= RAISES  # they may be numbers of two types, which are unboxed
             return Value(first.type, sure)
         kinds = {first.type, second.type}
         if kinds & PRIMITIVES and "null" not in kinds:
@@ -318,7 +327,8 @@ class JavaEffectCollector:
             self.number(second)
         if "null" in kinds and not kinds & PRIMITIVES:
             return Value((kinds - {"null"}).pop(), sure=False)
-        return Value(None, sure)
+        # Of two objects of known types, of which one is no box, the result is never unboxed.
+        return Value(None if None in kinds or kinds <= BOXES.keys() else OWN, sure)
 
     def _instanceof_expression(self, node: Node) -> Value:
         self.visit(node.children[0])
@@ -343,9 +353,19 @@ class JavaEffectCollector:
         if value.type in PRIMITIVES:
             return Value(kind, sure=True)
         # A cast of a reference to another class than its own may raise.
-        if value.type != "null" and (kind is None or (value.type != kind and kind != "Object")):
+        if value.type != "null" and not (kind == "Object" or self._is_own_type(node, kind, value)):
             self.flags |= RAISES
         return Value(kind, value.sure)
+
+    def _is_own_type(self, node: Node, kind: str | None, value: Value) -> bool:
+        """Whether a value certainly is of the type of this name that is meant here.
+
+        A type that the method declares may hide another one of its name, and so may one that a class in the
+        method inherits.
+        """
+        if kind is None or kind != value.type or OWN in kind:
+            return False
+        return kind in KNOWN_TYPES or in_own_class(node, self.facts.scopes.unit)
 
     # ── fields and arrays ────────────────────────────────────────────────────────────────────────────
 
@@ -583,6 +603,7 @@ class JavaEffectCollector:
             for value, parameter in zip(values, method.parameters, strict=True):
                 if not value.sure and not parameter.nullable:
                     self.flags |= RAISES
+                self.stored(Value("Object" if parameter.type == "any" else parameter.type), value)
                 # The methods of a foreign object may do anything.
                 if parameter.type in _LOOKED_INTO and value.type not in PLAIN:
                     self.flags |= ANYTHING

@@ -10,9 +10,17 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PLAIN, PRIMITIVES, overloads
+from codeaudit.transforms.java.analysis.library import (
+    CONTENTS,
+    ITERABLE,
+    KNOWN_TYPES,
+    PLAIN,
+    PRIMITIVES,
+    overloads,
+)
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, in_own_class
+from codeaudit.transforms.java.analysis.types import plainly_written
 from codeaudit.transforms.java.parsing import TYPES, Node
 
 _NEVER_NULL: Final = frozenset(
@@ -32,6 +40,8 @@ class Value(NamedTuple):
     """
     sure: bool = False
     """Whether the value is certainly not null."""
+    uncast: bool = False
+    """Whether it is that of a field which no type argument gives its type, so Java does not cast it."""
 
 
 UNKNOWN: Final = Value()
@@ -129,11 +139,16 @@ class Facts:
 
     def field(self, node: Node, name: str, *, here: bool = False) -> Value:
         """The facts about a field that is named at a node: alone, or behind `this` with `here`."""
-        known = self.own(node)
-        if known is None:
+        if not in_own_class(node, self.scopes.unit):
             return UNKNOWN
-        kind = known.fields.get(name) if here else known.field(name)
-        return Value(kind, kind in PRIMITIVES)
+        known = self._own
+        if known is None:
+            return Value(uncast=True)  # assumed
+        if here:
+            kind, declared = known.fields.get(name), name in known.fields
+        else:
+            kind, declared = known.field(name), known.declares(name)
+        return Value(kind, kind in PRIMITIVES, declared)
 
     def class_name(self, node: Node) -> str | None:
         """The name of the class that an expression looks like: no variable, first letter in upper case."""
@@ -156,9 +171,11 @@ class Facts:
                 node = next((one for one in node.children if not one.kind.endswith("annotation")), None)
         if node is None:
             return None
-        name = self.text(node)
-        # `java.lang.Integer` is unboxed like `Integer`, but the tables hold simple names: unknown is safe.
-        if name == "var" or name.startswith("java.lang."):
+        name = plainly_written(self.reading, node)
+        if name is None or name == "var":
+            return None
+        # Elsewhere in the method the name of a type that the method declares may mean the JDK's.
+        if name in self.types and name in KNOWN_TYPES:
             return None
         return name + OWN * (name in self.types) + "[]" * extra
 

@@ -191,7 +191,7 @@ STATIC: Final[Mapping[str, Methods]] = {
     "String": _methods(
         "valueOf(Object?):String valueOf(char[]):String valueOf(boolean|char|int|long|float|double):String",
     ),
-    "Collections": _methods("emptyList():* emptyMap():* emptySet():*"),
+    "Collections": _methods("emptyList():List emptyMap():Map emptySet():Set"),
 }
 """Static methods that only compute."""
 
@@ -315,7 +315,7 @@ _FIELDLESS: Final = """
     Object Runnable Comparable Iterable AutoCloseable Closeable Cloneable Appendable CharSequence Readable
     Serializable Flushable
     Callable Comparator Iterator ListIterator Enumeration Map.Entry Collection List Set Map Queue Deque
-    SortedMap SortedSet NavigableMap NavigableSet Spliterator.OfInt PrimitiveIterator.OfInt
+    SortedMap SortedSet NavigableMap NavigableSet PrimitiveIterator.OfInt
     PrivilegedAction PrivilegedExceptionAction
     Function BiFunction Predicate BiPredicate Supplier Consumer BiConsumer UnaryOperator BinaryOperator
     IntFunction IntPredicate IntSupplier IntConsumer IntUnaryOperator IntBinaryOperator ToIntFunction

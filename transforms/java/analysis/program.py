@@ -38,7 +38,7 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.completion import LOOPS, completes
+from codeaudit.transforms.java.analysis.completion import LOOPS, completes, names_constant
 from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
@@ -330,7 +330,9 @@ class JavaProgramBuilder:
         binding = self.facts.binding(node.part("name"))
         if binding is not None:
             reading.declare(binding, inner=True)
-            reading.stored(self.facts.known(binding), items)
+        # A variable `_` has no binding, but what it is given is converted, too.
+        kind = self.facts.type_of(node.child("type"), node.child("dimensions"))
+        reading.stored(Value(kind), items)
 
     def _switch(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
         reading = self._reading(place)
@@ -381,7 +383,7 @@ class JavaProgramBuilder:
         The first `switch` on an enum initialises all enums that any `switch` of the class selects by, before
         it looks at the value, which may be null: javac keeps their numbers in one class.
         """
-        return any(child.kind == "identifier" for label in labels for child in label.children)
+        return any(names_constant(label) for label in labels)
 
     def _constant(self, reading: JavaEffectCollector, name: str) -> None:
         """Collect a constant in a label, which may be a variable of the method."""
@@ -469,8 +471,12 @@ class JavaProgramBuilder:
             case "expression_statement":
                 reading.visit(node.children[0])
             case "return_statement":
+                unit = self.facts.scopes.unit
                 for child in node.children:
-                    reading.visit(child)
+                    found = reading.visit(child)
+                    if not place.nested:  # the result is converted to the type of the method
+                        kind = self.facts.type_of(unit.child("type"), unit.child("dimensions"))
+                        reading.stored(Value(kind), found)
                 reading.flags |= ENDS_CALL
             case "throw_statement":
                 if not reading.visit(node.children[0]).sure:
@@ -501,18 +507,20 @@ class JavaProgramBuilder:
                 continue
             binding = self.facts.binding(child.children[0])
             value = child.child("value")
-            known = Value() if binding is None else self.facts.known(binding)
+            # As it is written, because a variable `_` has no binding.
+            written = node.part("type")
+            kind = self.facts.type_of(written, child.child("dimensions"))
             if binding is not None:
                 reading.declare(binding, inner=inner)
             if value is None:
                 continue
             if value.kind == "array_initializer":
-                reading.array(value, known.type)
+                reading.array(value, kind)
             else:
                 found = reading.visit(value)
-                # The type of `var` is that of its value.
-                if known.type is not None:
-                    reading.stored(known, found)
+                # The type of `var` is that of its value; to an unknown one Java may cast it.
+                if self.facts.text(written) != "var" or not (found.type or found.uncast):
+                    reading.stored(Value(kind), found)
 
     def _target(self, node: Node) -> int:
         """The first byte of the statement that a `break` or `continue` leaves."""

@@ -18,7 +18,7 @@ Names that are not variables have no occurrences: methods, types, elements of an
 dot.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -26,7 +26,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import breaks, completes
 from codeaudit.transforms.java.analysis.library import FIELDLESS
-from codeaudit.transforms.java.parsing import Node, ParsedJava, only_callable, read
+from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
 from codeaudit.transforms.patches import Edit, splice
 
 View: TypeAlias = Literal[
@@ -182,10 +182,13 @@ _Introduced: TypeAlias = tuple[list[JavaBinding], list[JavaBinding]]
 class _Frame:
     """The names that are known in one region of the text, while the walk is inside it."""
 
-    __slots__ = ("fields", "names", "opaque", "until")
+    __slots__ = ("fields", "names", "opaque", "types", "until")
 
     def __init__(self, until: int, *, fields: bool = False, opaque: bool = False) -> None:
         self.names: dict[str, JavaBinding] = {}
+        self.types: dict[str, _Frame | None] = {}
+        """The bodies of the classes that the region declares; `None` for one that is not read yet, or that it
+        inherits."""
         self.until = until
         self.fields = fields
         """Whether the region is a class body."""
@@ -207,7 +210,6 @@ class _ScopeWalk:
         self.slots: list[int] = []
         self.spans: list[tuple[int, int]] = []
         self.types: set[str] = set()
-        self.classes: dict[str, tuple[dict[str, JavaBinding], bool]] = {}
         self.depth = 0
         self.deepest = 0
 
@@ -524,12 +526,16 @@ class _ScopeWalk:
         frame = _Frame(node.end, fields=True)
         # A supertype in the text shows its fields; a known one of the JDK has none; others may have any.
         for kind in above:
-            seen = self.classes.get(self.simple(kind))
-            if seen:
-                frame.names.update(seen[0])
-                frame.opaque = frame.opaque or seen[1]
-            elif self.simple(kind) not in FIELDLESS:
-                frame.opaque = True
+            known, shown = self.declared_class(self.simple(kind))
+            frame.opaque = frame.opaque or not known
+            if shown:
+                # Private fields are not inherited (JLS 8.2).
+                frame.names.update((one, found) for one, found in shown.names.items() if not _private(found))
+                frame.types.update(dict.fromkeys(shown.types))
+                frame.opaque = frame.opaque or shown.opaque
+        if name:
+            self.frames[-1].types[name] = frame
+        frame.types.update(dict.fromkeys(self.member_types(node)))
         self.frames.append(frame)
         for component in components:
             declarator = component.first("variable_declarator")
@@ -537,11 +543,28 @@ class _ScopeWalk:
             if label:
                 self.declare(label, "field", component)
         self.fields(node)  # known in the whole body, also before their declarations
-        if name:
-            self.classes[name] = (frame.names, frame.opaque or name in self.classes)
         self.visit_all(node.children)
         self.frames.pop()
         self.depth = before
+
+    def declared_class(self, name: str) -> tuple[bool, _Frame | None]:
+        """Whether all fields of the class that a name means here are known, and its body if it has any."""
+        hidden = False
+        for frame in reversed(self.frames):
+            if name in frame.types:
+                found = None if hidden else frame.types[name]
+                return found is not None, found
+            # A class with an unknown supertype may inherit another class of this name.
+            hidden = hidden or frame.opaque
+        return name in FIELDLESS, None
+
+    def member_types(self, node: Node) -> Iterator[str]:
+        """The names of the types that the body of a class declares, which are known in all of it."""
+        for member in node.children:
+            if member.kind in TYPES:
+                yield self.text(member.part("name"))
+            elif member.kind == "enum_body_declarations":
+                yield from self.member_types(member)
 
     def fields(self, node: Node) -> None:
         """Make the fields of a class known."""
@@ -746,6 +769,13 @@ class _ScopeWalk:
             binding = frame.names.get(name)
             if binding is not None:
                 binding.doubt = binding.doubt or IN_CASE
+
+
+def _private(binding: JavaBinding) -> bool:
+    """Whether a field is declared private."""
+    declaration = binding.node.parent if binding.node is not None else None
+    modifiers = declaration.first("modifiers") if declaration is not None else None
+    return modifiers is not None and modifiers.has("private")
 
 
 def _either(first: _Introduced | None, second: _Introduced | None, side: Literal[0, 1]) -> list[JavaBinding]:

@@ -126,12 +126,18 @@ class OwnClass:
 
     def field(self, name: str) -> str | None:
         """The type of the field that a name alone means; `None` if it is unknown."""
+        known = self._declaring(name)
+        return None if known is None else known.fields[name]
+
+    def declares(self, name: str) -> bool:
+        """Whether the text declares the field that a name alone means, in the class or in one around it."""
+        return self._declaring(name) is not None
+
+    def _declaring(self, name: str) -> "OwnClass | None":
         known: OwnClass | None = self
-        while known is not None:
-            if name in known.fields:
-                return known.fields[name]
+        while known is not None and name not in known.fields:
             known = known.outer()
-        return None
+        return known
 
     def named_in(self, method: OwnMethod) -> Iterator[OwnMethod]:
         """The methods of the class whose name stands in a method as that of a called one."""
@@ -182,9 +188,9 @@ class OwnClass:
             return None
         if self._constructors is None:
             return None
-        # A null that is unboxed raises.
+        # A null that is unboxed raises, and a value of an unknown type may be cast.
         unboxes = any(
-            primitive and kind not in PRIMITIVES
+            kind is None or (primitive and kind not in PRIMITIVES)
             for taken in self._constructors
             if len(taken) == len(kinds)
             for primitive, kind in zip(taken, kinds, strict=True)

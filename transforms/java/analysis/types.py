@@ -11,7 +11,7 @@ another order (`is_movable_past`).
 from typing import Final
 
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes
-from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.parsing import Node, ParsedJava
 
 NULL: Final = "null"
 STRING: Final = "String"
@@ -116,9 +116,9 @@ class Types:
 
     def _written(self, node: Node | None, dimensions: Node | None = None) -> str | None:
         """A type as it stands, without blanks; `int a[]` has the dimensions behind the name."""
-        if node is None or any(inner.kind.endswith("annotation") for inner in node.walk()):
+        text = None if node is None else plainly_written(self.scopes.reading, node)
+        if text is None:
             return None
-        text = "".join(self._text(node).split())
         more = 0 if dimensions is None else sum(kind == "[" for kind, _, _ in dimensions.tokens)
         return text + "[]" * more
 
@@ -216,6 +216,19 @@ class Types:
                 return _STATIC.get((text, name))
         found = self.of(receiver)
         return None if found is None else _METHODS.get(found.partition("<")[0], {}).get(name)
+
+
+def plainly_written(reading: ParsedJava, node: Node) -> str | None:
+    """A type without blanks; `None` if it may be a well-known type that is spelt in another way.
+
+    `java.lang.Integer` is unboxed like `Integer`, but tables hold simple names. So it is not known.
+    """
+    if any(inner.kind.endswith("annotation") for inner in node.walk()):
+        return None
+    if any(node.start <= start < node.end for _, start, _ in reading.comments):
+        return None
+    text = "".join(reading.text(node).split())
+    return None if "java.lang." in text else text
 
 
 def promoted(*kinds: str) -> str:

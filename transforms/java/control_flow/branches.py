@@ -5,7 +5,7 @@ A condition is evaluated once before and after. An `if` may be constant without 
 at the end look like these edits, compile, and change what a method does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -118,6 +118,17 @@ def _behind(node: Node) -> list[Node] | None:
     return following(node) if in_block else None
 
 
+def _brought_up(code: JavaSource, statements: Sequence[Node]) -> frozenset[str]:
+    """The names that statements make known behind themselves if every `else` goes that may go."""
+    found = declares(code, statements)
+    for node in statements:
+        second = node.child("alternative") if node.kind == "if_statement" else None
+        if second is None or _behind(node) is None or not _leaves_for_sure(code, node.part("consequence")):
+            continue
+        found |= _brought_up(code, second.children if second.kind == "block" else [second])
+    return found
+
+
 @each("if_statement")
 def _unnest(code: JavaSource, node: Node) -> Site | Refused | None:
     """`if (c) return x; else rest` as `if (c) return x;` and the rest behind it."""
@@ -130,7 +141,7 @@ def _unnest(code: JavaSource, node: Node) -> Site | Refused | None:
     if not _leaves_for_sure(code, first):
         return Refused(NOT_LEFT)
     inner = second.children if second.kind == "block" else [second]
-    names = declares(code, inner)
+    names = _brought_up(code, inner)
     if any(names & code.names(one) for one in behind):
         # `if (c) return; else { int n = 1; } n = 2;`: the last line means a field named n.
         return Refused(DECLARES)

@@ -129,6 +129,7 @@ def _statement(code: JavaSource, whole: Node) -> tuple[Node, int, tuple[Part, ..
                 or parent.child("dimensions")
                 or len(statement.all("declarator")) > 1
                 or code.text(statement.part("type")) == "var"  # needs a value to have a type
+                or code.text(parent.part("name")) == "_"  # needs a value, too
             ):
                 return Refused(TARGET)
             if is_final(statement) and not code.varies(whole):
@@ -248,6 +249,9 @@ def _merge(code: JavaSource, node: Node) -> Site | Refused | None:
     if node.child("alternative") is not None or inner.child("alternative") is not None:
         return Refused(HAS_ELSE)
     last = inner.part("consequence")
+    if set(patterns(code, node.part("condition"))) & set(patterns(code, inner)):
+        # `!(a instanceof String s) && !(b instanceof Integer s)` has two variables of one name.
+        return Refused(PATTERN)
     if code.commented(node.start, last.start) or code.commented(inner.end, node.end):
         return Refused(COMMENT)
     first, second = (one.part("condition").unparenthesized for one in (node, inner))

@@ -11,9 +11,11 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, continues, declared_in, ends, patterns
 from codeaudit.transforms.java.expressions.logic import negated
+from codeaudit.transforms.java.files import COMPACT
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
+    OTHER_MEANING,
     JavaSource,
     Rewriting,
     each,
@@ -168,7 +170,7 @@ def _each_to_for(code: JavaSource) -> Iterator[Site | Refused]:
     indices, arrays = code.fresh("spot", "place"), code.fresh("row", "cells")
     for node in code.nodes:
         if node.kind == "enhanced_for_statement":
-            yield _array_loop(code, node, indices, arrays)
+            yield Refused(COMPACT) if code.compact else _array_loop(code, node, indices, arrays)
 
 
 def _array_loop(
@@ -179,6 +181,8 @@ def _array_loop(
     found = code.type(value)
     if found is None or not found.endswith("[]") or "?" in found or node.child("dimensions"):
         return Refused(NOT_ARRAY)
+    if not code.means_same(found, node):
+        return Refused(OTHER_MEANING)
     if code.commented(node.start, body.start) or code.text(node.part("type")) == "var":
         return Refused(COMMENT)
     modifiers = node.first("modifiers")

@@ -11,7 +11,7 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.facts import Facts
 from codeaudit.transforms.java.analysis.library import STATIC
-from codeaudit.transforms.java.analysis.types import STRING
+from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING
 from codeaudit.transforms.java.control_flow.branches import LONE
 from codeaudit.transforms.java.control_flow.jumps import breaking, declares, ends, leaves
 from codeaudit.transforms.java.parsing import Node
@@ -42,6 +42,8 @@ _RANGES: Final = {
     "byte": range(-128, 128),
 }  # fmt: skip
 _TEXTS: Final = frozenset({"String", "StringBuilder", "StringBuffer"})
+_PLAIN: Final = PRIMITIVE | BOXES | _TEXTS | {"char[]"}
+"""Types of arguments whose text is never null."""
 _LABELS: Final = frozenset(
     {"decimal_integer_literal", "hex_integer_literal", "character_literal", "identifier", "unary_expression",
      "field_access", "parenthesized_expression", "cast_expression", "binary_expression", "string_literal"}
@@ -166,6 +168,9 @@ def _gives_string(code: JavaSource, node: Node) -> bool:
     owner = node.part("object")
     binding = code.binding(owner)
     is_class = owner.kind == "identifier" and (binding is None or binding.view == "outer")
+    if is_class and code.text(owner) == STRING and code.text(node.part("name")) == "valueOf":
+        # `String.valueOf(o)` gives what the `toString` of the object gives, which may be null.
+        return all(code.type(one) in _PLAIN for one in node.part("arguments").children)
     return code.type(owner) in _TEXTS or (is_class and code.text(owner) in STATIC)
 
 

@@ -17,6 +17,7 @@ from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
 from codeaudit.transforms.java.control_flow.branches import DANGLING
 from codeaudit.transforms.java.control_flow.jumps import dangling, ends
+from codeaudit.transforms.java.files import COMPACT
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import LISTS, Find, JavaSource, Rewriting, each
 from codeaudit.transforms.patches import Patch, Site
@@ -129,11 +130,17 @@ Write: TypeAlias = Callable[[JavaSource, JavaGap, str, Random], str | None]
 """The lines for a gap, given a new name; `None` where there are none."""
 
 
-def _in_every_list(note: str) -> Callable[[Write], Find]:
-    """Makes the `find` of a rule from what it writes: one site in each list, its options are the gaps."""
+def _in_every_list(note: str, *, named: bool = True) -> Callable[[Write], Find]:
+    """Makes the `find` of a rule from what it writes: one site in each list, its options are the gaps.
+
+    With `named` it writes new names.
+    """
 
     def found(write: Write) -> Find:
         def find(code: JavaSource) -> Iterator[Site | Refused]:
+            if named and code.compact:
+                yield Refused(COMPACT)
+                return
             names = code.fresh("spare", "extra", "unused")
             rng = Random(crc32(code.source))  # a site of a text has the same options whenever it is asked
             for row in gaps(code):
@@ -193,7 +200,7 @@ def _unreachable(code: JavaSource, gap: JavaGap, name: str, rng: Random) -> str:
     return f"{rng.choice(heads)} {{{newline}{inside}{body}{newline}{gap.indentation}}}"
 
 
-@_in_every_list("statement without effect")
+@_in_every_list("statement without effect", named=False)
 def _no_op(code: JavaSource, gap: JavaGap, name: str, rng: Random) -> str:
     return rng.choice(_NOTHING)
 

@@ -14,7 +14,15 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import COMMENT, Find, JavaSource, Rewriting, following, replace
+from codeaudit.transforms.java.rewriting import (
+    COMMENT,
+    OTHER_MEANING,
+    Find,
+    JavaSource,
+    Rewriting,
+    following,
+    replace,
+)
 from codeaudit.transforms.patches import Patch, Site
 
 ONE: Final = "only one variable"
@@ -30,6 +38,9 @@ OTHER_TYPE: Final = "not exactly the type of its value"
 NOT_NEXT: Final = "value is not assigned right behind"
 READS_ITSELF: Final = "value reads the variable"
 ANNOTATED: Final = "annotated variable"
+UNNAMED: Final = "variable without a name"
+_SPELT: Final = frozenset({"object_creation_expression", "array_creation_expression", "cast_expression"})
+"""Values that spell their type."""
 
 Result: TypeAlias = Site | Refused | None
 
@@ -114,6 +125,8 @@ def _split_value(code: JavaSource, node: Node, variables: list[Node]) -> Result:
         return Refused(INFERRED)
     if value.kind == "array_initializer":
         return Refused(ARRAY)  # `{1, 2}` stands only in a declaration
+    if code.text(variable.part("name")) == "_":
+        return Refused(UNNAMED)  # nothing can be assigned to it
     if code.commented(node.start, value.start):
         return Refused(COMMENT)
     name = variable.part("name")
@@ -231,6 +244,12 @@ def _never_constant(code: JavaSource, binding: JavaBinding) -> bool:
 # ── var ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _means_same(code: JavaSource, value: Node) -> bool:
+    """Whether the type of a value has the same name right here."""
+    kind = code.type(value)
+    return kind is not None and (value.unparenthesized.kind in _SPELT or code.means_same(kind, value))
+
+
 @_declarations
 def _to_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
     """`String s = f.toString();` as `var s = f.toString();`."""
@@ -248,6 +267,8 @@ def _to_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
         return Refused(CONSTANT)
     if code.type(value) != "".join(code.text(node.part("type")).split()):
         return Refused(OTHER_TYPE)  # `long n = 1;` would become an int
+    if not _means_same(code, value):
+        return Refused(OTHER_MEANING)
     if code.text(variable.part("name")) in code.names(value):
         return Refused(READS_ITSELF)  # the value of a `var` must not name it (JLS 14.4.1)
     return code.site(node, "type as var", replace(node.part("type"), "var"))
@@ -258,9 +279,12 @@ def _from_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
     """`var n = 1;` as `int n = 1;`."""
     if not _is_inferred(code, node):
         return None
-    found = code.type(variables[0].part("value"))
+    value = variables[0].part("value")
+    found = code.type(value)
     if found is None or not found.replace("[]", "").replace(".", "").isalnum():
         return Refused(OTHER_TYPE)
+    if not _means_same(code, value):
+        return Refused(OTHER_MEANING)
     return code.site(node, "var as its type", replace(node.part("type"), found))
 
 

@@ -13,7 +13,15 @@ from typing import Final, NamedTuple
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, span
+from codeaudit.transforms.java.rewriting import (
+    COMMENT,
+    OTHER_MEANING,
+    JavaSource,
+    Rewriting,
+    each,
+    replace,
+    span,
+)
 from codeaudit.transforms.patches import Part, Site, Span
 
 UNKNOWN: Final = "no functional interface that is known"
@@ -315,6 +323,8 @@ def _to_class(code: JavaSource, node: Node) -> Site | Refused:
     head = _head(code, parameters, signature)
     if head is None:
         return Refused(OTHER_TYPES)
+    if not code.means_same(code.text(target), node):
+        return Refused(OTHER_MEANING)
     if _speaks_of_itself(code, node, signature.name):
         return Refused(ITSELF)
     if code.comments_outside(node, parameters, body):
@@ -339,7 +349,9 @@ def _to_class(code: JavaSource, node: Node) -> Site | Refused:
 def _head(code: JavaSource, parameters: Node, signature: _Signature) -> list[Part] | None:
     """The parameters of a lambda with their types."""
     if parameters.kind == "formal_parameters":
-        if not _agree(code, parameters, signature):
+        declared = [one.child("name") for one in parameters.children]
+        unnamed = any(name is not None and code.text(name) == "_" for name in declared)
+        if unnamed or not _agree(code, parameters, signature):
             return None
         return [Span(parameters.start + 1, parameters.end - 1)]
     names = [parameters] if parameters.kind == "identifier" else parameters.children

@@ -18,8 +18,8 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
-from codeaudit.transforms.java.files import ESCAPED, escaped
-from codeaudit.transforms.java.identifiers.rename import COMPACT, NOT_A_MOVE, JavaGuard
+from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
+from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE, JavaGuard
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.renaming import Merging, VariableMerge

@@ -39,7 +39,7 @@ from codeaudit.transforms.java.analysis.library import (
     ROOTS,
 )
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve, respelled
-from codeaudit.transforms.java.files import ESCAPED, escaped
+from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
 from codeaudit.transforms.java.parsing import CALLABLES, Node, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
@@ -91,7 +91,6 @@ JAVA: Final = Lexicon(NATURAL, reserved, camel=True)
 """The form of new names for Java's variables."""
 
 
-COMPACT: Final = "compact constructor of a record"
 SPECIAL: Final = "special name"
 NOT_A_VARIABLE: Final = "not a variable of the method"
 ANNOTATED: Final = "annotation may read the name"

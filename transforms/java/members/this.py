@@ -17,7 +17,7 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.library import CONTEXTUAL
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
-from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final, plainly_written
 from codeaudit.transforms.java.members.classes import (
     Classes,
     MemberRewriting,
@@ -107,10 +107,8 @@ def _may_be_constant(known: Classes, declared: Node) -> bool:
     declaration = declared.parent
     if declared.kind != "variable_declarator" or declared.child("value") is None or declaration is None:
         return False
-    return is_final(declaration) and known.text(declaration.part("type")) in PRIMITIVE | {
-        STRING,
-        f"java.lang.{STRING}",
-    }
+    kind = plainly_written(known.reading, declaration.part("type"))
+    return is_final(declaration) and (kind is None or kind in PRIMITIVE | {STRING})
 
 
 def _has_object(node: Node, body: Node) -> bool:

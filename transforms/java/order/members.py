@@ -4,8 +4,9 @@ The place of a method, constructor or nested type in its class has no meaning. E
 above it. Among fields only constants move, and only among neighbours: each is declared `static final` with a
 literal, so it has its value before any code runs.
 
-Members in which a `switch` may select by an enum keep their order among one another: the first one that runs
-initialises the enums of all of them, in the order of the text.
+Members in which a `switch` may select by an enum keep their order among one another, and none passes a field
+or initialiser with such a `switch`: the first one that runs initialises the enums of all of them, in the
+order of the text.
 
 Assumed: no code reads members in the order in which reflection gives them, or the numbers in the names of
 anonymous classes and lambdas; a class that is serialised declares its `serialVersionUID`.
@@ -19,6 +20,7 @@ from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.completion import names_constant
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
 from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
@@ -39,10 +41,14 @@ _LITERALS: Final = frozenset(
 def _methods(known: Classes) -> Iterator[Site | Refused]:
     """Sites of methods, constructors and nested types, in runs of at most `MOST`."""
     for body in _bodies(known):
-        moved = [node for node in body.children if node.kind in _MOVED]
-        for first in range(0, len(moved), MOST):
+        run: list[Node] = []
+        for node in [*body.children, None]:  # the end closes the last run
+            if node is not None and node.kind in _MOVED:
+                run.append(node)
             # Runs of at most MOST members: the options of a site are listed, and n! grows fast.
-            yield from _rearranged(known, body, moved[first : first + MOST], "members")
+            if node is None or len(run) == MOST or (node.kind not in _MOVED and _selects_by_enum(node)):
+                yield from _rearranged(known, body, run, "members")
+                run = []
 
 
 def _constants(known: Classes) -> Iterator[Site | Refused]:
@@ -99,7 +105,7 @@ def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) ->
 
 def _predecessors(nodes: Sequence[Node]) -> tuple[int, ...]:
     """For each member the members before it that must stay there, as a bit mask."""
-    bound = [any(_selects_by_name(inner) for inner in node.walk()) for node in nodes]
+    bound = [_selects_by_enum(node) for node in nodes]
     before = 0
     found = []
     for number, binds in enumerate(bound):
@@ -108,9 +114,9 @@ def _predecessors(nodes: Sequence[Node]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _selects_by_name(node: Node) -> bool:
-    """Whether a node is a label of a `switch` that may be a constant of an enum."""
-    return node.kind == "switch_label" and node.first("identifier") is not None
+def _selects_by_enum(node: Node) -> bool:
+    """Whether a `switch` in a member may select by an enum."""
+    return any(inner.kind == "switch_label" and names_constant(inner) for inner in node.walk())
 
 
 def _unit(known: Classes, body: Node, node: Node) -> Span | None:

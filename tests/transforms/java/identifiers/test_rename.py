@@ -6,12 +6,11 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import IN_CASE, INHERITED, IS_TYPE, resolve
-from codeaudit.transforms.java.files import ESCAPED
+from codeaudit.transforms.java.files import COMPACT, ESCAPED
 from codeaudit.transforms.java.identifiers.rename import (
     ANNOTATED,
     ANNOTATED_METHOD,
     BODILESS,
-    COMPACT,
     NO_LOCAL,
     NO_PARAMETER,
     NOT_A_MOVE,
