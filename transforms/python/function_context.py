@@ -33,8 +33,12 @@ _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
 """The names of a `global` statement, and what else stands on its line."""
-_NAMESPACES: Final = re.compile(r"\bglobals\(\)|\b(?:__)?builtins\b")
+_NAMESPACES: Final = re.compile(r"\bglobals\b|builtins\b|\bexec\(|\b(?:vars|locals)\(\)")
 """What a text mentions that binds names of the module or builtins without a statement."""
+_LOOKING: Final = frozenset({"get", "keys", "values", "items", "copy"})
+"""Methods of a namespace that bind nothing."""
+_IMPORT: Final = "__import__"
+"""The builtin that import statements call."""
 _STARRED: Final = re.compile(r"import\s*\*")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
@@ -119,31 +123,56 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             if declared:
                 names |= declared & _rebound_by(nodes)
     if _NAMESPACES.search(text):
-        names |= set[str]().union(*map(_put_into_namespace, below(tree)))
+        names |= _put_into_namespaces(tree)
     return frozenset(names)
 
 
-def _put_into_namespace(node: ast.AST) -> Set[str]:
-    """The names that a node may bind in the module, or as a builtin, without saying so: any for most."""
-    match node:
-        case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")), slice=key) if not isinstance(
-            node.ctx, ast.Load
-        ):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                return _KNOWN & {key.value}
-            return _KNOWN
-        case ast.Call(
-            func=ast.Attribute(value=ast.Call(func=ast.Name(id="globals")), attr="update" | "setdefault")
-        ):
-            return _KNOWN
-        case ast.Attribute(value=ast.Name(id="builtins" | "__builtins__"), attr=name) if not isinstance(
-            node.ctx, ast.Load
-        ):
-            return {name} & _KNOWN
-        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id="builtins" | "__builtins__"), *_]):
-            return _KNOWN
-        case _:
-            return frozenset()
+def _put_into_namespaces(tree: ast.Module) -> Set[str]:
+    """The names that a text may bind in its module, or as builtins, without a statement that binds them.
+
+    `__import__` is among them if the text may replace it.
+    """
+    found: set[str] = set()
+    plain: set[int] = set()
+    for node in below(tree):
+        match node:
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals") as asked), slice=key):
+                plain.add(id(asked))
+                if not isinstance(node.ctx, ast.Load):
+                    told = key.value if isinstance(key, ast.Constant) else None
+                    found |= {told} if isinstance(told, str) else _KNOWN
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="globals") as asked), attr=attr):
+                if attr in _LOOKING:
+                    plain.add(id(asked))
+            case ast.Compare(
+                ops=[ast.In() | ast.NotIn()],
+                comparators=[ast.Call(func=ast.Name(id="globals") as asked)],
+            ):
+                plain.add(id(asked))
+            case ast.Attribute(value=ast.Name(id="builtins" | "__builtins__") as asked, attr=attr):
+                if attr != "__dict__":
+                    plain.add(id(asked))
+                if not isinstance(node.ctx, ast.Load):
+                    found.add(attr)
+            case ast.Name(id="globals" | "builtins" | "__builtins__") if id(node) not in plain:
+                return _KNOWN | {_IMPORT}
+            case ast.alias(name="builtins", asname=str()):
+                return _KNOWN | {_IMPORT}
+            # `patch("builtins.open")` of `unittest.mock`
+            case ast.Constant(value=str(text)) if text.startswith("builtins."):
+                found.add(text.removeprefix("builtins."))
+            case _:
+                pass
+    for node in own_nodes(tree.body):
+        match node:
+            case (
+                ast.Call(func=ast.Name(id="exec"), args=[_])
+                | ast.Call(func=ast.Name(id="vars" | "locals"), args=[])
+            ):
+                return _KNOWN | {_IMPORT}
+            case _:
+                pass
+    return found & (_KNOWN | {_IMPORT})
 
 
 def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:

@@ -205,6 +205,82 @@ NAMES: Final = {
         ("tried()",),
     ),
 }  # fmt: skip
+LENGTH: Final = "def f(x):\n    a = len(x)\n    b = told\n    return a, b\n"
+BINDING: Final = {
+    name: (TELL + text + LENGTH, ("f([4])",))
+    for name, text in {
+        "a name for the namespace": "g = globals()\ng['len'] = tell\n",
+        "a namespace that is updated": "ns = globals()\nns |= {'len': tell}\n",
+        "a namespace that is handed on": "def export(ns): ns['len'] = tell\nexport(globals())\n",
+        "a text that is executed": "exec('len = tell')\n",
+        "the variables of the module": "vars()['len'] = tell\n",
+        "an item of the namespace": "globals().__setitem__('len', tell)\n",
+    }.items()
+}
+PATCHED: Final = {
+    name: (
+        f"from unittest import mock\nfrom unittest.mock import patch\nimport builtins\n{TELL}{text}{LENGTH}",
+        ("go()",),
+    )
+    for name, text in {
+        "a builtin is patched": "def go():\n    with mock.patch('builtins.len', tell):\n        return f([4])\n",
+        "an attribute of builtins is patched": "def go():\n    with mock.patch.object(builtins, 'len', tell):\n        return f([4])\n",
+        "a decorator patches": "@patch('builtins.len', tell)\ndef go(): return f([4])\n",
+        "builtins have another name": "import builtins as bb\n"
+        "def go():\n    old, bb.len = bb.len, tell\n    try:\n        return f([4])\n    finally:\n        bb.len = old\n",
+    }.items()
+}  # fmt: skip
+ADDED: Final = "def f(x):\n    a = x + 1\n    b = told\n    return a, b\n"
+SIZED: Final = "def f(x):\n    a = x.size\n    b = told\n    return a, b\n"
+FILLED: Final = {
+    "a function installs operators": (
+        TELL + "class C: pass\ndef install(target):\n    for op in ('add', 'lt'):\n        setattr(target, '__' + op + '__', tell)\n"
+        "install(C)\n" + ADDED,
+        ("f(C())",),
+    ),
+    "a decorator installs operators": (
+        TELL + "def forward(kind):\n    for op in ('add', 'lt'):\n        setattr(kind, '__%s__' % op, tell)\n    return kind\n"
+        "@forward\nclass C: pass\n" + ADDED,
+        ("f(C())",),
+    ),
+    "a mocked property": (
+        "from unittest.mock import MagicMock, PropertyMock\n" + TELL + "m = MagicMock()\ntype(m).size = PropertyMock(side_effect=tell)\n" + SIZED,
+        ("f(m)",),
+    ),
+    "a patched property": (
+        "from unittest.mock import patch, PropertyMock\n" + TELL + "class C: size = 1\n"
+        + "def go():\n    with patch.object(C, 'size', PropertyMock(side_effect=tell)):\n        return f(C())\n" + SIZED,
+        ("go()",),
+    ),
+    "a decorator that is called": (
+        "from dataclasses import dataclass\n" + TELL + "class P:\n    n: int\n    @property\n    def n(self):\n        tell()\n"
+        "        return self._n\n    @n.setter\n    def n(self, v): self._n = v\nP = dataclass(P)\n"
+        "def f(x, y):\n    a = x == y\n    b = told\n    return a, b\n",
+        ("f(P(1), P(1))",),
+    ),
+    "a metaclass fills its classes": (
+        TELL + "class M(type):\n    def __new__(mcs, name, bases, ns):\n        for n in ('add', 'lt'): ns['__%s__' % n] = tell\n"
+        "        return super().__new__(mcs, name, bases, ns)\nclass C(metaclass=M): pass\n" + ADDED,
+        ("f(C())",),
+    ),
+    "a function fills a new class": (
+        "import types\n" + TELL + "def fill(ns): ns['__' + 'add__'] = tell\nC = types.new_class('C', (), {}, fill)\n" + ADDED, ("f(C())",),
+    ),
+    "a class fills itself": (
+        TELL + "class C:\n    for n in ('add', 'lt'): locals()['__%s__' % n] = tell\n" + ADDED, ("f(C())",),
+    ),
+    "functions list the module": (
+        "def do_b(): return 1\ndef do_a(): return 2\ndef steps(): return [n for n in steps.__globals__ if n.startswith('do')]\n",
+        ("steps()",),
+    ),
+    "imports are watched": (
+        "from unittest.mock import patch\nimport builtins\n" + TELL
+        + "real = builtins.__import__\n"
+        "def go():\n    with patch('builtins.__import__', side_effect=lambda *a, **k: (tell(), real(*a, **k))[1]): return f()\n"
+        "def f():\n    import json\n    b = told > 0\n    return b\n",
+        ("go()",),
+    ),
+}  # fmt: skip
 IMPORTS: Final = {
     "an import binds a name in its package": (
         "import sys\ndef fresh():\n    for name in [one for one in sys.modules if one.partition('.')[0] == 'wsgiref']: del sys.modules[name]\n"
@@ -219,7 +295,7 @@ IMPORTS: Final = {
         ("fresh() or kinds()",),
     ),
 }  # fmt: skip
-PROGRAMS: Final = COMPREHENSIONS | SCOPES | RAISING | CLASSES | NAMES | IMPORTS
+PROGRAMS: Final = COMPREHENSIONS | SCOPES | RAISING | CLASSES | NAMES | BINDING | PATCHED | FILLED | IMPORTS
 
 METHOD: Final = "    def m(self):\n        self._x = 1\n        self._y = 2\n        return 3\n"
 LOUD: Final = """\

@@ -611,7 +611,7 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
             collector.expect()
             if binds_submodule(node):
                 collector.store(SUBMODULES)
-            if not is_harmless(node):
+            if not is_harmless(node) or "__import__" in collector.facts.rebound:
                 collector.flags |= ANYTHING
         case ast.Break() | ast.Continue():
             # No statement may pass a jump: behind it, it would not run.

@@ -23,7 +23,7 @@ from codeaudit.transforms.python.analysis.classes import (
     TextBindings,
     own_statements,
 )
-from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, stored_names
+from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions, body_flags
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.looks import (
@@ -40,10 +40,12 @@ from codeaudit.transforms.python.function_context import rebound_in, rebound_nam
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
 
 _HINT: Final = re.compile(
-    r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,", re.MULTILINE
+    r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"
+    r"|new_class|PropertyMock",
+    re.MULTILINE,
 )
 """What stands in every text that shows anything."""
-_HINTS: Final = ("class", "__", "@", "property", "defaultdict", "DefaultDict", "cls", "type(")
+_HINTS: Final = ("class", "__", "@", "property", "defaultdict", "DefaultDict", "cls", "type(", "PropertyMock")
 """One of these stands in what `_HINT` finds."""
 _WRAPPER: Final = "class _:\n"
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
@@ -51,6 +53,10 @@ _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
 _PROPERTIES: Final = frozenset({"property", "cached_property", "abstractproperty"})
 _DEFAULTING: Final = frozenset({"defaultdict", "DefaultDict"})
 """Names of classes whose `__missing__` calls a function."""
+_FILLING: Final = frozenset({"new_class", "PropertyMock"})
+"""Names of functions that make a class, or what is put into one under a computed name."""
+_ASKING_CLASSES: Final = frozenset({"isinstance", "issubclass", "super", "hasattr", "getattr", "cast", "id"})
+"""Functions that change no class."""
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
 ANY_ATTRIBUTE: Final = "__getattribute__"
 _ANY_METHOD: Final = "__eq__"
@@ -117,8 +123,8 @@ class _Text:
         classes = nodes(ast.ClassDef)
         self._classes.update(node.name for node in classes)
         self._find_properties(classes)
-        self._find_other_names(nodes(ast.Assign))
-        self._generated = _read_by_others(classes)
+        self._find_other_names(nodes)
+        self._generated = _read_by_others(classes, given=_given(nodes))
         for node in nodes.functions:
             self._function(node)
         for owner in classes:
@@ -143,8 +149,12 @@ class _Text:
                 node.name for node in classes if any(_name(base) in self._properties for base in node.bases)
             }
 
-    def _find_other_names(self, assignments: Sequence[ast.Assign]) -> None:
+    def _find_other_names(self, nodes: NodesByKind) -> None:
         """Note other names of classes and properties: `prop = property`, `K = C`."""
+        assignments = nodes(ast.Assign)
+        self._properties |= {
+            alias.asname for alias in nodes(ast.alias) if alias.asname and alias.name in self._properties
+        }
         pairs = [
             (target.id, node.value.id)
             for node in assignments
@@ -232,6 +242,7 @@ class _Text:
                     # `x.__class__ = C` makes `x` an object of another class.
                     counts = name in METHODS - {"__class__"}
                     counts |= _name(owner) in self._classes or self._is_property(node.value)
+                    counts |= _is_class_of(owner)
                 case ast.Name(id=name):
                     counts = name in METHODS
                 case _:
@@ -310,6 +321,11 @@ class _Text:
                         self._bound([told], value)
                     else:
                         self._anything()
+                # `setattr(kind, f"__{name}__", method)`
+                case ast.Call(func=ast.Name(id="setattr"), args=[_, key, value]) if not isinstance(
+                    key, ast.Constant
+                ) and _spells_method(key):
+                    self._anything()
                 case ast.Call(func=ast.Name(id="type"), args=[_, _, namespace]):
                     self._namespace(namespace)
                 case _:
@@ -322,6 +338,8 @@ class _Text:
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
+        if not names.isdisjoint(_FILLING) or any(map(_fills_itself, nodes(ast.ClassDef))):
+            self._anything()
 
     def _namespace(self, node: ast.expr) -> None:
         """What `type(name, bases, node)` gives a class."""
@@ -395,18 +413,58 @@ class _Text:
         return flags
 
 
-def _read_by_others(classes: Sequence[ast.ClassDef]) -> frozenset[str]:
+def _is_class_of(node: ast.expr) -> bool:
+    """Whether an expression gives the class of an object: `type(x)`, `x.__class__`."""
+    match node:
+        case ast.Call(func=ast.Name(id="type"), args=[_]) | ast.Attribute(attr="__class__"):
+            return True
+        case _:
+            return False
+
+
+def _spells_method(key: ast.expr) -> bool:
+    """Whether a computed name may be that of a method of the data model: `f"__{name}__"`."""
+    texts = (part.value for part in ast.walk(key) if isinstance(part, ast.Constant))
+    return any(isinstance(text, str) and "__" in text for text in texts)
+
+
+def _fills_itself(node: ast.ClassDef) -> bool:
+    """Whether a class body, or a metaclass, binds names that are computed."""
+    for inner in own_nodes(node.body):
+        match inner:
+            case ast.Call(func=ast.Name(id="locals" | "vars"), args=[]) | ast.Call(func=ast.Name(id="exec")):
+                return True
+            case _:
+                pass
+    if not any(_name(base) in ("type", "ABCMeta", "EnumMeta", "EnumType") for base in node.bases):
+        return False
+    return any(
+        isinstance(inner, ast.Subscript)
+        and isinstance(inner.ctx, ast.Store)
+        and not isinstance(inner.slice, ast.Constant)
+        for inner in ast.walk(node)
+    )
+
+
+def _given(nodes: NodesByKind) -> frozenset[str]:
+    """The names that a text hands to functions which may change a class: `P = dataclass(P)`."""
+    calls = (call for call in nodes(ast.Call) if _name(call.func) not in _ASKING_CLASSES)
+    return frozenset(one.id for call in calls for one in call.args if isinstance(one, ast.Name))
+
+
+def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> frozenset[str]:
     """The attributes of classes that also have methods from elsewhere, which may read these attributes.
 
-    A decorator may make them (`@dataclass`), and a base of another file or of the library has its own
-    (`UserDict`).
+    A decorator may make them (`@dataclass`), or a function to which the class is `given`; and a base of
+    another file or of the library has its own (`UserDict`).
     """
     own = {node.name: node for node in classes}
     found: set[str] = set()
     for node in classes:
         bases = [_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
         decorators = [_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
-        if own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS and not node.keywords:
+        plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
+        if plain and not node.keywords and node.name not in given:
             continue
         pending, seen = [node.name, *filter(None, bases)], set[str]()
         while pending:

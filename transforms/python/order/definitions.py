@@ -361,6 +361,8 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
             # Subclasses are listed in the order of their definition; line numbers show the order of the text.
             case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
                 return True
+            case ast.Attribute(attr="__globals__" | "f_globals"):
+                return True
     return False
 
 
