@@ -259,6 +259,6 @@ CAUSES: Final = (
     Cause("a list that a function of the file returns is new", _returned),
     Cause("two tests of one variable never pass together", lambda: {(Guard, "excludes"): lambda one, other: one.variable == other.variable}),
     Cause("branches do not bind the variable that both test", _steady_guards),
-    Cause("nothing replaces a function of the file", lambda: {(functions, "_replaced"): lambda _: iter(())}),
+    Cause("nothing replaces a function of the file", lambda: {(functions, "replaced_names"): lambda _: iter(())}),
 )  # fmt: skip
 """The causes by the numbers of the attack that found them."""

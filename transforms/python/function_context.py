@@ -92,7 +92,9 @@ def _bindable(text: str) -> frozenset[str]:
 
     No syntax tree is made; the interpreter's table costs half of one.
     """
-    return _KNOWN if _NAMESPACES.search(text) else frozenset(_declared(text) | _bound_at_top(text))
+    if _NAMESPACES.search(text):
+        return _KNOWN | {_IMPORT}
+    return frozenset(_declared(text) | _bound_at_top(text))
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
