@@ -151,6 +151,13 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                 comparators=[ast.Call(func=ast.Name(id="globals") as asked)],
             ):
                 plain.add(id(asked))
+            # `timeit("f()", globals=globals())`, `eval("f()", globals())`
+            case ast.keyword(arg="globals", value=ast.Call(func=ast.Name(id="globals") as asked)):
+                plain.add(id(asked))
+            case ast.Call(
+                func=ast.Name(id="eval"), args=[_, ast.Call(func=ast.Name(id="globals") as asked), *_]
+            ):
+                plain.add(id(asked))
             case ast.Attribute(value=ast.Name(id="builtins" | "__builtins__") as asked, attr=attr):
                 if attr != "__dict__":
                     plain.add(id(asked))

@@ -31,7 +31,7 @@ BOXED = {
     "Integer": "java.lang.Integer", "Long": "java.lang.Long", "Double": "java.lang.Double",
     "Float": "java.lang.Float", "Boolean": "java.lang.Boolean", "Character": "java.lang.Character",
 }  # fmt: skip
-NAMES = {**TYPES, **BOXED}
+NAMES = {**TYPES, **BOXED, **{one: f"java.util.{one}" for one in ("List", "Map", "Set")}}
 
 
 def machines() -> list[Path]:
