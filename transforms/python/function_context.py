@@ -136,6 +136,7 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
     """
     found: set[str] = set()
     plain: set[int] = set()
+    variable = bare = False
     for node in below(tree):
         match node:
             case ast.Subscript(value=ast.Call(func=ast.Name(id="globals") as asked), slice=key):
@@ -163,7 +164,21 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                     plain.add(id(asked))
                 if not isinstance(node.ctx, ast.Load):
                     found.add(attr)
-            case ast.Name(id="globals" | "builtins" | "__builtins__") if id(node) not in plain:
+            case ast.Call(func=ast.Name(id="globals") as asked):
+                if id(asked) not in plain:
+                    return _KNOWN | {_IMPORT}
+                plain.add(id(asked))
+            # `getattr(builtins, name)`
+            case ast.Call(
+                func=ast.Name(id="getattr" | "hasattr" | "dir"),
+                args=[ast.Name(id="builtins" | "__builtins__") as asked, *_],
+            ):
+                plain.add(id(asked))
+            case ast.arg(arg="globals") | ast.Name(id="globals", ctx=ast.Store()):
+                variable = True
+            case ast.Name(id="globals") if id(node) not in plain:
+                bare = True
+            case ast.Name(id="builtins" | "__builtins__") if id(node) not in plain:
                 return _KNOWN | {_IMPORT}
             case ast.alias(name="builtins", asname=str()):
                 return _KNOWN | {_IMPORT}
@@ -172,6 +187,9 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                 found.add(text.removeprefix("builtins."))
             case _:
                 pass
+    # A parameter is often called `globals`.
+    if bare and not variable:
+        return _KNOWN | {_IMPORT}
     for node in own_nodes(tree.body):
         match node:
             case (
