@@ -33,7 +33,7 @@ _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
 """The names of a `global` statement, and what else stands on its line."""
-_NAMESPACES: Final = re.compile(r"\bglobals\b|builtins\b|\bexec\(|\b(?:vars|locals)\(\)")
+_NAMESPACES: Final = ("globals", "builtins", "exec(", "vars()", "locals()")
 """What a text mentions that binds names of the module or builtins without a statement."""
 _LOOKING: Final = frozenset({"get", "keys", "values", "items", "copy"})
 """Methods of a namespace that bind nothing."""
@@ -92,7 +92,7 @@ def _bindable(text: str) -> frozenset[str]:
 
     No syntax tree is made; the interpreter's table costs half of one.
     """
-    if _NAMESPACES.search(text):
+    if any(map(text.__contains__, _NAMESPACES)):
         return _KNOWN | {_IMPORT}
     return frozenset(_declared(text) | _bound_at_top(text))
 
@@ -124,7 +124,7 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
-    if _NAMESPACES.search(text):
+    if any(map(text.__contains__, _NAMESPACES)):
         names |= _put_into_namespaces(tree)
     return frozenset(names)
 
