@@ -43,6 +43,8 @@ _STARRED: Final = re.compile(r"import\s*\*")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
 _KNOWN: Final = _PLAIN_BUILTINS | MODULE_NAMES
+_ANY: Final = _KNOWN | {_IMPORT}
+"""The names of a text that may bind any name."""
 _IN_STANDARD_MODULES: Final = frozenset({
     "BlockingIOError", "Ellipsis", "TimeoutError", "Warning", "abs", "compile", "copyright", "enumerate",
     "exec", "exit", "filter", "format", "help", "input", "max", "open", "pow", "property", "repr", "slice",
@@ -93,7 +95,7 @@ def _bindable(text: str) -> frozenset[str]:
     No syntax tree is made; the interpreter's table costs half of one.
     """
     if any(map(text.__contains__, _NAMESPACES)):
-        return _KNOWN | {_IMPORT}
+        return _ANY
     return frozenset(_declared(text) | _bound_at_top(text))
 
 
@@ -166,7 +168,7 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                     found.add(attr)
             case ast.Call(func=ast.Name(id="globals") as asked):
                 if id(asked) not in plain:
-                    return _KNOWN | {_IMPORT}
+                    return _ANY
                 plain.add(id(asked))
             # `getattr(builtins, name)`
             case ast.Call(
@@ -179,9 +181,9 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
             case ast.Name(id="globals") if id(node) not in plain:
                 bare = True
             case ast.Name(id="builtins" | "__builtins__") if id(node) not in plain:
-                return _KNOWN | {_IMPORT}
+                return _ANY
             case ast.alias(name="builtins", asname=str()):
-                return _KNOWN | {_IMPORT}
+                return _ANY
             # `patch("builtins.open")` of `unittest.mock`
             case ast.Constant(value=str(text)) if text.startswith("builtins."):
                 found.add(text.removeprefix("builtins."))
@@ -189,17 +191,17 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                 pass
     # A parameter is often called `globals`.
     if bare and not variable:
-        return _KNOWN | {_IMPORT}
+        return _ANY
     for node in own_nodes(tree.body):
         match node:
             case (
                 ast.Call(func=ast.Name(id="exec"), args=[_])
                 | ast.Call(func=ast.Name(id="vars" | "locals"), args=[])
             ):
-                return _KNOWN | {_IMPORT}
+                return _ANY
             case _:
                 pass
-    return found & (_KNOWN | {_IMPORT})
+    return found & _ANY
 
 
 def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:

@@ -220,7 +220,7 @@ class PythonProgramBuilder:
         for number, node in enumerate(body):
             line = first_line(node)
             # `a = 1; b = a`: statements on one line cannot move as whole lines.
-            if line <= last_line or (last_line and self._goes_on(last_line)):
+            if line <= last_line:
                 fixed = SHARED_LINE
             start = len(self.rows)
             if documented and number == 0 and is_string_statement(node):
@@ -233,14 +233,14 @@ class PythonProgramBuilder:
                 guards.append(self._guard(node, scope))
                 parts, effect = self._statement(node, scope)
             above = last_line = node.end_lineno or line
+            if self._goes_on(last_line):
+                fixed = SHARED_LINE
             end = self._line_end(above)
             statements.append(
                 BlockStatement(self._starts[line - 1], end, range(start, len(self.rows)), parts)
             )
             # A class body and a module keep their order: other code may read their namespace in it.
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
-        if last_line and self._goes_on(last_line):
-            fixed = SHARED_LINE
         if self._dependence == "confirmed" and not scope.pinned:
             looser = (
                 relaxed_effects(node, effect, scope.facts, self._package, guarded=scope.guarded)

@@ -34,7 +34,7 @@ _DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_o
 """Decorators that change nothing about attributes."""
 UNKNOWN: Final = "?"
 """Stands for what a name is that a text binds in several ways."""
-PLAIN_BASES: Final = _WITH_DICT | _EMPTY_BASES.keys() | {"object"}
+PLAIN_BASES: Final = _BUILTIN_BASES | EXCEPTIONS | _EMPTY_BASES.keys()
 """Bases without methods that read attributes which a derived class defines."""
 PLAIN_DECORATORS: Final = frozenset(_DECORATORS)
 """Decorators that add no such methods."""
@@ -85,9 +85,8 @@ class TextBindings:
             return {}
         found = {name: full for name, full in imports_of(self._nodes.tree) if self._bound[name] == 1}
         # `from fastlib import math`, where `math` is bound a second time: it is not known what it stands for.
-        if any(name not in found and self._bound[name] for name in MODULE_NAMES):
-            bound = _bound_otherwise(self._nodes.tree) & MODULE_NAMES
-            found.update(dict.fromkeys(bound - found.keys(), UNKNOWN))
+        if unsure := MODULE_NAMES & self._bound.keys() - found.keys():
+            found.update(dict.fromkeys(_bound_otherwise(self._nodes.tree) & unsure, UNKNOWN))
         return found
 
     @cached_property

@@ -124,7 +124,7 @@ class _Text:
         self._classes.update(node.name for node in classes)
         self._find_properties(classes)
         self._find_other_names(nodes)
-        self._generated = _read_by_others(classes, given=_given(nodes))
+        self._generated = _read_by_others(classes, nodes)
         for node in nodes.functions:
             self._function(node)
         for owner in classes:
@@ -452,12 +452,15 @@ def _given(nodes: NodesByKind) -> frozenset[str]:
     return frozenset(one.id for call in calls for one in call.args if isinstance(one, ast.Name))
 
 
-def _read_by_others(classes: Sequence[ast.ClassDef], given: frozenset[str]) -> frozenset[str]:
+def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> frozenset[str]:
     """The attributes of classes that also have methods from elsewhere, which may read these attributes.
 
-    A decorator may make them (`@dataclass`), or a function to which the class is `given`; and a base of
-    another file or of the library has its own (`UserDict`).
+    A decorator may make them (`@dataclass`), or a function that gets the class; and a base of another file or
+    of the library has its own (`UserDict`).
     """
+    if not classes:
+        return frozenset()
+    given = _given(nodes)
     own = {node.name: node for node in classes}
     found: set[str] = set()
     for node in classes:

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
+from codeaudit.transforms.python.analysis.builder import SHARED_LINE
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT, imported_modules
 from codeaudit.transforms.python.order.spelling import spelled_once
@@ -25,7 +26,6 @@ Import: TypeAlias = ast.Import | ast.ImportFrom
 
 UNKNOWN: Final = "a module that may do anything when it is imported"
 GUARDED: Final = "an import in a try or with may fail"
-SHARED: Final = "statements share a line"
 ONE_ORDER: Final = "imports of one name keep their order"
 
 
@@ -79,7 +79,7 @@ def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[s
     if _guarded(code, run[0]):
         return Refused(GUARDED)
     if not all(code.alone(node) for node in run):
-        return Refused(SHARED)
+        return Refused(SHARED_LINE)
     effects = [_effects(node, node.names, dropped) for node in run]
     parts = stacked(code, run, above)
     # The reason says what would have to change: with two known modules it is the names that they bind.

@@ -66,15 +66,17 @@ class PythonOrdering(StatementOrdering):
         source = program.source.encode()
         blocks = [_bounded(source, block) for block in program.blocks]
         self.unclear = any(map(is_movable, blocks)) and spells_twice(program.source)
-        super().__init__(source, list(map(_fixed, blocks)) if self.unclear else blocks, OBSTACLES)
+        if self.unclear:
+            blocks = [replace(block, fixed=TWO_SPELLINGS) for block in blocks]
+        super().__init__(source, blocks, OBSTACLES)
         self.program = program
 
     @property
     def immovable(self) -> str:
         """The reason to count where no block has another legal order."""
-        if self.unclear:
-            return TWO_SPELLINGS
-        return SECTION if any(map(is_movable, self.program.blocks)) else super().immovable
+        if self.unclear or not any(map(is_movable, self.program.blocks)):
+            return super().immovable
+        return SECTION
 
     def numbers(self, site: int) -> Sequence[int]:
         """The first line of each statement, from 1."""
@@ -100,11 +102,6 @@ class PythonOrdering(StatementOrdering):
         except SourceError:
             return None
         return text
-
-
-def _fixed(block: StatementBlock) -> StatementBlock:
-    """The block, in which every statement keeps its place."""
-    return replace(block, predecessors=tuple((1 << number) - 1 for number in range(len(block.statements))))
 
 
 def _bounded(source: bytes, block: StatementBlock) -> StatementBlock:

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
+from codeaudit.transforms.python.analysis.builder import SHARED_LINE
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
 from codeaudit.transforms.python.order.imports import (
     GUARDED,
     ONE_ORDER,
     REORDER_IMPORT_NAMES,
     REORDER_IMPORTS,
-    SHARED,
     UNKNOWN,
 )
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
@@ -68,7 +68,7 @@ def test_imports(before: str, after: str) -> None:
             "try:\n    import os\n    import re\nexcept ImportError: pass\n", GUARDED, id="in a try"
         ),
         pytest.param("with suppress(ImportError):\n    import os\n    import re\n", GUARDED, id="in a with"),
-        pytest.param("import os; import re\n", SHARED, id="one line"),
+        pytest.param("import os; import re\n", SHARED_LINE, id="one line"),
         pytest.param(
             "def f(a, b):\n    import os as a\n    import re as b\n    return a, b\n",
             ONE_ORDER,
