@@ -196,7 +196,7 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
         return FunctionContext("", source, "")
     found = function_context_of(source, language)
     if knows_names(transform):
-        return replace(found, obstacle=None)
+        return found if found.obstacle is None else replace(found, obstacle=None)
     record = find_language(language)
     if found.obstacle is None and file and record is not None and record.obstacle_in_file:
         obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file)

@@ -94,6 +94,11 @@ def _methods(names: str) -> Callable[[], Patches]:
     return lambda: {(facts, "_consumed_at_once"): consumed}
 
 
+def _unbinding_nothing() -> Patches:
+    original = facts._changed_inside
+    return {(facts, "_changed_inside"): lambda scopes: (original(scopes)[0], set())}
+
+
 def _kept_lambdas() -> Patches:
     original = facts._consumed_at_once
 
@@ -247,7 +252,7 @@ CAUSES: Final = (
     Cause("11 % always gives an exact text", _foreign_texts, ("concat-to-f-string", "contract-augmented", "swap-operands", "reorder")),
     Cause("11 format always gives an exact text", _foreign_formats, ("concat-to-f-string", "contract-augmented", "swap-operands", "reorder")),
     Cause("11 nobody looks at local variables", lambda: {(facts, "looks_at_variables"): lambda *_: False}),
-    Cause("11 a nested function unbinds nothing", lambda: {(facts, "_unbound_inside"): lambda scopes: set()}),
+    Cause("11 a nested function unbinds nothing", _unbinding_nothing),
     Cause("11 every int fits a float", lambda: {(expressions, "_fits_float"): lambda node: isinstance(node, ast.Constant)}),
     Cause("11 nobody looks at the docstrings of inner functions", lambda: {
         (rules, "reflects"): lambda code: False,

@@ -13,13 +13,21 @@ import warnings
 from collections.abc import Sequence, Set
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.facts import bound_by, comprehension_targets, own_nodes
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
+from codeaudit.transforms.python.parsing import (
+    FunctionNode,
+    file_tree,
+    first_line,
+    normalised,
+    parse,
+    statements_with,
+)
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import FunctionContext
 
@@ -33,8 +41,16 @@ _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
 """The names of a `global` statement, and what else stands on its line."""
-_NAMESPACES: Final = ("globals", "builtins", "exec(", "vars()", "locals()")
+_NAMESPACES: Final = ("globals", "builtins", "exec", "vars", "locals")
 """What a text mentions that binds names of the module or builtins without a statement."""
+_NAMESPACE: Final = re.compile("|".join(_NAMESPACES))
+_BINDING_AT_TOP: Final = frozenset({"exec", "vars", "locals"})
+"""Functions that may bind names of a module if the module itself calls them."""
+_COMPREHENSIONS: Final = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
+"""Names of scopes in the interpreter's table."""
+_BUILTINS: Final = re.compile(
+    r"(?P<imported>import\s+)?(?<!\w)(?:__)?builtins(?:__)?\b(?P<named>\s+as\b)?(?:\s*\.\s*(?P<of>\w+))?"
+)
 _LOOKING: Final = frozenset({"get", "keys", "values", "items", "copy"})
 """Methods of a namespace that bind nothing."""
 _IMPORT: Final = "__import__"
@@ -70,9 +86,12 @@ def obstacle_in_file(source: str, file: str) -> str | None:
     names = _KNOWN.intersection(_WORD.findall(source))
     if not names:
         return None
-    # Most files bind none of these names, which is seen without a syntax tree.
-    if file not in _REBOUND_IN and names.isdisjoint(_starred(file) | _bindable(file)):
-        return None
+    if file not in _REBOUND_IN:
+        # Most files bind none of these names, which is seen without a syntax tree.
+        if not names.isdisjoint(_starred(file)):
+            return REBOUND
+        if names.isdisjoint(_bindable(file)):
+            return None
     return None if names.isdisjoint(rebound_names(file)) else REBOUND
 
 
@@ -84,7 +103,7 @@ def rebound_names(text: str) -> frozenset[str]:
     tree = None
     if _bindable(text):
         with suppress(SourceError):  # a text that does not parse is left alone elsewhere
-            tree = parse(text)
+            tree = file_tree(text)
     return _noted(text, _rebound_in(text, tree or ast.Module(body=[], type_ignores=[])))
 
 
@@ -92,11 +111,9 @@ def rebound_names(text: str) -> frozenset[str]:
 def _bindable(text: str) -> frozenset[str]:
     """Names of builtins and modules that a file may rebind. Those of an `import *` are left out.
 
-    No syntax tree is made; the interpreter's table costs half of one.
+    No syntax tree is made.
     """
-    if any(map(text.__contains__, _NAMESPACES)):
-        return _ANY
-    return frozenset(_declared(text) | _bound_at_top(text))
+    return frozenset(_declared(text) | _bound_at_top(text) | _bindable_unseen(text))
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -126,20 +143,58 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
-    if any(map(text.__contains__, _NAMESPACES)):
-        names |= _put_into_namespaces(tree)
+    if _bindable_unseen(text):
+        names |= _put_into_namespaces(statements_with(_NAMESPACE, text, tree))
     return frozenset(names)
 
 
-def _put_into_namespaces(tree: ast.Module) -> Set[str]:
-    """The names that a text may bind in its module, or as builtins, without a statement that binds them.
+@lru_cache(maxsize=64)
+def _bindable_unseen(text: str) -> Set[str]:
+    """The names that `_put_into_namespaces` may find. It needs no syntax tree."""
+    plain = normalised(text)
+    if not any(map(plain.__contains__, _NAMESPACES)):
+        return frozenset()
+    table = _table(text)
+    if table is None:
+        return _ANY
+    pending = [table]
+    while pending:
+        scope = pending.pop()
+        if not _BINDING_AT_TOP.isdisjoint(scope.get_identifiers()):
+            return _ANY
+        pending += [one for one in scope.get_children() if one.get_name() in _COMPREHENSIONS]
+    if "globals" in plain and _asks_for_globals(table):
+        return _ANY
+    names = set[str]()
+    for found in _BUILTINS.finditer(plain) if "builtins" in plain else ():
+        if found["named"] or (not found["imported"] and found["of"] in (None, "__dict__")):
+            return _ANY
+        names.add(found["of"])
+    return names & _ANY
+
+
+def _asks_for_globals(table: symtable.SymbolTable) -> bool:
+    """Whether some scope reads a `globals` that is no variable of a function."""
+    pending = [table]
+    while pending:
+        scope = pending.pop()
+        if "globals" in scope.get_identifiers():
+            symbol = scope.lookup("globals")
+            if scope is table or symbol.is_global():
+                return True
+        pending += scope.get_children()
+    return False
+
+
+def _put_into_namespaces(statements: Sequence[ast.stmt]) -> Set[str]:
+    """The names that statements of a module may bind in it, or as builtins, without saying so.
 
     `__import__` is among them if the text may replace it.
     """
     found: set[str] = set()
     plain: set[int] = set()
     variable = bare = False
-    for node in below(tree):
+    for node in chain.from_iterable(map(below, statements)):
         match node:
             case ast.Subscript(value=ast.Call(func=ast.Name(id="globals") as asked), slice=key):
                 plain.add(id(asked))
@@ -166,6 +221,10 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                     plain.add(id(asked))
                 if not isinstance(node.ctx, ast.Load):
                     found.add(attr)
+            case ast.Call(
+                func=ast.Name(id="__import__"), args=[_, ast.Call(func=ast.Name(id="globals") as asked), *_]
+            ):
+                plain.add(id(asked))
             case ast.Call(func=ast.Name(id="globals") as asked):
                 if id(asked) not in plain:
                     return _ANY
@@ -184,6 +243,11 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
                 return _ANY
             case ast.alias(name="builtins", asname=str()):
                 return _ANY
+            case ast.Compare():
+                plain.update(map(id, node.comparators))
+            # `sys.modules["builtins"]`
+            case ast.Constant(value="builtins") if id(node) not in plain:
+                return _ANY
             # `patch("builtins.open")` of `unittest.mock`
             case ast.Constant(value=str(text)) if text.startswith("builtins."):
                 found.add(text.removeprefix("builtins."))
@@ -192,7 +256,7 @@ def _put_into_namespaces(tree: ast.Module) -> Set[str]:
     # A parameter is often called `globals`.
     if bare and not variable:
         return _ANY
-    for node in own_nodes(tree.body):
+    for node in own_nodes(statements):
         match node:
             case (
                 ast.Call(func=ast.Name(id="exec"), args=[_])
@@ -243,11 +307,8 @@ def _bound_at_top(text: str) -> Set[str]:
     What the interpreter's table says of comprehensions differs between versions: since Python 3.12 their
     variables stand there, and an assignment expression inside of them counts as a declaration.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            table = symtable.symtable(text, "<text>", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    table = _table(text)
+    if table is None:
         return _KNOWN  # nothing is known of a text that does not compile
     found = set[str]()
     for name in _KNOWN.intersection(table.get_identifiers()):
@@ -259,6 +320,17 @@ def _bound_at_top(text: str) -> Set[str]:
         ):
             found.add(name)
     return found
+
+
+@lru_cache(maxsize=2)
+def _table(text: str) -> symtable.SymbolTable | None:
+    """The interpreter's table of the names of a text, which costs half of a syntax tree."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return symtable.symtable(text, "<text>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _is_alone(source: str) -> bool:

@@ -4,11 +4,15 @@ every module for Python.
 
 import ast
 import hashlib
+import re
 import sys
 import warnings
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Final, TypeAlias
+from unicodedata import normalize
 
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.python.syntax import unknown_syntax
@@ -56,9 +60,29 @@ def shared_tree(source: str) -> ast.Module:
 
 
 @lru_cache(maxsize=2)
-def drawn_tree(source: str) -> ast.Module:
-    """As `shared_tree`, for samples that are drawn. Their trees would push those of engines out."""
+def file_tree(source: str) -> ast.Module:
+    """As `shared_tree`, for texts of files. Their trees would push those of functions out."""
     return parse(source)
+
+
+def normalised(source: str) -> str:
+    """A text with its letters as the parser reads them in names: of two spellings, the plain one."""
+    return source if source.isascii() else normalize("NFKC", source)
+
+
+def statements_with(found: re.Pattern[str], source: str, tree: ast.Module) -> Sequence[ast.stmt]:
+    """The statements of a text on whose lines a pattern occurs. The others need not be looked through.
+
+    All statements of a text count if the parser may read its words or lines in another way.
+    """
+    if not source.isascii() or "\r" in source:
+        return tree.body
+    lines = [source.count("\n", 0, one.start()) + 1 for one in found.finditer(source)]
+    return [
+        one
+        for one in tree.body
+        if bisect_left(lines, first_line(one)) < bisect_right(lines, one.end_lineno or one.lineno)
+    ]
 
 
 def compiled(source: str | bytes | ast.Module) -> CodeType | None:
@@ -121,7 +145,7 @@ def content(source: str) -> str:
     """A hash of the syntax tree without docstrings; the text itself where it does not parse."""
     written: list[str] = []
     try:
-        _write(drawn_tree(source), written)
+        _write(file_tree(source), written)
     except (SourceError, RecursionError):
         return source
     return hashlib.sha256("\n".join(written).encode("utf-8", "surrogatepass")).hexdigest()

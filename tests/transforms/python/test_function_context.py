@@ -123,6 +123,24 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
         ("from math import *\n", {"pow"}),
         ("x = 1; from numpy import*\n", {"sum", "len", "sorted"}),
         ("try:\n    from .c import *\nexcept ImportError: pass\n", {"sum", "len", "sorted"}),
+        ("import builtins\nbuiltins.len = g\n", {"len"}),
+        ("import builtins as b\nb.len = g\n", {"len", "open"}),
+        ("import builtins\ndef f():\n    return builtins.open(x)\n", set()),
+        ("import builtins\nsetattr(builtins, name, g)\n", {"len", "open"}),
+        ("import builtins\nbuiltins\\\n.len = g\n", {"len"}),
+        ("import ｂuiltins\nbuiltins.len = g\n", {"len"}),
+        ("import sys\nsys.modules['builtins'].len = g\n", {"len", "open"}),
+        ("ok = x.__module__ == 'builtins'\n", set()),
+        ("# builtins\n", set()),
+        ("globals()['id'] = g\n", {"id"}),
+        ("globals()[name] = g\n", {"id", "len"}),
+        ("def f():\n    globals().update(x)\n", {"id", "len"}),
+        ("def f(globals):\n    globals.update(x)\n", set()),
+        ("def f():\n    return __import__(x, globals(), locals())\n", set()),
+        ("exec(x)\n", {"id", "len"}),
+        ("if x:\n    [exec(one) for one in x]\n", {"id", "len"}),
+        ("def f():\n    exec(x)\n", set()),
+        ("vars()['id'] = g\n", {"id"}),
         ("def f():\n    global a, \\\n        id\n    id = 3\n", {"id"}),
         ("def f():\n    if x: global a, id; id = 3\n", {"id"}),
         ("def f():\n    global\tid\n    def g():\n        global len\n        import len\n    id = 1\n", {"id", "len"}),
@@ -166,10 +184,12 @@ def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: py
 
 def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
     text = "def len(x):\n    print(x)\n    return 0\n\n" + LOCAL
-    found = outcome(text, "rename")
+    found = outcome(text, "rename-parameters")
     assert isinstance(found, NotApplied)
     assert found.reason == REBOUND
-    assert isinstance(outcome(text.replace("def len", "def length")), Perturbed)
+    assert isinstance(outcome(text.replace("def len", "def length"), "rename-parameters"), Perturbed)
+    # Local variables can be renamed, whatever `len` means.
+    assert isinstance(outcome(text, "rename"), Perturbed)
 
 
 def test_what_a_file_rebinds_is_told_without_its_tree_where_it_rebinds_nothing() -> None:
@@ -209,7 +229,7 @@ def test_a_function_of_a_file_is_left_alone_if_the_file_rebinds_what_it_uses() -
             id="x", language="python", source=LOCAL, label=None, origin=Origin(path="-", line=1),
             context=file + LOCAL,
         )  # fmt: skip
-        (found,) = perturb_one(sample, TRANSFORMS.get("rename"), variants=1, seed=0)
+        (found,) = perturb_one(sample, TRANSFORMS.get("rename-parameters"), variants=1, seed=0)
         assert isinstance(found, Perturbed) is applied
         assert isinstance(found, Perturbed) or found.reason == REBOUND
 

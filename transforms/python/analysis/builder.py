@@ -233,9 +233,9 @@ class PythonProgramBuilder:
                 guards.append(self._guard(node, scope))
                 parts, effect = self._statement(node, scope)
             above = last_line = node.end_lineno or line
-            if self._goes_on(last_line):
-                fixed = SHARED_LINE
             end = self._line_end(above)
+            if self._text.endswith(b"\\", 0, end):  # the line goes on: `a = 1; \`
+                fixed = SHARED_LINE
             statements.append(
                 BlockStatement(self._starts[line - 1], end, range(start, len(self.rows)), parts)
             )
@@ -487,10 +487,6 @@ class PythonProgramBuilder:
         while end > self._starts[line - 1] and self._text[end - 1] in b"\r\n":
             end -= 1
         return end
-
-    def _goes_on(self, line: int) -> bool:
-        r"""Whether a line goes on behind its end: `a = 1; \`."""
-        return self._line_text(line).endswith(b"\\")
 
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 

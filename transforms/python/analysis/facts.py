@@ -8,6 +8,7 @@ analysis. `builder` gathers the facts of each function; `effects` completes them
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.python.analysis.knowledge import (
@@ -188,8 +189,8 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             seen_by.setdefault("", set()).add(name)
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
-    fragile |= _unbound_inside(nested)
-    rebound_inside = _rebound_inside(nested)
+    rebound_inside, unbound_inside = _changed_inside(nested)
+    fragile |= unbound_inside
     facts.hiding = frozenset(hiding)
     facts.rebound = rebound
     # A consumer with such a name is no builtin, and may keep its argument.
@@ -230,20 +231,19 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     return facts
 
 
-def _rebound_inside(scopes: Sequence[ast.AST]) -> set[str]:
-    """Names that nested scopes declare `nonlocal`."""
-    found = (inner for scope in scopes for inner in below(scope) if isinstance(inner, ast.Nonlocal))
-    return {name for node in found for name in node.names}
-
-
-def _unbound_inside(scopes: Sequence[ast.AST]) -> set[str]:
-    """Names that nested scopes declare `nonlocal` and may unbind."""
+def _changed_inside(scopes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
+    """Names that nested scopes declare `nonlocal`, and those of them that they may unbind."""
+    bound: set[str] = set()
     unbound: set[str] = set()
-    for node in (inner for scope in scopes for inner in below(scope)):
+    for node in chain.from_iterable(map(below, scopes)):
         match node:
+            case ast.Nonlocal(names=names):
+                bound.update(names)
             case ast.Name(id=name, ctx=ast.Del()) | ast.ExceptHandler(name=str(name)):
                 unbound.add(name)
-    return _rebound_inside(scopes) & unbound if unbound else unbound
+            case _:
+                pass
+    return bound, bound & unbound
 
 
 def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:

@@ -37,7 +37,7 @@ from codeaudit.transforms.python.analysis.looks import (
     ShownLooks,
 )
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
-from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parse
+from codeaudit.transforms.python.parsing import FunctionNode, file_tree, parameter_names
 
 _HINT: Final = re.compile(
     r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"
@@ -93,7 +93,7 @@ def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
 def looks_around(text: str) -> ShownLooks:
     """What the text of a file shows; little if it does not parse."""
     try:
-        return shown_looks(text, parse(text))
+        return shown_looks(text, file_tree(text))
     except (SourceError, RecursionError, MemoryError):
         return ShownLooks(rebound=rebound_names(text))
 

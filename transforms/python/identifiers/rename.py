@@ -17,7 +17,9 @@ Never renamed:
   comments,
 - names that a class with a metaclass reads.
 
-A function that can look at its own names (`locals()`, `eval`, frames) is refused as a whole.
+A function that can look at its own names (`locals()`, `eval`, frames) is refused as a whole. So is one that
+mentions another name which its file gives to such a function (`show = locals`). What builtins mean does not
+matter otherwise, but for parameters.
 
 Not promised: the text of an UnboundLocalError or NameError, the source lines of a traceback, `co_varnames`,
 `co_freevars`, the order of `__closure__`, and anything that a callee reads from its caller's frame; with
@@ -25,7 +27,7 @@ parameters also signatures, `__annotations__`, and the text of a TypeError for w
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Final
@@ -34,6 +36,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.python.analysis.reflection import other_names
 from codeaudit.transforms.python.analysis.scopes import (
     OUTER,
     PythonBinding,
@@ -52,7 +55,7 @@ from codeaudit.transforms.python.identifiers.obstacles import (
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, has_cells, is_renaming, same_code
 from codeaudit.transforms.python.parsing import compiled
 from codeaudit.transforms.records import Evidence
-from codeaudit.transforms.renaming import NewWords, RenameVariables
+from codeaudit.transforms.renaming import NewWords, RenamableNames, RenameVariables
 
 NOT_A_MOVE: Final = "not a move of this function"
 NO_PARAMETER: Final = "no parameter to rename"
@@ -252,6 +255,29 @@ class PythonRename(RenameVariables):
 
     foreign: str = NOT_A_MOVE
     languages: frozenset[str] = field(default=frozenset({"python"}))
+    lookers: frozenset[str] = field(default=frozenset(), repr=False)
+    """Names that the file gives to functions which look at variables; see `reflection.other_names`."""
+
+    @property
+    def trusts_names(self) -> bool:
+        """Whether builtins must mean what they say: a lambda's parameters are renamed if `map` calls it. See
+        `interface.knows_names`.
+        """
+        return self.parameters
+
+    def within(self, file: str) -> "PythonRename":
+        """The transform for functions of this file."""
+        lookers = other_names(file)
+        return replace(self, lookers=lookers) if lookers else self
+
+    def names(self, source: str) -> RenamableNames | Refused:
+        """The names of the variables that may change, or why none may."""
+        if self.lookers:
+            code = self.variables(source)
+            if not self.lookers.isdisjoint(code.names | code.scopes.attributes):
+                return Refused(REFLECTION)
+        # `super()` would mean the class that `slots` replaces.
+        return RenameVariables.names(self, source)
 
     def variables(self, source: str) -> PythonVariables:
         """The variables of the function.
