@@ -28,6 +28,7 @@ from typing import Final
 import numpy as np
 import torch
 import torch.nn.functional as F
+from code_bleu import code_bleu
 from code_features import features
 from made_code import ALPHABET, COPY_WORDS, COUNTING_WORDS, SUFFIX, commonest, copy_sample, counting_sample
 from next_lines import LONGEST, completed, lines_of, near
@@ -144,6 +145,19 @@ PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "code without MLP": ("23.61", "12.88"),
         "code with (d)": ("23.23", "13.06"),
     },
+    "CodeBLEU": {
+        "rope": ("0.78", "1.66"),
+        "nope": ("2.48", "0.63"),
+        SHARP: ("18.31", "12.73"),
+        "fire": ("26.64", "17.02"),
+        "hope": ("2.35", "2.58"),
+        "alibi": ("24.22", "16.90"),
+        "code": ("27.86", "17.35"),
+        "code without in-line": ("24.68", "14.80"),
+        "code without PACE": ("26.88", "16.42"),
+        "code without MLP": ("23.86", "16.07"),
+        "code with (d)": ("25.87", "16.37"),
+    },
     "copy": {
         "rope": ("13", "18", "10", "14"),
         "nope": ("11", "19", "11", "6"),
@@ -171,7 +185,7 @@ PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "code with (d)": ("100", "100", "98", "96"),
     },
 }
-"""Tables 1, 7 and 11; 1 and 7; 2 and 8, BLEU on LCC and RepoBench; 4 and 10; 4 and 10."""
+"""Tables 1, 7 and 11; 1 and 7; 2 and 8, BLEU and CodeBLEU on LCC and RepoBench; 4 and 10; 4 and 10."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -391,6 +405,11 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
         recipe = StreamRecipe(network="", batch=settings.batch, seed=seed)
         return windows.batch(batch_of(recipe, len(windows), step))
 
+    def alike(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
+        """How near answers are to their labels."""
+        found = near(pairs)
+        return found | {"CodeBLEU": code_bleu(pairs, asked.code_bleu)} if asked.code_bleu else found
+
     @torch.no_grad()
     def judge(network: Decoder, multiple: int, number: int) -> Mapping[str, float]:
         """The last `size` tokens of each row, with so much before them."""
@@ -402,7 +421,7 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             hidden, _ = network.hidden(some)
             total += of_logits(network.logits(hidden[:, -size:]), wanted)
         found = {"perplexity": total.perplexity, "accuracy": total.accuracy}
-        return found if number else {**found, **near(completed(network, lines, streams, size * multiple))}
+        return found if number else found | alike(completed(network, lines, streams, size * multiple))
 
     return Data(
         vocabulary=streams.vocabulary,
@@ -419,7 +438,7 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             "the line before": {
                 f"{name} x{multiple}": value
                 for multiple in multiples
-                for name, value in near([(one.before, one.text) for one in lines]).items()
+                for name, value in alike([(one.before, one.text) for one in lines]).items()
             },
         },
     )
@@ -529,8 +548,10 @@ def table(
     it the statistics over trainings, where there are several.
     """
     kept = [trial for trial in trials if f"{score} x{multiples[0]}" in trial.scores]
+    if not kept:
+        return ""
     paper = PAPER.get(score if settings.command == "lengths" else settings.command, {})
-    behind = ("LCC", "RepoBench") if score == "BLEU" else ()
+    behind = ("LCC", "RepoBench") if "BLEU" in score else ()
     heads = [*(f"x{one}" for one in multiples), *behind, "weights"]
     lines = [f"### {title}", "", f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
     rows = [name for name in MODELS if any(trial.network == name for trial in kept)]
@@ -634,8 +655,8 @@ def caption(settings: Settings, found_window: str, seeds: int) -> str:
             f"width 512, 512 features and 5 billion tokens. Tested on "
             f"{settings.test:,} windows; each length predicts the same last {settings.train} tokens of a "
             f"window, with more or less before them. At most {LINES:,} lines of at most {LONGEST} tokens "
-            "are completed greedily; the paper has LCC and RepoBench (its BLEU in their columns), and "
-            "CodeBLEU beside. ± is the standard error over trainings."
+            "are completed greedily; the paper has LCC and RepoBench, whose figures stand in their columns. "
+            "± is the standard error over trainings."
         )
     noun = "functions" if settings.command == "copy" else "operations"
     if settings.suffix != SUFFIX:
@@ -710,6 +731,7 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
             table(shown, "perplexity", settings, (1, 2, 4, 8), "Perplexity of tokens, lower is better"),
             table(shown, "accuracy", settings, (1, 2, 4, 8), "Next tokens that are right, percent"),
             table(shown, "BLEU", settings, (1, 2, 4, 8), "The next line: BLEU-4 (smoothed), percent"),
+            table(shown, "CodeBLEU", settings, (1, 2, 4, 8), "The next line: CodeBLEU, percent"),
             table(shown, "exact", settings, (1, 2, 4, 8), "The next line: exact matches, percent"),
             table(shown, "edit", settings, (1, 2, 4, 8), "The next line: edit similarity, percent"),
         ]
@@ -720,7 +742,7 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
     window = (
         f"windows of {settings.train} tokens out of {asked.files} files" if asked.command == "lengths" else ""
     )
-    return "\n\n".join([*tables, caption(settings, window, asked.seeds)])
+    return "\n\n".join([*filter(None, tables), caption(settings, window, asked.seeds)])
 
 
 def trunk(width: int, layers: int, heads: int, inner: int) -> dict[str, int]:
@@ -762,6 +784,9 @@ def main(words: Sequence[str] | None = None) -> int:
             one.add_argument("--test", dest="test_corpus", required=True, metavar="SPEC")
             one.add_argument("--files", type=int, default=1500, help="to learn from")
             one.add_argument("--vocabulary", type=int, default=512)
+            one.add_argument(
+                "--code-bleu", type=Path, metavar="PYTHON", help="an interpreter with the package codebleu"
+            )
     last = commands.add_parser("features")
     last.add_argument("--model", required=True, help="a checkpoint of CoDE")
     last.add_argument("--test", dest="test_corpus", required=True, metavar="SPEC")
