@@ -14,7 +14,7 @@ from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import LANGUAGES, find_language
-from codeaudit.transforms.python.parsing import FunctionNode, file_tree
+from codeaudit.transforms.python.parsing import FunctionNode, drawn_tree
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
@@ -57,7 +57,7 @@ def tells_name(language: str) -> bool:
 def function_name(source: str) -> str | None:
     """The name of the last function at the top level of a Python text; `None` if there is none."""
     try:
-        tree = file_tree(source)
+        tree = drawn_tree(source)
     except SourceError:
         return None
     # The last one, because a problem of HumanEval has its helpers above the function that it is about.

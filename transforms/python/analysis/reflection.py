@@ -122,7 +122,12 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
     return bool(bare) or spoken or spelled or not attributes.isdisjoint(wanted)
 
 
-_UNCALLED: Final = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(_LOOKERS | _OF_INSPECT))})\b(?!\s*\()")
+_LOOKER: Final = rf"(?<!\w)(?:{'|'.join(sorted(_LOOKERS | _OF_INSPECT))})\b(?!\s*[(=.:\[])"
+_UNCALLED: Final = re.compile(_LOOKER)
+_GIVEN: Final = re.compile(rf"(?:[=,(\[{{:*.]|\b(?:or|and|else|if|import)\b)(?:\s|\\|#.*\n)*{_LOOKER}")
+"""A looker that is not called, where a value or a name of an import may stand. The words alone are found
+faster.
+"""
 _KEEPING: Final = frozenset({"partial", "staticmethod"})
 """Functions that return something which calls their argument."""
 
@@ -133,7 +138,8 @@ def other_names(text: str) -> frozenset[str]:
 
     Names that it hands to other code are not followed.
     """
-    if _UNCALLED.search(normalised(text)) is None:
+    plain = normalised(text)
+    if _UNCALLED.search(plain) is None or _GIVEN.search(plain) is None:
         return frozenset()
     try:
         tree = file_tree(text)
