@@ -5,8 +5,8 @@
 
 The package needs a tree-sitter that codeaudit cannot use, so this file imports nothing of codeaudit. It reads
 `[[answer, label], …]` as JSON from its input and prints the score of all pairs together, from 0 to 1: the
-mean of its four parts. The package itself takes 1 for the last part, the flow of data, where that is 0, and so
-gives 25 % to empty answers.
+mean of its four parts. The package itself takes 1 for the last part, the flow of data, where that is 0, and
+so gives 25 % to empty answers.
 """
 
 import json

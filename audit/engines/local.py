@@ -4,18 +4,23 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.interface import Model
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+CHUNKS: Final = 3
+"""How many chunks there are for each worker: that in its hands, those that wait for it, and finished ones."""
 
 
 class Engine(Protocol):
@@ -56,8 +61,8 @@ class LocalEngine:
 def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: int, few: int) -> Iterator[R]:
     """The results of `work` for each item, in the order of the items.
 
-    A process takes `chunk` items at a time; at most four chunks per worker are in memory. Up to `few` items
-    are done in this process, because starting workers takes longer.
+    A process takes `chunk` items at a time; a few chunks per worker are in memory. Up to `few` items are done
+    in this process, because starting workers takes longer.
     """
     pending = iter(items)
     first = list(islice(pending, few + 1))
@@ -68,9 +73,22 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
     # `spawn`: a forked process inherits the locks of other threads, for example those of PyTorch, and may
     # hang.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
-        # In windows, because `pool.map` reads its whole input before it gives the first result.
-        while window := list(islice(pending, workers * chunk * 4)):
-            yield from pool.map(work, window, chunksize=chunk)
+        # `pool.map` would read its whole input before it gives the first result.
+        begun: deque[Future[list[R]]] = deque()
+        try:
+            while some := list(islice(pending, chunk)):
+                begun.append(pool.submit(_each, work, some))
+                if len(begun) >= CHUNKS * workers:
+                    yield from begun.popleft().result()
+            while begun:
+                yield from begun.popleft().result()
+        finally:  # the results are not wanted any more
+            for one in begun:
+                one.cancel()
+
+
+def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    return list(map(work, items))
 
 
 def _serve() -> None:

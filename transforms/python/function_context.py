@@ -8,12 +8,9 @@ rebound name for an unknown one.
 
 import ast
 import re
-import symtable
-import warnings
 from collections.abc import Sequence, Set
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
@@ -26,8 +23,9 @@ from codeaudit.transforms.python.parsing import (
     first_line,
     normalised,
     parse,
-    statements_with,
+    table_of,
 )
+from codeaudit.transforms.python.unseen_bindings import ANY_NAME, bound_in, may_bind
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import FunctionContext
 
@@ -41,18 +39,6 @@ _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
 """The names of a `global` statement, and what else stands on its line."""
-_NAMESPACES: Final = ("globals", "builtins", "exec", "vars", "locals")
-"""What a text mentions that binds names of the module or builtins without a statement."""
-_NAMESPACE: Final = re.compile("|".join(_NAMESPACES))
-_BINDING_AT_TOP: Final = frozenset({"exec", "vars", "locals"})
-"""Functions that may bind names of a module if the module itself calls them."""
-_COMPREHENSIONS: Final = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
-"""Names of scopes in the interpreter's table."""
-_BUILTINS: Final = re.compile(
-    r"(?P<imported>import\s+)?(?<!\w)(?:__)?builtins(?:__)?\b(?P<named>\s+as\b)?(?:\s*\.\s*(?P<of>\w+))?"
-)
-_LOOKING: Final = frozenset({"get", "keys", "values", "items", "copy"})
-"""Methods of a namespace that bind nothing."""
 _IMPORT: Final = "__import__"
 """The builtin that import statements call."""
 _STARRED: Final = re.compile(r"import\s*\*")
@@ -83,7 +69,7 @@ def function_context(source: str) -> FunctionContext:
 
 def obstacle_in_file(source: str, file: str) -> str | None:
     """Why a function cannot be rewritten in a file with this text; `None` if it can."""
-    names = _KNOWN.intersection(_WORD.findall(source))
+    names = _KNOWN.intersection(_WORD.findall(normalised(source)))
     if not names:
         return None
     if file not in _REBOUND_IN:
@@ -113,7 +99,7 @@ def _bindable(text: str) -> frozenset[str]:
 
     No syntax tree is made.
     """
-    return frozenset(_declared(text) | _bound_at_top(text) | _bindable_unseen(text))
+    return frozenset(_declared(text) | _bound_at_top(text) | _expanded(may_bind(text)))
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -143,129 +129,13 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
-    if _bindable_unseen(text):
-        names |= _put_into_namespaces(statements_with(_NAMESPACE, text, tree))
+    if may_bind(text):
+        names |= _expanded(bound_in(text, tree))
     return frozenset(names)
 
 
-@lru_cache(maxsize=64)
-def _bindable_unseen(text: str) -> Set[str]:
-    """The names that `_put_into_namespaces` may find. It needs no syntax tree."""
-    plain = normalised(text)
-    if not any(map(plain.__contains__, _NAMESPACES)):
-        return frozenset()
-    table = _table(text)
-    if table is None:
-        return _ANY
-    pending = [table]
-    while pending:
-        scope = pending.pop()
-        if not _BINDING_AT_TOP.isdisjoint(scope.get_identifiers()):
-            return _ANY
-        pending += [one for one in scope.get_children() if one.get_name() in _COMPREHENSIONS]
-    if "globals" in plain and _asks_for_globals(table):
-        return _ANY
-    names = set[str]()
-    for found in _BUILTINS.finditer(plain) if "builtins" in plain else ():
-        if found["named"] or (not found["imported"] and found["of"] in (None, "__dict__")):
-            return _ANY
-        names.add(found["of"])
-    return names & _ANY
-
-
-def _asks_for_globals(table: symtable.SymbolTable) -> bool:
-    """Whether some scope reads a `globals` that is no variable of a function."""
-    pending = [table]
-    while pending:
-        scope = pending.pop()
-        if "globals" in scope.get_identifiers():
-            symbol = scope.lookup("globals")
-            if scope is table or symbol.is_global():
-                return True
-        pending += scope.get_children()
-    return False
-
-
-def _put_into_namespaces(statements: Sequence[ast.stmt]) -> Set[str]:
-    """The names that statements of a module may bind in it, or as builtins, without saying so.
-
-    `__import__` is among them if the text may replace it.
-    """
-    found: set[str] = set()
-    plain: set[int] = set()
-    variable = bare = False
-    for node in chain.from_iterable(map(below, statements)):
-        match node:
-            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals") as asked), slice=key):
-                plain.add(id(asked))
-                if not isinstance(node.ctx, ast.Load):
-                    told = key.value if isinstance(key, ast.Constant) else None
-                    found |= {told} if isinstance(told, str) else _KNOWN
-            case ast.Attribute(value=ast.Call(func=ast.Name(id="globals") as asked), attr=attr):
-                if attr in _LOOKING:
-                    plain.add(id(asked))
-            case ast.Compare(
-                ops=[ast.In() | ast.NotIn()],
-                comparators=[ast.Call(func=ast.Name(id="globals") as asked)],
-            ):
-                plain.add(id(asked))
-            # `timeit("f()", globals=globals())`, `eval("f()", globals())`
-            case ast.keyword(arg="globals", value=ast.Call(func=ast.Name(id="globals") as asked)):
-                plain.add(id(asked))
-            case ast.Call(
-                func=ast.Name(id="eval"), args=[_, ast.Call(func=ast.Name(id="globals") as asked), *_]
-            ):
-                plain.add(id(asked))
-            case ast.Attribute(value=ast.Name(id="builtins" | "__builtins__") as asked, attr=attr):
-                if attr != "__dict__":
-                    plain.add(id(asked))
-                if not isinstance(node.ctx, ast.Load):
-                    found.add(attr)
-            case ast.Call(
-                func=ast.Name(id="__import__"), args=[_, ast.Call(func=ast.Name(id="globals") as asked), *_]
-            ):
-                plain.add(id(asked))
-            case ast.Call(func=ast.Name(id="globals") as asked):
-                if id(asked) not in plain:
-                    return _ANY
-                plain.add(id(asked))
-            # `getattr(builtins, name)`
-            case ast.Call(
-                func=ast.Name(id="getattr" | "hasattr" | "dir"),
-                args=[ast.Name(id="builtins" | "__builtins__") as asked, *_],
-            ):
-                plain.add(id(asked))
-            case ast.arg(arg="globals") | ast.Name(id="globals", ctx=ast.Store()):
-                variable = True
-            case ast.Name(id="globals") if id(node) not in plain:
-                bare = True
-            case ast.Name(id="builtins" | "__builtins__") if id(node) not in plain:
-                return _ANY
-            case ast.alias(name="builtins", asname=str()):
-                return _ANY
-            case ast.Compare():
-                plain.update(map(id, node.comparators))
-            # `sys.modules["builtins"]`
-            case ast.Constant(value="builtins") if id(node) not in plain:
-                return _ANY
-            # `patch("builtins.open")` of `unittest.mock`
-            case ast.Constant(value=str(text)) if text.startswith("builtins."):
-                found.add(text.removeprefix("builtins."))
-            case _:
-                pass
-    # A parameter is often called `globals`.
-    if bare and not variable:
-        return _ANY
-    for node in own_nodes(statements):
-        match node:
-            case (
-                ast.Call(func=ast.Name(id="exec"), args=[_])
-                | ast.Call(func=ast.Name(id="vars" | "locals"), args=[])
-            ):
-                return _ANY
-            case _:
-                pass
-    return found & _ANY
+def _expanded(names: Set[str]) -> Set[str]:
+    return _ANY if ANY_NAME in names else names & _ANY
 
 
 def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:
@@ -287,7 +157,7 @@ def _rebound_by(nodes: Sequence[ast.AST]) -> Set[str]:
 def _declared(text: str) -> Set[str]:
     """Names of builtins and modules that some function may declare global."""
     # Looking for the plain word first saves most searches.
-    declared = _GLOBAL.findall(text) if "global" in text else ()
+    declared = _GLOBAL.findall(normalised(text)) if "global" in text else ()
     return _KNOWN.intersection(_WORD.findall(" ".join(declared)))
 
 
@@ -307,7 +177,7 @@ def _bound_at_top(text: str) -> Set[str]:
     What the interpreter's table says of comprehensions differs between versions: since Python 3.12 their
     variables stand there, and an assignment expression inside of them counts as a declaration.
     """
-    table = _table(text)
+    table = table_of(text)
     if table is None:
         return _KNOWN  # nothing is known of a text that does not compile
     found = set[str]()
@@ -320,17 +190,6 @@ def _bound_at_top(text: str) -> Set[str]:
         ):
             found.add(name)
     return found
-
-
-@lru_cache(maxsize=2)
-def _table(text: str) -> symtable.SymbolTable | None:
-    """The interpreter's table of the names of a text, which costs half of a syntax tree."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return symtable.symtable(text, "<text>", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _is_alone(source: str) -> bool:

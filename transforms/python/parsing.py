@@ -5,10 +5,11 @@ every module for Python.
 import ast
 import hashlib
 import re
+import symtable
 import sys
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import CodeType
 from typing import Final, TypeAlias
@@ -76,19 +77,42 @@ def normalised(source: str) -> str:
     return source if source.isascii() else normalize("NFKC", source)
 
 
-def statements_with(found: re.Pattern[str], source: str, tree: ast.Module) -> Sequence[ast.stmt]:
-    """The statements of a text on whose lines a pattern occurs. The others need not be looked through.
+def standing_on(found: re.Pattern[str], source: str) -> Callable[[ast.stmt], bool]:
+    """Whether a pattern occurs on the lines of a statement. The others need not be looked through.
 
     All statements of a text count if the parser may read its words or lines in another way.
     """
     if not source.isascii() or "\r" in source:
-        return tree.body
-    lines = [source.count("\n", 0, one.start()) + 1 for one in found.finditer(source)]
-    return [
-        one
-        for one in tree.body
-        if bisect_left(lines, first_line(one)) < bisect_right(lines, one.end_lineno or one.lineno)
-    ]
+        return lambda _: True
+    lines: list[int] = []
+    line = end = 0
+    for one in found.finditer(source):
+        line += source.count("\n", end, one.start())
+        end = one.start()
+        lines.append(line + 1)
+    return lambda one: bisect_left(lines, first_line(one)) < bisect_right(lines, one.end_lineno or one.lineno)
+
+
+@lru_cache(maxsize=2)
+def table_of(source: str) -> symtable.SymbolTable | None:
+    """The interpreter's table of the names of a text, which costs half of a syntax tree; `None` if the text
+    does not compile.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return symtable.symtable(source, "<text>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def scopes_of(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """A table and those of all scopes in it."""
+    pending = [table]
+    while pending:
+        scope = pending.pop()
+        yield scope
+        pending += scope.get_children()
 
 
 def compiled(source: str | bytes | ast.Module) -> CodeType | None:

@@ -28,6 +28,7 @@ from codeaudit.transforms.python.function_context import (
     rebound_names,
 )
 from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.unseen_bindings import ANY_NAME, bound_in, may_bind
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support.stdlib import sample as stdlib_functions
@@ -129,7 +130,35 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
         ("import builtins\nsetattr(builtins, name, g)\n", {"len", "open"}),
         ("import builtins\nbuiltins\\\n.len = g\n", {"len"}),
         ("import ｂuiltins\nbuiltins.len = g\n", {"len"}),
-        ("import sys\nsys.modules['builtins'].len = g\n", {"len", "open"}),
+        ("import sys\nsys.modules['builtins'].len = g\n", {"len"}),
+        ("import sys\nown = sys.modules['builtins']\n", {"len", "open"}),
+        ("import sys\nown = sys.modules.get('builtins')\n", {"len", "open"}),
+        ("import sys\nsys.modules[__name__].len = g\n", {"len"}),
+        ("import sys\nsetattr(sys.modules[__name__], 'len', g)\n", {"len"}),
+        ("import sys\nsetattr(sys.modules[__name__], name, g)\n", {"len", "open"}),
+        ("import sys\nx = getattr(sys.modules[__name__], name)\n", set()),
+        ("import builtins \\\n as b\nb.len = g\n", {"len", "open"}),
+        ("import builtins\n# what others import\nbuiltins.__dict__['len'] = g\n", {"len"}),
+        ("class C:\n    globals()['len'] = g\n    def globals(self): pass\n", {"len"}),
+        ("patch(f'builtins.{name}', g)\n", {"len", "open"}),
+        ("__builtins__.update(len=g)\n", {"len"}),
+        ("__builtins__['len'] = g\n", {"len"}),
+        ("g.__globals__['len'] = g\n", {"len"}),
+        ("g.__globals__.update(len=g)\n", {"len"}),
+        ("def f(globals): pass\nspace = globals\nspace()['len'] = g\n", {"len"}),
+        ("from builtins import globals as space\nspace()['len'] = g\n", {"len"}),
+        ("import builtins\nbuiltins.globals()['len'] = g\n", {"len"}),
+        ("import builtins\nbuiltins.__setattr__('len', g)\n", {"len"}),
+        ("globals()['__builtins__']['len'] = g\n", {"len"}),
+        ("run = exec\nrun('len = g')\n", {"len"}),
+        ("exec('len = g', None)\n", {"len"}),
+        ("exec('len = g', {})\n", set()),
+        ("x = vars\nx()['len'] = g\n", {"len"}),
+        ("x = vars(y)\n", set()),
+        ("def f():\n    global ｌen\n    len = 3\n", {"len"}),
+        ("ok = x.__module__ in ('builtins', '__builtin__')\n", set()),
+        ("table = {'builtins': 1}\n", set()),
+        ("f = lambda globals: globals\n", set()),
         ("ok = x.__module__ == 'builtins'\n", set()),
         ("# builtins\n", set()),
         ("globals()['id'] = g\n", {"id"}),
@@ -169,6 +198,17 @@ def test_names_with_another_meaning_are_found(
     assert names or not found
     monkeypatch.setattr(context, "_REBOUND_IN", {})  # else it would give back the answer of the tables
     assert rebound_in(text, parse(text)) == found
+
+
+def test_what_needs_no_tree_says_at_least_what_the_tree_says() -> None:
+    root = Path(ast.__file__).parent
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(root.glob("*.py"))]
+    compared = 0
+    for text in texts:
+        found = bound_in(text, parse(text))
+        assert found <= may_bind(text) or ANY_NAME in may_bind(text)
+        compared += bool(found)
+    assert compared > 10
 
 
 def test_the_tree_says_the_same_as_the_tables_of_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,11 @@ call.
 
 import ast
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from functools import lru_cache
-from itertools import chain
 from typing import Final, NamedTuple
 
-from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.parsing import file_tree, normalised, statements_with
+from codeaudit.transforms.python.parsing import normalised
 from codeaudit.transforms.python.walking import below
 
 _LISTING: Final = frozenset({"vars", "dir"})
@@ -31,8 +29,6 @@ _NAMES: Final = frozenset(
 )  # fmt: skip
 _OF_BUILTINS: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
 _OF_INSPECT: Final = frozenset({"stack", "trace"})
-_LOOKERS: Final = _NAMES | _OF_BUILTINS
-"""Names of functions that look at the variables of their caller."""
 _ATTRIBUTES: Final = frozenset(
     {
         "_getframe", "_getframemodulename", "_current_frames", "currentframe", "getouterframes",
@@ -120,83 +116,6 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
         names, bare = names & outer, bare & outer
     spoken = not (names.isdisjoint(_NAMES) and names.isdisjoint(_ATTRIBUTES))
     return bool(bare) or spoken or spelled or not attributes.isdisjoint(wanted)
-
-
-_LOOKER: Final = rf"(?<!\w)(?:{'|'.join(sorted(_LOOKERS | _OF_INSPECT))})\b(?!\s*[(=.:\[])"
-_UNCALLED: Final = re.compile(_LOOKER)
-_GIVEN: Final = re.compile(rf"(?:[=,(\[{{:*.]|\b(?:or|and|else|if|import)\b)(?:\s|\\|#.*\n)*{_LOOKER}")
-"""A looker that is not called, where a value or a name of an import may stand. The words alone are found
-faster.
-"""
-_KEEPING: Final = frozenset({"partial", "staticmethod"})
-"""Functions that return something which calls their argument."""
-
-
-@lru_cache(maxsize=64)
-def other_names(text: str) -> frozenset[str]:
-    """Names that a file gives to functions that look at variables: `show = locals`.
-
-    Names that it hands to other code are not followed.
-    """
-    plain = normalised(text)
-    if _UNCALLED.search(plain) is None or _GIVEN.search(plain) is None:
-        return frozenset()
-    try:
-        tree = file_tree(text)
-    except SourceError:
-        return frozenset()
-    found: set[str] = set()
-    for node in chain.from_iterable(map(below, statements_with(_UNCALLED, text, tree))):
-        match node:
-            case ast.Assign(targets=targets, value=value) if _is_looker(value):
-                found.update(*map(_stored, targets))
-            case (
-                ast.AnnAssign(target=target, value=ast.expr() as value)
-                | ast.NamedExpr(target=target, value=value)
-            ) if _is_looker(value):
-                found.update(_stored(target))
-            # `globals().update(show=locals)`
-            case ast.keyword(arg=str(name), value=value) if _is_looker(value):
-                found.add(name)
-            case ast.ImportFrom(module=module, names=aliases):
-                wanted = _LOOKERS | _OF_INSPECT if module == "inspect" else _LOOKERS
-                found.update(one.asname or one.name for one in aliases if one.name in wanted)
-    return frozenset(found)
-
-
-def _is_looker(value: ast.expr) -> bool:
-    """Whether a value may be a function that looks at variables, or may hold one."""
-    match value:
-        case ast.Attribute(value=ast.Name(id="inspect"), attr=name) if name in _OF_INSPECT:
-            return True
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in _LOOKERS
-        case ast.IfExp(body=first, orelse=second):
-            return _is_looker(first) or _is_looker(second)
-        case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
-            return any(map(_is_looker, parts))
-        case ast.Dict(values=parts):
-            return any(map(_is_looker, parts))
-        case ast.NamedExpr(value=inner) | ast.Starred(value=inner) | ast.Lambda(body=inner):
-            return _is_looker(inner)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts):
-            return name in _KEEPING and any(map(_is_looker, parts))
-        case _:
-            return False
-
-
-def _stored(target: ast.expr) -> Iterator[str]:
-    """The names and attributes that an assignment binds, and the containers and keys that it fills."""
-    match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
-            yield name
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            yield from chain.from_iterable(map(_stored, parts))
-        case ast.Subscript(value=value, slice=key):
-            yield from _stored(value)
-            yield from _stored(key)
-        case ast.Starred(value=value):
-            yield from _stored(value)
 
 
 _PRIVATE: Final = re.compile(r"\b_\w*")

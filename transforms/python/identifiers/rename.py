@@ -36,7 +36,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.python.analysis.reflection import other_names
+from codeaudit.transforms.python.analysis.lookers import NONE, Lookers, other_names
 from codeaudit.transforms.python.analysis.scopes import (
     OUTER,
     PythonBinding,
@@ -53,7 +53,7 @@ from codeaudit.transforms.python.identifiers.obstacles import (
     reflects,
 )
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, has_cells, is_renaming, same_code
-from codeaudit.transforms.python.parsing import compiled
+from codeaudit.transforms.python.parsing import compiled, normalised
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import NewWords, RenamableNames, RenameVariables
 
@@ -94,6 +94,15 @@ class PythonVariables:
     def words(self) -> frozenset[str]:
         """Every word of the text, also those of strings and comments."""
         return frozenset(WORDS.findall(self.source))
+
+    def mentions(self, lookers: Lookers | None) -> bool:
+        """Whether the function mentions one of these; `None` is anything."""
+        if lookers is None or not lookers.attributes.isdisjoint(self.scopes.attributes):
+            return True
+        # In a class `C`, `__show` is `_C__show`. Any word counts: `getattr(x, "show")`.
+        hidden = tuple(name for name in lookers.names if name.startswith("__"))
+        words = frozenset(WORDS.findall(normalised(self.source)))
+        return not lookers.names.isdisjoint(words) or any(word.endswith(hidden) for word in words)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -255,8 +264,8 @@ class PythonRename(RenameVariables):
 
     foreign: str = NOT_A_MOVE
     languages: frozenset[str] = field(default=frozenset({"python"}))
-    lookers: frozenset[str] = field(default=frozenset(), repr=False)
-    """Names that the file gives to functions which look at variables; see `reflection.other_names`."""
+    lookers: Lookers | None = field(default=NONE, repr=False)
+    """What the file calls functions that look at variables; see `lookers.other_names`."""
 
     @property
     def trusts_names(self) -> bool:
@@ -268,14 +277,12 @@ class PythonRename(RenameVariables):
     def within(self, file: str) -> "PythonRename":
         """The transform for functions of this file."""
         lookers = other_names(file)
-        return replace(self, lookers=lookers) if lookers else self
+        return self if lookers == NONE else replace(self, lookers=lookers)
 
     def names(self, source: str) -> RenamableNames | Refused:
         """The names of the variables that may change, or why none may."""
-        if self.lookers:
-            code = self.variables(source)
-            if not self.lookers.isdisjoint(code.names | code.scopes.attributes):
-                return Refused(REFLECTION)
+        if self.lookers != NONE and self.variables(source).mentions(self.lookers):
+            return Refused(REFLECTION)
         # `super()` would mean the class that `slots` replaces.
         return RenameVariables.names(self, source)
 

@@ -59,7 +59,7 @@ from codeaudit.transforms.reordering import (
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave or suspend the block")
 """Why a function has one legal order only; the first would be the easiest to remove."""
 _OWN: Final = frozenset({SHARE, OBSTACLES[-1]})
-"""Those that no text around the function removes."""
+"""Those that no text around the function removes, but between two tests."""
 
 
 _BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
@@ -154,7 +154,7 @@ class PythonReorder(Reorder):
             SourceError: the source cannot be parsed.
         """
         body = shared_tree(source).body
-        if len(body) == 1 and not _holds_neighbours(body):
+        if len(body) == 1 and not _holds_neighbours(body[0]):
             return Refused(NO_BLOCK)
         # `super()` would mean the class that `slots` replaces.
         return Reorder.propose(self, source, rng)
@@ -168,14 +168,17 @@ class PythonReorder(Reorder):
         return _ordering(source, self.dependence, self.around, self.package)
 
 
-def _holds_neighbours(statements: Sequence[ast.stmt]) -> bool:
-    """Whether there may be two statements in a row, here or in a statement, that are no docstring."""
-    for statement in statements:
+def _holds_neighbours(top: ast.stmt) -> bool:
+    """Whether a statement may hold two statements in a row that are no docstrings."""
+    pending = [top]
+    while pending:
+        statement = pending.pop()
         clauses = (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ()))
         for body in chain.from_iterable(map(bodies, (statement, *clauses))):
             documented = isinstance(statement, DOCUMENTED) and is_string_statement(body[0])
-            if len(body) - documented > 1 or _holds_neighbours(body):
+            if len(body) - documented > 1:
                 return True
+            pending += body
     return False
 
 
@@ -196,7 +199,7 @@ def _file_may_free(program: PythonProgram, around: str, package: PackageSummary)
     It can show that attributes of `self` are plain, what imported names stand for, and that functions only
     look. The analysis is told that it shows all of that. If it finds no order then, the text is not read.
     """
-    if not any(map(_waits_for_calls, program.blocks)):
+    if not any(_waits_for_calls(program, block) for block in program.blocks):
         return False
     words = frozenset(_WORD.findall(program.source))
     imports, unclear = _imports_in(around)
@@ -216,10 +219,17 @@ def _file_may_free(program: PythonProgram, around: str, package: PackageSummary)
     return False
 
 
-def _waits_for_calls(block: StatementBlock) -> bool:
-    """Whether two neighbours keep their order only because of what code elsewhere may do."""
-    pairs = () if block.fixed else pairwise(block.effects)
-    return any(obstacle(first, second, OBSTACLES[-1]) not in _OWN for first, second in pairs)
+def _waits_for_calls(program: PythonProgram, block: StatementBlock) -> bool:
+    """Whether two neighbours may keep their order only because of what is not known of code elsewhere."""
+    if block.fixed:
+        return False
+    if any(obstacle(first, second, OBSTACLES[-1]) not in _OWN for first, second in pairwise(block.effects)):
+        return True
+    # The type of a result may show that of two tests one fails: `if n == 1: …`, `if n == 2: …`.
+    tests = [
+        bool(one.lines) and isinstance(program.nodes[one.lines.start][0], ast.If) for one in block.statements
+    ]
+    return any(first and second for first, second in pairwise(tests))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """A file may call `locals` by another name; renaming heeds that, and otherwise no meaning of a builtin."""
 
-from collections.abc import Mapping
 from random import Random
 from typing import Any
 
 import pytest
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.python.analysis.reflection import other_names
+from codeaudit.transforms.python.analysis.lookers import other_names
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
 from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
 
@@ -38,6 +37,29 @@ HIDING = [
     "globals().update(show=locals)",
     "show = \\\n  locals",
     "show = (\n  # a comment\n  locals)",
+    "tools = locals\nshow = tools",
+    "class T:\n    look = locals\nshow = T.look",
+    "keep = [locals]\nshow, = keep",
+    "show = locals\n(a, b) = 1, 2",
+    "show = locals\n[a, b] = 1, 2",
+    "show = locals\n.5",
+    "if show := locals:\n    pass",
+    "match locals:\n    case show:\n        pass",
+    "show = locals.__call__",
+    "for show in (locals,):\n    pass",
+    "show = []\nshow += [locals]",
+    "show = (dir, locals)[1]",
+    "show = {n: locals for n in 'ab'}",
+    "from functools import partial as bind\nshow = bind(locals)",
+    "def show():\n    return locals",
+    "class T:\n    @property\n    def show(self):\n        return locals",
+    "def outer(show=locals):\n    return show",
+    "@(lambda _: locals)\ndef show(): pass",
+    "import builtins\nshow = getattr(builtins, 'locals')",
+    "import sys\nshow = getattr(sys, '_getframe', None)",
+    "import sys\nshow = sys.setprofile",
+    "from sys import _current_frames as show",
+    "with locals as show:\n    pass",
     "show = ｌocals",
     "ｓhow = locals",
 ]
@@ -56,7 +78,13 @@ HARMLESS = [
     "def show(): return locals()",
     "show = len",
     "show = locals()",
-    "dir = '.'\nshow = str(dir)",
+    "def g():\n    dir = '.'\n    show = str(dir)",
+    "class A:\n    def __init__(self, dir):\n        self.show = dir",
+    "def g(dir):\n    show = prefix, dir\n    return show",
+    "import inspect\nshow = inspect.signature",
+    "import builtins\nshow = builtins.len",
+    "def show():\n    return locals()",
+    "NAMES = {'builtins', 'dir'}",
     "class A:\n    locals = 1\nshow = A.locals == 1",
     "# show = locals\ndef show(): ...",
     "'''show = locals'''\ndef show(): ...",
@@ -66,11 +94,32 @@ HARMLESS = [
 
 @pytest.mark.parametrize("line", HARMLESS)
 def test_other_files_are_no_reason(line: str) -> None:
-    assert "show" not in other_names(f"{line}\n\n{FUNCTION}")
+    assert not isinstance(RENAME.within(f"{line}\n\n{FUNCTION}").propose(FUNCTION, Random(0)), Refused)
 
 
 def test_a_text_that_does_not_parse_gives_no_names() -> None:
-    assert other_names("show = locals\ndef (:\n") == frozenset()
+    assert other_names("show = locals\ndef (:\n") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "look"),
+    [
+        ("import builtins as b", "b.locals()"),
+        ("import builtins\nb = builtins", "b.vars()"),
+        ("import sys\nb = sys.modules['builtins']", "b.dir()"),
+        ("import importlib\nb = importlib.import_module('builtins')", "b.locals()"),
+        ("import inspect as i", "i.stack()"),
+        ("from inspect import *", "stack()"),
+        ("class T:\n    show = locals", "getattr(T, 'show')()"),
+        ("T = dict(show=locals)", "T['show']()"),
+        ("class T:\n    __show = staticmethod(locals)", "T._T__show()"),
+    ],
+)
+def test_another_name_of_the_module_and_a_name_as_text_count(line: str, look: str) -> None:
+    function = f"def f(x):\n    total = x + 1\n    return {look}\n"
+    compile(f"x = 1\n{line}\n{function}", "<file>", "exec")
+    assert RENAME.within(f"x = 1\n{line}\n").propose(function, Random(0)) == Refused(REFLECTION)
+    assert not isinstance(RENAME.within("x = 1\n").propose(function, Random(0)), Refused)
 
 
 def test_the_attribute_of_a_module_counts() -> None:
@@ -108,5 +157,5 @@ def test_locals_are_renamed_whatever_the_builtins_mean(file: str) -> None:
 
 
 def test_parameters_still_need_builtins() -> None:
-    facts: Mapping[object, bool] = {RENAME: False, RENAME_PARAMETERS: True}
+    facts = {RENAME: False, RENAME_PARAMETERS: True}
     assert {one: one.trusts_names for one in facts} == facts

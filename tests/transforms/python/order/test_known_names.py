@@ -13,12 +13,13 @@ from unittest.mock import patch
 
 import pytest
 
+from codeaudit.transforms.dependence.blocks import NO_BLOCK
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.analysis import program
 from codeaudit.transforms.python.analysis.shown import looks_around
 from codeaudit.transforms.python.order.reorder import REORDER
-from codeaudit.transforms.reordering import is_movable
+from codeaudit.transforms.reordering import Reorder, is_movable
 from tests.transforms.python.order.test_acting_looks import indented
 
 HEAD = """\
@@ -348,3 +349,42 @@ def test_imports_are_read_without_the_tree_of_the_file(imports: str) -> None:
         # Two imports of one name: only the tree says what it stands for, if anything.
         assert allowed(function, file) == (not imports.startswith("try"))
     assert read.called
+
+
+def test_a_file_may_show_that_two_tests_exclude_each_other() -> None:
+    file = "def count(xs):\n    return 1\n\n\n"
+    function = "def f(a):\n    n = count(a)\n    if n == 1:\n        x = 1\n    if n == 2:\n        x = 2\n    return x\n"
+    assert REORDER.propose(function, Random(0)) == Refused("neighbours share a variable")
+    assert not isinstance(REORDER.within(file + function).propose(function, Random(0)), Refused)
+
+
+def test_a_long_chain_of_tests_holds_no_neighbours() -> None:
+    branches = "".join(f"    elif x == {number}:\n        return {number}\n" for number in range(1, 600))
+    assert REORDER.propose(f"def f(x):\n    if x == 0:\n        return 0\n{branches}", Random(0)) == Refused(
+        NO_BLOCK
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "alone"),
+    [
+        ("return x", True),
+        ("'a docstring'\n    return x", True),
+        ("'a docstring'\n    if x:\n        return 1\n    else:\n        return 2", True),
+        ("x\n    'no docstring'", False),
+        ("def g():\n        'a docstring'\n        return x", True),
+        ("class C:\n        'a docstring'\n        y = x", True),
+        ("class C:\n        y = x\n        z = y", False),
+        ("try:\n        return x\n    except E:\n        a = 1\n        raise", False),
+        ("match x:\n        case 1:\n            a = 1\n            return a", False),
+        ("for i in x:\n        pass\n    else:\n        a = x\n        return a", False),
+        ("with x:\n        'no docstring'\n        return 1", False),
+    ],
+)
+def test_a_function_without_two_statements_in_a_row_is_told_so_without_analysis(
+    body: str, alone: bool
+) -> None:
+    function = f"def f(x):\n    {body}\n"
+    said = REORDER.propose(function, Random(0))
+    assert said == Reorder.propose(REORDER, function, Random(0))
+    assert (said == Refused(NO_BLOCK)) is alone
