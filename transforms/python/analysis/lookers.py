@@ -148,7 +148,7 @@ class _Found:
                 ):
                     self.attributes |= _MODULES[name]
         if any(self._offers(part, bound) for part in parts if id(part) not in called):
-            self.names.update(_bound(statement, parts))
+            self.names.update(filter(str.isidentifier, _bound(statement, parts)))
             if isinstance(statement, ast.Return | ast.Expr):
                 self.names.update(owners[-1:])
 

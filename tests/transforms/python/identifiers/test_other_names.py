@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.python.analysis.lookers import other_names
+from codeaudit.transforms.python.analysis.lookers import Lookers, other_names
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
 from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
 
@@ -95,6 +95,12 @@ HARMLESS = [
 @pytest.mark.parametrize("line", HARMLESS)
 def test_other_files_are_no_reason(line: str) -> None:
     assert not isinstance(RENAME.within(f"{line}\n\n{FUNCTION}").propose(FUNCTION, Random(0)), Refused)
+
+
+def test_a_key_that_is_no_name_is_no_other_name() -> None:
+    assert other_names("looks = {}\nlooks['a(b'] = locals\nglobals()['show'] = locals\n") == Lookers(
+        frozenset({"looks", "show", "globals"}), frozenset()
+    )
 
 
 def test_a_text_that_does_not_parse_gives_no_names() -> None:
