@@ -31,7 +31,9 @@ _COMPREHENSIONS: Final = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"
 """Names of scopes in the interpreter's table."""
 _BUILTINS: Final = re.compile(r"(?<!\w)(?:__)?builtins(?:__)?\b(?:\s*\.\s*(\w+))?")
 _PLAIN_IMPORT: Final = re.compile(r"^[ \t]*import builtins[ \t]*(?:#.*)?$", re.MULTILINE)
-_OWN_MODULE: Final = re.compile(r"modules\s*\[\s*__name__|__globals__")
+_OWN_MODULE: Final = re.compile(r"modules\b[\s\S]{0,60}?__(?:name|module)__|__globals__|f_globals")
+_NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
+"""A name in a text that names a builtin: `patch("builtins.open")`."""
 _LOOKING: Final = frozenset({"get", "keys", "values", "items", "copy"})
 """Methods of a namespace that bind nothing."""
 _BINDING: Final = frozenset(
@@ -43,6 +45,8 @@ _BINDING: Final = frozenset(
 """Attributes of the module `builtins`, or of its namespace, by which other names may be bound."""
 _ASKING: Final = frozenset({"getattr", "hasattr", "dir", "isinstance", "id", "repr", "type"})
 """Functions that bind nothing in a module that they get first."""
+_COPYING: Final = frozenset({"set", "list", "tuple", "sorted", "len", "dict", "iter", "any", "all"})
+"""Functions that bind nothing in a namespace that they get."""
 
 
 @lru_cache(maxsize=64)
@@ -102,6 +106,12 @@ class _Reader:
                     self._store(key)
                 elif isinstance(key, ast.Constant) and key.value in ("__builtins__", "builtins"):
                     self.found.add(ANY_NAME)
+            # What a frame belongs to is seldom the module of the text, but may be.
+            case ast.Subscript(value=ast.Attribute(attr="f_globals"), slice=key, ctx=ast.Store()):
+                self._store(key)
+            # Another object stands for the module; its names are bound as before.
+            case ast.Subscript(ctx=ast.Store()) if _is_module(node):
+                pass
             case ast.Attribute(value=value, attr=attr) if self._is_namespace(value):
                 if attr in _LOOKING:
                     self._is_plain(value)
@@ -122,7 +132,12 @@ class _Reader:
             case ast.Call(func=ast.Name(id=name), args=[owner, *_]) if name in _ASKING and _is_module(owner):
                 self._is_plain(owner)
             # `eval("f()", globals())`, `__import__(name, globals(), locals())`
-            case ast.Call(func=ast.Name(id="eval" | "__import__"), args=[_, owner, *_]):
+            case ast.Call(func=ast.Name(id="eval" | "__import__"), args=[_, *owners]):
+                for owner in owners:
+                    self._is_plain(owner)
+            case ast.Call(func=ast.Name(id=name), args=[owner, *_]) if (
+                name in _COPYING and self._is_namespace(owner)
+            ):
                 self._is_plain(owner)
             case _:
                 self._read_bare(node)
@@ -136,23 +151,27 @@ class _Reader:
                 bare = id(node) not in self.own
             case ast.Name(id="builtins" | "__builtins__"):
                 bare = True
-            case ast.Subscript() if _is_module(node):
+            case ast.Subscript() | ast.Call() if _is_module(node):
+                bare = True
+            # `B = "builtins"`, `patch.multiple("builtins", len=f)`, `import_module("builtins")`
+            case (
+                ast.Assign(value=ast.Constant(value="builtins"))
+                | ast.keyword(value=ast.Constant(value="builtins"))
+            ):
+                bare = True
+            case ast.Call(args=arguments) if any(map(_is_text_builtins, arguments)):
+                bare = True
+            case ast.BinOp(left=left, right=right) if _is_text_builtins(left) or _is_text_builtins(right):
                 bare = True
             case ast.Import(names=aliases):
                 bare = any(one.name == "builtins" and one.asname for one in aliases)
-            case ast.ImportFrom(module="builtins", names=aliases):
-                bare = any(one.name in _BINDING for one in aliases)
-            # `import_module("builtins")`, `sys.modules.get("builtins")`
-            case ast.Call(args=[ast.Constant(value="builtins"), *_]) if _last_name(node.func) in (
-                "__import__",
-                "import_module",
-                "get",
-                "pop",
-            ):
-                bare = True
+            case ast.ImportFrom(module=module, names=aliases):
+                wanted = {"builtins"} | (_BINDING if module == "builtins" else set())
+                bare = any(one.name in wanted for one in aliases)
             # `patch("builtins.open")` of `unittest.mock`
-            case ast.Constant(value=str(text)) if text.startswith("builtins."):
-                self.found.add(text.removeprefix("builtins.") or ANY_NAME)
+            case ast.Constant(value=str(text)) if "builtins." in text:
+                names = _NAMED.findall(text)
+                self.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
                 return
             case _:
                 return
@@ -167,6 +186,15 @@ class _Reader:
                     self._plain.add(id(function))
             case ast.Call(func=ast.Name(id="vars") as function, args=[_]):
                 self._plain.add(id(function))
+            case ast.Call(func=ast.Name(id="__import__"), args=[_, *owners]):
+                for owner in owners:
+                    self._is_plain(owner)
+            case ast.Subscript(value=ast.Call(func=ast.Name(id=name)) as owner, ctx=ast.Load()):
+                if name in _AT_TOP:
+                    self._is_plain(owner)
+            case ast.Attribute(value=ast.Call(func=ast.Name(id=name)) as owner, attr=attr):
+                if name in _AT_TOP and attr in _LOOKING:
+                    self._is_plain(owner)
             case ast.Name(id=name, ctx=ast.Load()) if name in _AT_TOP and id(node) not in self._plain:
                 self.found.add(ANY_NAME)
             case _:
@@ -197,8 +225,13 @@ def _is_module(node: ast.expr) -> bool:
     match node:
         case ast.Name(id="builtins" | "__builtins__"):
             return True
-        case ast.Subscript(value=value, slice=ast.Name(id="__name__") | ast.Constant(value="builtins")):
-            return _last_name(value) == "modules"
+        case (
+            ast.Subscript(value=value, slice=key)
+            | ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *_])
+        ):
+            return _last_name(value) == "modules" and (
+                _last_name(key) in ("__name__", "__module__") or _is_text_builtins(key)
+            )
         case _:
             return False
 
@@ -212,6 +245,10 @@ def _binds_globals(node: ast.AST) -> bool:
             return "globals" in bound_names(node.body) | {*parameter_names(node.args)}
         case _:
             return False
+
+
+def _is_text_builtins(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "builtins"
 
 
 def _last_name(node: ast.expr) -> str | None:

@@ -5,12 +5,12 @@ Renaming a variable changes what such a function finds. `reflection` knows the f
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.facts import bound_names
+from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -37,10 +37,13 @@ _UNCALLED: Final = re.compile(rf"(?<!\w)({'|'.join(sorted(_LOOKERS))})\b(?![ \t]
 _OF_MODULES: Final = re.compile(r"(?<!\w)(?:(?:__)?builtins(?:__)?\b|inspect\b)")
 _PLAIN: Final = re.compile(
     r"^[ \t]*import (?:builtins|inspect)[ \t]*(?:#.*)?$"
-    rf"|(?<!\w)(?:builtins|inspect)\.(?!(?:{'|'.join(sorted(_OF_BUILTINS | _OF_INSPECT))})\b(?!\())\w",
+    rf"|(?<!\w)(?:builtins|inspect)\.(?!__|get\b)"
+    rf"(?!(?:{'|'.join(sorted(_OF_BUILTINS | _OF_INSPECT))})\b(?!\())\w",
     re.MULTILINE,
 )
 """Imports of these modules under their own names, and attributes that are no lookers or are called."""
+MOST: Final = 60
+"""So many other names a file may have. One that has more is taken to have any."""
 
 
 class Lookers(NamedTuple):
@@ -72,9 +75,12 @@ def other_names(text: str) -> Lookers | None:
         return None
     found = _Found()
     while found.grows():
-        mentioning = re.compile("|".join({*_LOOKERS, *_OF_INSPECT, *_MODULES, *found.names}))
-        for statement, bound, owners in _statements(tree, standing_on(mentioning, text)):
-            found.read(statement, bound, owners)
+        known = {*_LOOKERS, *_OF_INSPECT, *_MODULES, *found.names, *(name for _, name in found.local)}
+        mentioning = re.compile(rf"(?<!\w)(?:{'|'.join(known)})(?!\w)")
+        for statement, around in _statements(tree, standing_on(mentioning, text)):
+            found.read(statement, around)
+        if len(found.names) > MOST:
+            return None
     return Lookers(frozenset(found.names), frozenset(found.attributes))
 
 
@@ -90,23 +96,27 @@ def _means_lookers(text: str, words: frozenset[str]) -> bool:
     )
 
 
-def _statements(
-    tree: ast.Module, wanted: Callable[[ast.stmt], bool]
-) -> Iterator[tuple[ast.stmt, frozenset[str], tuple[str, ...]]]:
-    """The wanted statements, with the variables and the names of the functions around each."""
-    pending: list[tuple[ast.AST, frozenset[str], tuple[str, ...]]] = [
-        (one, frozenset(), ()) for one in tree.body
-    ]
+class _Around(NamedTuple):
+    """The functions around a statement, outermost first."""
+
+    functions: tuple[FunctionNode, ...]
+    bound: frozenset[str]
+    """Their variables."""
+
+
+def _statements(tree: ast.Module, wanted: Callable[[ast.stmt], bool]) -> Iterator[tuple[ast.stmt, _Around]]:
+    """The wanted statements, in the order of the text."""
+    pending: list[tuple[ast.AST, _Around]] = [(one, _Around((), frozenset())) for one in reversed(tree.body)]
     while pending:
-        node, bound, owners = pending.pop()
+        node, around = pending.pop()
         if isinstance(node, ast.stmt):
             if not wanted(node):
                 continue
-            yield node, bound, owners
+            yield node, around
         if isinstance(node, FunctionNode):
-            bound |= bound_names(node.body) | {*parameter_names(node.args)}
-            owners = (*owners, node.name)
-        pending += [(one, bound, owners) for one in children(node) if isinstance(one, _HOLDERS)]
+            bound = around.bound | bound_names(node.body) | {*parameter_names(node.args)}
+            around = _Around((*around.functions, node), bound)
+        pending += [(one, around) for one in reversed(children(node)) if isinstance(one, _HOLDERS)]
 
 
 _HOLDERS: Final = (ast.stmt, ast.ExceptHandler, ast.match_case)
@@ -117,66 +127,137 @@ class _Found:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+        self.local: set[tuple[int, str]] = set()
+        """Variables of a function, with the function."""
         self.attributes: set[str] = set()
+        self._giving: set[str] = set()
+        """Functions that return lookers."""
+        self._modules: set[str] = set()
+        """Names that a module of lookers may have."""
         self._size = -1
 
     def grows(self) -> bool:
         """Whether the last reading found more, or there was none yet."""
-        before, self._size = self._size, len(self.names) + len(self.attributes)
+        before = self._size
+        self._size = len(self.names) + len(self.local) + len(self.attributes) + len(self._modules)
+        self._size += len(self._giving)
         return before < self._size
 
-    def read(self, statement: ast.stmt, bound: Set[str], owners: tuple[str, ...]) -> None:
+    def read(self, statement: ast.stmt, around: _Around) -> None:
         """Note the names that a statement gives to lookers; the statements in it come by themselves."""
         if isinstance(statement, ast.Import | ast.ImportFrom):
             self._read_import(statement)
             return
         parts = list(_own_parts(statement))
-        called = {id(one.func) for one in parts if isinstance(one, ast.Call)}
-        held = {id(one.value) for one in parts if isinstance(one, ast.Attribute)}
-        compared = {
-            id(part)
-            for one in parts
-            if isinstance(one, ast.Compare)
-            for side in (one.left, *one.comparators)
-            for part in below(side)
+        plain = {
+            id(side) for one in parts if isinstance(one, ast.Compare) for side in (one.left, *one.comparators)
         }
-        for part in parts:
-            match part:
-                # `b = builtins`, `sys.modules["builtins"]`
-                case ast.Name(id=name, ctx=ast.Load()) | ast.Constant(value=str(name)) if (
-                    name in _MODULES and id(part) not in held | compared and name not in bound
-                ):
-                    self.attributes |= _MODULES[name]
-        if any(self._offers(part, bound) for part in parts if id(part) not in called):
-            self.names.update(filter(str.isidentifier, _bound(statement, parts)))
-            if isinstance(statement, ast.Return | ast.Expr):
-                self.names.update(owners[-1:])
+        keys = set[int]()
+        for one in parts:
+            match one:
+                # `builtins.len` is not the module itself, but `builtins.__dict__` is as good.
+                case ast.Attribute(value=value, attr=attr) if attr != "get" and not attr.startswith("__"):
+                    plain.add(id(value))
+                case ast.Call(func=ast.Name(id="getattr"), args=[_, key, *_]) | ast.Subscript(slice=key):
+                    keys.add(id(key))
+        modules = [one for one in parts if id(one) not in plain and _module(one) in _MODULES]
+        for one in modules:
+            self.attributes.update(_MODULES[_module(one)])
+            self._modules.update(_bound(statement, parts))
+        called = {id(one.func) for one in parts if isinstance(one, ast.Call)}
+        offered = any(
+            self._offers(one, around, called=id(one) in called, key=id(one) in keys, module=bool(modules))
+            for one in parts
+        )
+        if not offered:
+            return
+        outer = {name for one in around.functions for name in _declared(one)}
+        inner = around.functions[-1] if around.functions else None
+        for name in filter(str.isidentifier, _bound(statement, parts)):
+            if inner is not None and name in around.bound and name not in outer and _is_variable(name, parts):
+                self.local.add((id(inner), name))
+            else:
+                self.names.add(name)
+        if isinstance(statement, ast.Return | ast.Expr) and inner is not None:
+            self.names.add(inner.name)
+            self._giving.add(inner.name)
+        if any(isinstance(one, ast.Lambda) for one in parts):
+            self._giving.update(_bound(statement, parts))
 
-    def _offers(self, part: ast.AST, bound: Set[str]) -> bool:
+    def _offers(self, part: ast.AST, around: _Around, *, called: bool, key: bool, module: bool) -> bool:
+        """Whether a part of a statement may be a looker; if it is `called`, whether its result may be one."""
         match part:
+            case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()) if called:
+                return name in self._giving
             case ast.Name(id=name, ctx=ast.Load()):
-                return name in self.names or (name in _LOOKERS and name not in bound)
-            case ast.Attribute(value=ast.Name(id=module), attr=attr) if attr in _MODULES.get(module, ()):
-                return True
-            case ast.Attribute(attr=attr, ctx=ast.Load()):
-                return attr in _OF_FRAMES or attr in self.names or attr in self.attributes
-            # `getattr(sys, "_getframe")`
+                own = any((id(one), name) in self.local for one in around.functions)
+                return own or name in self.names or (name in _LOOKERS and name not in around.bound)
+            case ast.Attribute(value=value, attr=attr, ctx=ast.Load()):
+                owner = _last_name(value)
+                of_module = attr in _MODULES.get(owner, ()) or (
+                    owner in self._modules and attr in self.attributes
+                )
+                return attr in self.names or attr in _OF_FRAMES or of_module
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, given, *_]):
+                return not isinstance(given, ast.Constant) and _last_name(owner) in {
+                    *_MODULES,
+                    *self._modules,
+                }
+            # `getattr(sys, "_getframe")`, `vars(tools)["show"]`
             case ast.Constant(value=str(text)):
-                return text in _OF_FRAMES or text in self.attributes
+                return text in _OF_FRAMES or (key and (text in self.names or (module and text in _LOOKERS)))
             case _:
                 return False
 
     def _read_import(self, statement: ast.Import | ast.ImportFrom) -> None:
         for alias in statement.names:
-            if isinstance(statement, ast.Import):
-                if alias.asname is not None:
-                    self.attributes |= _MODULES.get(alias.name, frozenset())
-                continue
-            own = _MODULES.get(statement.module or "", frozenset())
-            if alias.name == "*":
-                self.names |= own - _LOOKERS
-            elif alias.name in _LOOKERS | own | self.names:
-                self.names.add(alias.asname or alias.name)
+            if alias.asname is not None or isinstance(statement, ast.ImportFrom):
+                self.attributes |= _MODULES.get(alias.name, frozenset())
+                if alias.name in _MODULES:
+                    self._modules.add(alias.asname or alias.name)
+            if isinstance(statement, ast.ImportFrom):
+                own = _MODULES.get(statement.module or "", frozenset())
+                if alias.name == "*":
+                    self.names |= own - _LOOKERS
+                elif alias.name in _LOOKERS | own | self.names:
+                    self.names.add(alias.asname or alias.name)
+
+
+def _module(node: ast.AST) -> str:
+    """The name of the module that a part of a statement may stand for."""
+    match node:
+        case (
+            ast.Name(id=name, ctx=ast.Load())
+            | ast.Attribute(attr=name, ctx=ast.Load())
+            | ast.Constant(value=str(name))
+        ):
+            return name
+        case _:
+            return ""
+
+
+def _last_name(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def _declared(function: FunctionNode) -> Iterator[str]:
+    """The names that a function declares to be of the text around it."""
+    for node in own_nodes(function.body):
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            yield from node.names
+
+
+def _is_variable(name: str, parts: list[ast.AST]) -> bool:
+    """Whether parts of a statement bind a name as a variable only."""
+    return not any(
+        (isinstance(one, ast.keyword | ast.arg) and one.arg == name)
+        or (isinstance(one, ast.Attribute) and one.attr == name)
+        for one in parts
+    )
 
 
 def _own_parts(statement: ast.stmt) -> Iterator[ast.AST]:

@@ -60,6 +60,13 @@ HIDING = [
     "import sys\nshow = sys.setprofile",
     "from sys import _current_frames as show",
     "with locals as show:\n    pass",
+    "def pick():\n    return locals\nshow = pick()",
+    "pick = lambda: locals\nshow = pick()",
+    "def pick(name):\n    import builtins\n    return getattr(builtins, name)\nshow = pick('locals')",
+    "import builtins\nshow = builtins.__dict__['locals']",
+    "class T:\n    look = locals\nshow = getattr(T, 'look')",
+    "TABLE = {'int': int, 'expr': eval}\ndef show(kind):\n    return TABLE[kind]",
+    "class T:\n    def set(self):\n        kept = locals\n        self.show = kept",
     "show = ｌocals",
     "ｓhow = locals",
 ]
@@ -70,7 +77,7 @@ def test_a_function_that_mentions_another_name_of_locals_is_left_alone(line: str
     file = f"x = 1\n{line}\n\n{FUNCTION}"
     compile(file, "<file>", "exec")
     assert RENAME.within(file).propose(FUNCTION, Random(0)) == Refused(REFLECTION)
-    other = FUNCTION.replace("show", "hide")
+    other = FUNCTION.replace("show", "hide").replace("def f", "def other")
     assert not isinstance(RENAME.within(file).propose(other, Random(0)), Refused)
 
 
@@ -95,6 +102,21 @@ HARMLESS = [
 @pytest.mark.parametrize("line", HARMLESS)
 def test_other_files_are_no_reason(line: str) -> None:
     assert not isinstance(RENAME.within(f"{line}\n\n{FUNCTION}").propose(FUNCTION, Random(0)), Refused)
+
+
+def test_variables_of_one_function_are_no_names_of_others() -> None:
+    file = "def g():\n    kept = [eval]\n    total = kept\n    return len(total)\n"
+    found = other_names(file + FUNCTION)
+    assert found is not None
+    assert "total" not in found.names
+
+
+def test_a_long_chain_of_names_is_read_at_once_and_a_tainted_file_is_any() -> None:
+    chain = "a0 = locals\n" + "".join(f"a{n + 1} = a{n}\n" for n in range(40))
+    found = other_names(chain)
+    assert found is not None
+    assert "a40" in found.names
+    assert other_names("a0 = locals\n" + "".join(f"a{n + 1} = a{n}\n" for n in range(400))) is None
 
 
 def test_a_key_that_is_no_name_is_no_other_name() -> None:
