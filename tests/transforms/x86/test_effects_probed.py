@@ -192,7 +192,7 @@ def without(name: str) -> Callable[[Touch], Touch]:
         ("adcq %rax, %rbx", lambda told: replace(told, flags_read=0)),
         ("incq %rax", lambda told: replace(told, flags_written=0)),
         ("shlq %cl, %rax", lambda told: replace(told, flags_read=0)),
-        ("rclb $9, %al", lambda told: replace(told, flags_written=0)),
+        ("rclb $10, %al", lambda told: replace(told, flags_written=0)),
         ("repne scasb %es:(%rdi), %al", lambda told: replace(told, flags_read=0)),
         ("repe cmpsb %es:(%rdi), (%rsi)", lambda told: replace(told, flags_read=0)),
         ("movq (%rbx), %rax", lambda told: replace(told, memory=())),

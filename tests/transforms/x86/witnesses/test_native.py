@@ -189,4 +189,5 @@ def test_engines_agree_and_controls_differ(processor: NativeProcessor) -> None:
     )
     assert found["preserving", BlocksDiffered] == 0
     assert found["preserving", BlocksAgreed] > 100
-    assert found["control", BlocksDiffered] > 10 * found["control", BlocksAgreed]
+    # Undefined flags, which may tell a control, differ between processors.
+    assert found["control", BlocksDiffered] > 8 * found["control", BlocksAgreed]
