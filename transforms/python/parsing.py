@@ -146,6 +146,15 @@ def parameter_names(arguments: ast.arguments) -> list[str]:
     return [one.arg for one in parameter_nodes(arguments)]
 
 
+def last_name(node: ast.expr) -> str | None:
+    """`c` for `c`, `a.c` and `a.b.c`; `None` for any other expression."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return None
+
+
 def first_line(node: ast.stmt) -> int:
     """The line on which a statement begins, from 1; decorators belong to it."""
     decorators: list[ast.expr] | None = getattr(node, "decorator_list", None)

@@ -12,6 +12,7 @@ from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
 from codeaudit.transforms.python.parsing import (
+    last_name,
     normalised,
     parameter_names,
     scopes_of,
@@ -229,8 +230,8 @@ def _is_module(node: ast.expr) -> bool:
             ast.Subscript(value=value, slice=key)
             | ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *_])
         ):
-            return _last_name(value) == "modules" and (
-                _last_name(key) in ("__name__", "__module__") or _is_text_builtins(key)
+            return last_name(value) == "modules" and (
+                last_name(key) in ("__name__", "__module__") or _is_text_builtins(key)
             )
         case _:
             return False
@@ -249,7 +250,3 @@ def _binds_globals(node: ast.AST) -> bool:
 
 def _is_text_builtins(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == "builtins"
-
-
-def _last_name(node: ast.expr) -> str | None:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)

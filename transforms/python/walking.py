@@ -15,6 +15,10 @@ _CHILDLESS: Final = frozenset({"Constant", "Global", "MatchSingleton", "Name", "
 """Kinds of nodes without nodes under them."""
 
 
+HOLDERS: Final = (ast.stmt, ast.ExceptHandler, ast.match_case)
+"""Kinds of nodes that hold statements, or are some."""
+
+
 class _Parts(dict[type[ast.AST], tuple[str, ...]]):
     """Computed on first use."""
 

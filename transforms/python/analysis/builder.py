@@ -41,7 +41,7 @@ from codeaudit.transforms.python.analysis.modules import binds_submodule, is_har
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, relaxed_effects
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
-from codeaudit.transforms.python.walking import children
+from codeaudit.transforms.python.walking import HOLDERS, children
 
 COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
@@ -51,7 +51,6 @@ _Walked: TypeAlias = tuple[tuple[int | StatementBlock, ...], Effects]
 """The lines and blocks of a statement, in the order of the text, and the effects of all of it."""
 
 SHARED_LINE: Final = "statements share a line"
-_BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 @dataclass(slots=True)
@@ -521,7 +520,7 @@ class PythonProgramBuilder:
 
 def _header_end(node: ast.AST) -> int:
     """The last line of a header or clause, over all of its expressions; from 1."""
-    parts = [part for part in children(node) if not isinstance(part, _BODIES)]
+    parts = [part for part in children(node) if not isinstance(part, HOLDERS)]
     return max(map(_last_line, parts), default=getattr(node, "lineno", 0))
 
 

@@ -28,7 +28,7 @@ from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.walking import below
 
 _NAMESPACES: Final = frozenset({"globals", "vars", "locals", "exec", "eval", "__builtins__"})
@@ -197,12 +197,12 @@ def replaced_names(nodes: NodesByKind) -> Iterator[str]:
         if alias.name in _NAMESPACES | _INSIDES | _SETTERS or (alias.name == "patch" and alias.asname):
             yield "*"
     for node in nodes(ast.Attribute):
-        if node.attr in _INSIDES or (node.attr in _NAMESPACES and _last_name(node.value) == "builtins"):
+        if node.attr in _INSIDES or (node.attr in _NAMESPACES and last_name(node.value) == "builtins"):
             yield "*"
         elif not isinstance(node.ctx, ast.Load):
             yield node.attr
     for call in nodes(ast.Call):
-        match _last_name(call.func), call.args:
+        match last_name(call.func), call.args:
             case setter, [_, ast.Constant(value=str(told)), *_] if setter in _SETTERS:
                 yield told
             case setter, [ast.Name(id="self"), *_] if setter in _SETTERS:
@@ -217,13 +217,4 @@ def replaced_names(nodes: NodesByKind) -> Iterator[str]:
             case "patch", _:
                 yield "*"
             case "object" | "multiple", _ if isinstance(call.func, ast.Attribute):
-                yield from ["*"] if _last_name(call.func.value) == "patch" else []
-
-
-def _last_name(node: ast.expr) -> str | None:
-    """`c` for `c`, `a.c` and `a.b.c`; `None` for any other expression."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case _:
-            return None
+                yield from ["*"] if last_name(call.func.value) == "patch" else []

@@ -14,13 +14,14 @@ from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
+    last_name,
     normalised,
     parameter_names,
     scopes_of,
     standing_on,
     table_of,
 )
-from codeaudit.transforms.python.walking import below, children
+from codeaudit.transforms.python.walking import HOLDERS, below, children
 
 _OF_BUILTINS: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
 _OF_INSPECT: Final = frozenset({"stack", "trace", "currentframe", "getouterframes"})
@@ -116,10 +117,7 @@ def _statements(tree: ast.Module, wanted: Callable[[ast.stmt], bool]) -> Iterato
         if isinstance(node, FunctionNode):
             bound = around.bound | bound_names(node.body) | {*parameter_names(node.args)}
             around = _Around((*around.functions, node), bound)
-        pending += [(one, around) for one in reversed(children(node)) if isinstance(one, _HOLDERS)]
-
-
-_HOLDERS: Final = (ast.stmt, ast.ExceptHandler, ast.match_case)
+        pending += [(one, around) for one in reversed(children(node)) if isinstance(one, HOLDERS)]
 
 
 class _Found:
@@ -193,16 +191,14 @@ class _Found:
                 own = any((id(one), name) in self.local for one in around.functions)
                 return own or name in self.names or (name in _LOOKERS and name not in around.bound)
             case ast.Attribute(value=value, attr=attr, ctx=ast.Load()):
-                owner = _last_name(value)
-                of_module = attr in _MODULES.get(owner, ()) or (
+                owner = last_name(value)
+                of_module = attr in _MODULES.get(owner or "", ()) or (
                     owner in self._modules and attr in self.attributes
                 )
                 return attr in self.names or attr in _OF_FRAMES or of_module
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, given, *_]):
-                return not isinstance(given, ast.Constant) and _last_name(owner) in {
-                    *_MODULES,
-                    *self._modules,
-                }
+                root = last_name(owner)
+                return not isinstance(given, ast.Constant) and (root in _MODULES or root in self._modules)
             # `getattr(sys, "_getframe")`, `vars(tools)["show"]`
             case ast.Constant(value=str(text)):
                 return text in _OF_FRAMES or (key and (text in self.names or (module and text in _LOOKERS)))
@@ -231,14 +227,6 @@ def _module(node: ast.AST) -> str:
             | ast.Attribute(attr=name, ctx=ast.Load())
             | ast.Constant(value=str(name))
         ):
-            return name
-        case _:
-            return ""
-
-
-def _last_name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
         case _:
             return ""

@@ -37,7 +37,8 @@ from codeaudit.transforms.python.analysis.looks import (
     ShownLooks,
 )
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
-from codeaudit.transforms.python.parsing import FunctionNode, file_tree, parameter_names
+from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
+from codeaudit.transforms.python.walking import HOLDERS
 
 _HINT: Final = re.compile(
     r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"
@@ -146,7 +147,9 @@ class _Text:
         while before < len(self._properties):
             before = len(self._properties)
             self._properties |= {
-                node.name for node in classes if any(_name(base) in self._properties for base in node.bases)
+                node.name
+                for node in classes
+                if any(last_name(base) in self._properties for base in node.bases)
             }
 
     def _find_other_names(self, nodes: NodesByKind) -> None:
@@ -241,7 +244,7 @@ class _Text:
                 case ast.Attribute(value=owner, attr=name):
                     # `x.__class__ = C` makes `x` an object of another class.
                     counts = name in METHODS - {"__class__"}
-                    counts |= _name(owner) in self._classes or self._is_property(node.value)
+                    counts |= last_name(owner) in self._classes or self._is_property(node.value)
                     counts |= _is_class_of(owner)
                 case ast.Name(id=name):
                     counts = name in METHODS
@@ -286,7 +289,7 @@ class _Text:
             known = all(isinstance(one, ast.Lambda | ast.Constant) or self._knows(one) for one in getters)
             starred = any(isinstance(one, ast.Starred) for one in value.args)
             definition.unknown |= not known or starred or any(word.arg is None for word in value.keywords)
-            definition.unknown |= _name(value.func) != "property"  # it may keep what it found
+            definition.unknown |= last_name(value.func) != "property"  # it may keep what it found
             parts: Iterable[ast.AST] = (part for one in getters for part in ast.walk(one))
         else:
             parts = ast.walk(value)
@@ -298,10 +301,10 @@ class _Text:
                     definition.runs.add(name)
 
     def _knows(self, node: ast.expr) -> bool:
-        return _name(node) in self._functions
+        return last_name(node) in self._functions
 
     def _is_property(self, node: ast.expr | None) -> bool:
-        return isinstance(node, ast.Call) and _name(node.func) in self._properties
+        return isinstance(node, ast.Call) and last_name(node.func) in self._properties
 
     def _mentions(self, nodes: NodesByKind) -> None:
         """Properties and methods that are made, and attached to a class somewhere else."""
@@ -312,7 +315,7 @@ class _Text:
                 case ast.Call() if self._is_property(call) and id(call) not in self._handled:
                     self._attached.add(ANY_ATTRIBUTE)
                     self._value(self._define(ANY_ATTRIBUTE), call)
-                case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _name(
+                case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if last_name(
                     owner
                 ) in self._classes and not isinstance(value, PLAIN_VALUES):
                     told = key.value if isinstance(key, ast.Constant) else None
@@ -436,7 +439,7 @@ def _fills_itself(node: ast.ClassDef) -> bool:
                 return True
             case _:
                 pass
-    if not any(_name(base) in ("type", "ABCMeta", "EnumMeta", "EnumType") for base in node.bases):
+    if not any(last_name(base) in ("type", "ABCMeta", "EnumMeta", "EnumType") for base in node.bases):
         return False
     return any(
         isinstance(inner, ast.Subscript)
@@ -448,7 +451,7 @@ def _fills_itself(node: ast.ClassDef) -> bool:
 
 def _given(nodes: NodesByKind) -> frozenset[str]:
     """The names that a text hands to functions which may change a class: `P = dataclass(P)`."""
-    calls = (call for call in nodes(ast.Call) if _name(call.func) not in _ASKING_CLASSES)
+    calls = (call for call in nodes(ast.Call) if last_name(call.func) not in _ASKING_CLASSES)
     return frozenset(one.id for call in calls for one in call.args if isinstance(one, ast.Name))
 
 
@@ -464,8 +467,10 @@ def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> froz
     own = {node.name: node for node in classes}
     found: set[str] = set()
     for node in classes:
-        bases = [_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
-        decorators = [_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
+        bases = [last_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
+        decorators = [
+            last_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list
+        ]
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue
@@ -475,7 +480,7 @@ def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> froz
             if name in own and name not in seen:
                 seen.add(name)
                 found |= bound_names(own[name].body)
-                pending += [base for one in own[name].bases if (base := _name(one)) is not None]
+                pending += [base for one in own[name].bases if (base := last_name(one)) is not None]
     return frozenset(found)
 
 
@@ -497,11 +502,6 @@ def _collapsed(
 def _is_method(name: str) -> bool:
     """Whether a look may run a method of this name."""
     return name in METHODS or (name.startswith("__") and name.endswith("__") and name not in CALLED)
-
-
-def _name(node: ast.expr) -> str | None:
-    """The last part of a name such as `functools.cached_property`."""
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
 
 
 def _body_flags(builder: PythonProgramBuilder, node: FunctionNode) -> int:
@@ -531,5 +531,5 @@ def _bound_here(node: ast.stmt) -> Iterator[str]:
     if not isinstance(node, ast.ClassDef):
         yield from bound_by(node)
         for part in ast.iter_child_nodes(node):
-            if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case):
+            if not isinstance(part, HOLDERS):
                 yield from stored_names(part)

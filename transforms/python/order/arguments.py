@@ -26,7 +26,7 @@ from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT
 from codeaudit.transforms.python.identifiers.obstacles import mangled
 from codeaudit.transforms.python.order.spelling import spelled_once
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import REFLECTION, binders, rearranged, reflects
@@ -136,7 +136,9 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
             yield Refused(EFFECTS)
         else:
             parts = [code.span(word) for word in node.keywords]
-            site = rearranged(code, parts, free(len(parts)), f"keywords of {_name(node) or 'a call'}")
+            site = rearranged(
+                code, parts, free(len(parts)), f"keywords of {last_name(node.func) or 'a call'}"
+            )
             yield site or Refused(UNKNOWN)
 
 
@@ -169,7 +171,7 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
         if not isinstance(node, ast.Call):
             continue
         # The control must change the meaning, and `max(b, a)` is `max(a, b)`.
-        if _name(node) in COMMUTATIVE:
+        if last_name(node.func) in COMMUTATIVE:
             continue
         plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
         named = [word.value for word in node.keywords if word.arg is not None]
@@ -179,11 +181,6 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
                     parts = [code.full(one), code.full(other)]
                     line = code.line(one)
                     yield Site(((permuted(parts, (1, 0)),),), "two arguments exchanged", line)
-
-
-def _name(call: ast.Call) -> str | None:
-    func = call.func
-    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else None
 
 
 def commute(code: PythonSource, values: Sequence[ast.expr]) -> bool:
