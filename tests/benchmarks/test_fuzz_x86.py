@@ -8,7 +8,9 @@ from types import ModuleType
 import pytest
 
 from codeaudit.transforms.errors import CannotAudit
-from codeaudit.transforms.x86.witnesses.native import NativeProcessor
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.witnesses.native import BlockPair, NativeProcessor
+from codeaudit.transforms.x86.witnesses.verdicts import BlocksAgreed
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,18 @@ def test_nothing_differs_but_the_controls(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["turns", "alias", "implied-register", "barrier", "fixed-register"])
 def test_an_engine_without_a_rule_is_found_out(processor: NativeProcessor, name: str) -> None:
+    if name == "turns" and _ignores_full_turns(processor):
+        pytest.skip("on this processor a full turn leaves the overflow flag as it was")
     words = ["-m", "benchmarks.fuzz_x86", "--without", name, "--blocks", "4000"]
     found = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert f"without {name}:" in found.stdout
     assert "nothing differs" not in found.stdout
+
+
+def _ignores_full_turns(processor: NativeProcessor) -> bool:
+    """Whether a full turn through the carry changes nothing, as on some processors: its rule breaks nothing."""
+    pair = BlockPair(before=read("rclb $9, %al"), after=read("nop"), renaming={}, seed=1)
+    with processor:
+        (told,) = processor.compare([pair], alone=False)
+    return isinstance(told, BlocksAgreed)
