@@ -300,7 +300,8 @@ EXPLANATION_COLUMNS: Final[Mapping[str, str]] = {
 SHARD_COLUMNS: Final[Mapping[str, str]] = {
     "seed": "int64",
     "sample": "string",
-    "place": "int64",  # number of the case in its trial of the whole run, from 0
+    "place": "int64",  # puts the cases of all shards of a trial in order
+    "content": "string",  # a hash that copies of the sample share; empty if copies are left out already
     "rows": "int64",  # number of its rows in the suite
     "verdicts": "int64",  # number of verdicts of each model on it
 }

@@ -325,9 +325,9 @@ class Costs:
     pickled: float
     """To send the queries of one sample to another process, and its answers back."""
     kept: float
-    """Bytes in memory for each sample of the corpus, while samples are drawn."""
+    """Bytes in memory for each own sample, while samples are drawn."""
     foreign: float
-    """The same for a sample of another shard."""
+    """To pass over one sample of another shard."""
     cached: float
     """Bytes of the cache for one sample and model."""
 
@@ -373,7 +373,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
     task = TASKS.get("function-name")
     source = corpus(str(folder / "corpus.jsonl"), None, CorpusResources(cache=None, note=None))
     kept = held(lambda: select(source, task.prepare, limit=None, seeds=[0]))
-    foreign = held(lambda: select(source, task.prepare, limit=None, seeds=[0], own=lambda _: False))
+    _, passed = timed(lambda: select(source, task.prepare, limit=None, seeds=[0], own=lambda _: False))
     drawn, read = timed(lambda: select(source, task.prepare, limit=None, seeds=[0]))
     samples = drawn[0].samples
     names = ("identity", *options.transform.split(","))
@@ -444,7 +444,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
         summary=summary / count,
         pickled=pickled / count,
         kept=kept / count,
-        foreign=foreign / count,
+        foreign=passed / count,
         cached=(folder / "costs.sqlite").stat().st_size / count,
     )
 
@@ -469,7 +469,7 @@ def shard_times(
     # Cores beyond the shards make variants and answer, not more.
     spare = max(1.0, cluster.machines * cluster.cores / parts)
     return {
-        "draw": costs.read * samples / 3600,
+        "draw": (costs.foreign * (samples - share) + costs.read * share) / 3600,
         "suite": share * (costs.suite / spare + costs.write) / 3600,
         "answers": share * models * answer / spare / 3600,
         "driver": share * models * costs.drive / 3600,
@@ -518,7 +518,7 @@ def simulate(options: argparse.Namespace, folder: Path) -> None:
                     *(f"{samples:,.0f}", str(machines), name, f"{sum(found.values()) - beside:,.2f}"),
                     max(found, key=lambda step: found[step]),
                     *(f"{found[step]:,.2f}" if step in found else "" for step in steps),
-                    f"{samples * (costs.kept / processes + costs.foreign * (processes > 1)) / 1e9:,.1f} GB",
+                    f"{samples * costs.kept / processes / 1e9:,.1f} GB",
                     f"{costs.cached * samples * options.models / processes / 1e9:,.1f} GB",
                 ]
                 print(f"| {' | '.join(cells)} |")

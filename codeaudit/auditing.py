@@ -521,11 +521,11 @@ def _write_suite(
     variants = answers = 0
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
     every = watched_cases(job.inputs, seed, chooser, job.progress)
-    for number, case in job.inputs.placed(seed, every):
+    for place, content, case in job.inputs.placed(seed, every):
         table.write(suite_rows(seed, case))
         if places is not None:
             made = sum(isinstance(one, Perturbed) for one in case.outcomes)
-            named = {"seed": seed, "sample": case.sample.id, "place": number}
+            named = {"seed": seed, "sample": case.sample.id, "place": place, "content": content}
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
         variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
         # Equal texts are asked once; the repetitions for the noise floor are asked besides.

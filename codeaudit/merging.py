@@ -5,15 +5,16 @@ The tables are read and written in windows of cases, so that memory does not gro
 
 import os
 import uuid
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from codeaudit.audit.checks import is_whole
+from codeaudit.audit.corpora.selection import DUPLICATE, hash_of
 from codeaudit.audit.engines.shards import Shard
 from codeaudit.audit.integrity import bound, check_files, check_signature
 from codeaudit.audit.records import Audited
@@ -39,6 +40,7 @@ from codeaudit.audit.store import (
 )
 from codeaudit.auditing import now, run_folder
 from codeaudit.finished_runs import FINISHED, Run
+from codeaudit.preparing import RAW
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
 from codeaudit.transforms.errors import RunError
@@ -61,6 +63,8 @@ SHARED: Final = (
     "models",
 )
 """Fields of the manifest that are equal in all shards of a run."""
+OF_PART: Final = ("samples", "hash", "skipped", "trials", RAW)
+"""Entries of the corpus that are of the shard, if it drew its own samples alone."""
 VERSIONS: Final = ("python", "codeaudit")
 """Versions that are equal, too: they decide the suite."""
 SIGNED: Final = ("files", "digest", "signature", "explanations")
@@ -83,32 +87,39 @@ class _Part:
     def facts(self) -> dict[str, object]:
         """What all shards of a run share, by the words of a message."""
         found: dict[str, object] = {name: self.manifest.get(name) for name in SHARED}
+        corpus = dict(self.manifest.get("corpus", {}))
         # A frozen suite may lie elsewhere on another machine; its hash tells it.
-        corpus = self.manifest.get("corpus", {})
-        found["corpus"] = {name: value for name, value in corpus.items() if name != "suite"}
+        corpus.pop("suite", None)
+        if RAW in corpus:
+            found["raw samples"] = corpus[RAW]
+            corpus = {name: value for name, value in corpus.items() if name not in OF_PART}
+        found["corpus"] = corpus
         versions = self.manifest.get("versions", {})
         return found | {f"version of {name}": versions.get(name) for name in VERSIONS}
 
     @cached_property
-    def places(self) -> "dict[int, _Places]":
-        """Where its cases stand, by the seed of the trial."""
-        import numpy as np
-
-        rows: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        for row in read_rows(self.path / SHARD):
-            rows[row["seed"]].append((row["place"], row["rows"], row["verdicts"]))
-        return {
-            seed: _Places(*np.array(found, dtype=np.int64).reshape(-1, 3).T) for seed, found in rows.items()
-        }
+    def drawn_alone(self) -> bool:
+        """Whether it drew its own samples alone, so that copies of them may be in other shards."""
+        return RAW in self.manifest.get("corpus", {})
 
 
 @dataclass(frozen=True)
-class _Places:
-    """The cases of a shard in one trial: (C,) numbers each, ascending by place."""
+class _Cases:
+    """The cases of a shard in one trial: (C,) values each."""
 
-    place: "np.ndarray"
+    ids: Sequence[str]
+    number: "np.ndarray"
+    """Ascending; in which the cases of all shards follow one another."""
+    kept: "np.ndarray"
+    """False for a copy of an earlier case, maybe in another shard."""
     rows: "np.ndarray"
+    """Number of rows in the suite."""
     verdicts: "np.ndarray"
+    """Number of verdicts of each model."""
+
+
+_Trials: TypeAlias = Mapping[int, Sequence[_Cases]]
+"""The cases of each shard, in the order of the shards, by the seed of the trial."""
 
 
 def merge(
@@ -134,15 +145,16 @@ def merge(
         check_files(part.path, part.manifest)
         if key is not None:
             check_signature(part.path, part.manifest, key)
-    _check_places(parts)
+    trials = _trials(parts)
     progress.note(f"merging {len(parts)} shards")
     _note_differences(parts, progress)
     with run_folder(out) as folder:
         _put_aside(folder, progress)
-        summary = _written(parts, folder, progress)
+        corpus = _corpus(parts, trials)
+        summary = _written(parts, trials, corpus.get("skipped", {}), folder, progress)
         folder.write_text(SUMMARY, summary.to_json())
         names = {*BOUND, *([ATTACKS] if parts[0].manifest.get("attack") else ())}
-        manifest = _manifest(parts, out, command)
+        manifest = {**_manifest(parts, out, command), "corpus": corpus}
         folder.write_manifest(bound(folder, manifest, sorted(names), key))
         return summary, folder
 
@@ -217,23 +229,47 @@ def _shard_of(manifest: Manifest) -> Shard | None:
     return Shard(number, of)
 
 
-def _check_places(parts: Sequence[_Part]) -> None:
-    """Check that every case of the run is in one shard.
+def _trials(parts: Sequence[_Part]) -> _Trials:
+    """The cases of all shards, with what puts them in order.
 
     Raises:
-        RunError: one is in none, or in several.
+        RunError: one is in several shards.
     """
+    tables = [list(read_rows(part.path / SHARD)) for part in parts]
+    return {
+        seed: _numbered([[row for row in table if row["seed"] == seed] for table in tables], seed)
+        for seed in _seeds(parts)
+    }
+
+
+def _numbered(tables: Sequence[Sequence[TableRow]], seed: int) -> list[_Cases]:
     import numpy as np
 
-    for seed in _seeds(parts):
-        found = [part.places[seed].place for part in parts if seed in part.places]
-        if any((np.diff(one) <= 0).any() for one in found):
-            raise RunError(f"cannot merge: the cases of trial {seed} are not in order in one of the shards")
-        every = np.sort(np.concatenate([np.empty(0, np.int64), *found]))
-        if (every != np.arange(len(every))).any():
-            raise RunError(
-                f"cannot merge: the shards do not fit together in trial {seed}; they drew different samples"
-            )
+    def column(table: Sequence[TableRow], name: str) -> np.ndarray:
+        return np.array([row[name] for row in table], dtype=np.int64)
+
+    places = [column(table, "place") for table in tables]
+    if any((np.diff(one) <= 0).any() for one in places):
+        raise RunError(f"cannot merge: the cases of trial {seed} are not in order in one of the shards")
+    every = np.sort(np.concatenate(places))
+    if (np.diff(every) == 0).any():
+        raise RunError(
+            f"cannot merge: the shards do not fit together in trial {seed}: a case is in two of them"
+        )
+    # Of several copies the one with the lowest rank is drawn.
+    contents = sorted((row["place"], row["content"]) for table in tables for row in table if row["content"])
+    first = {content: place for place, content in reversed(contents)}
+    copies = {place for place, content in contents if first[content] != place}
+    return [
+        _Cases(
+            ids=[row["sample"] for row in table],
+            number=np.searchsorted(every, place),
+            kept=np.array([one not in copies for one in place.tolist()], dtype=bool),
+            rows=column(table, "rows"),
+            verdicts=column(table, "verdicts"),
+        )
+        for table, place in zip(tables, places, strict=True)
+    ]
 
 
 def _seeds(parts: Sequence[_Part]) -> list[int]:
@@ -289,7 +325,36 @@ def _manifest(parts: Sequence[_Part], out: Path, command: Sequence[str]) -> Mani
     }
 
 
-def _written(parts: Sequence[_Part], folder: RunFolder, progress: RunProgress) -> Summary:
+def _corpus(parts: Sequence[_Part], trials: _Trials) -> dict[str, Any]:
+    """What the manifest of the whole run says of its corpus."""
+    corpus = dict(parts[0].manifest.get("corpus", {}))
+    if not parts[0].drawn_alone:
+        return corpus
+    del corpus[RAW]
+    kept = {
+        seed: [name for one in cases for name, is_kept in zip(one.ids, one.kept, strict=True) if is_kept]
+        for seed, cases in trials.items()
+    }
+    first = _seeds(parts)[0]
+    skipped = sum((Counter(part.manifest["corpus"]["skipped"]) for part in parts), Counter[str]())
+    skipped[DUPLICATE] += sum(int((~one.kept).sum()) for one in trials[first])
+    about = [{"seed": seed, "hash": hash_of(ids), "samples": len(ids)} for seed, ids in kept.items()]
+    return {
+        **corpus,
+        "hash": about[0]["hash"],
+        "samples": about[0]["samples"],
+        "skipped": dict(sorted((+skipped).items())),
+        "trials": about,
+    }
+
+
+def _written(
+    parts: Sequence[_Part],
+    trials: _Trials,
+    skipped: Mapping[str, int],
+    folder: RunFolder,
+    progress: RunProgress,
+) -> Summary:
     """Write the tables, and compute the summary from them."""
     first = parts[0]
     told = Run(first.path).summary
@@ -297,9 +362,9 @@ def _written(parts: Sequence[_Part], folder: RunFolder, progress: RunProgress) -
     names = [model.model for model in told.models]
     about = read_about(first.path / SUITE)
     total = sum(
-        int(one.rows.sum() + len(names) * one.verdicts.sum())
-        for part in parts
-        for one in part.places.values()
+        int(one.rows[one.kept].sum() + len(names) * one.verdicts[one.kept].sum())
+        for cases in trials.values()
+        for one in cases
     )
     with progress.counting("merge", total, unit="rows") as monitor:
         tables: dict[str, tuple[Mapping[str, str], list[_Block]]] = {
@@ -308,27 +373,27 @@ def _written(parts: Sequence[_Part], folder: RunFolder, progress: RunProgress) -
         }
         for name, (columns, blocks) in tables.items():
             with folder.replacing(name) as place, TableWriter(place, columns, about) as table:
-                for rows in _merged(parts, name, blocks):
+                for rows in _merged(parts, trials, name, blocks):
                     table.write_table(rows)
                     monitor.answered(rows.num_rows, recalled=False)
     task = TASKS.get(told.task)
-    trials = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
+    merged = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
     with progress.counting("summary", None, unit="samples") as monitor:
         header = RunHeader(
             task=told.task,
             corpus=told.corpus,
             seed=told.seed,
             models=tuple(ModelHeader.of(facts) for facts in first.manifest["models"]),
-            skipped=told.skipped,
+            skipped=skipped,
             draws=told.draws,
         )
         summary = summarise(
-            ((seed, _counted(audited, monitor)) for seed, audited in trials), task=task, header=header
+            ((seed, _counted(audited, monitor)) for seed, audited in merged), task=task, header=header
         )
     if not first.manifest.get("attack"):
         return summary
     with folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
-        rows = _attacks(parts)
+        rows = _attacks(parts, trials)
         table.write(rows)
     return with_searches(summary, map(searched_of, rows))
 
@@ -345,10 +410,12 @@ class _Block:
 
     seed: int
     counts: str
-    """The field of `_Places` with the number of rows of each case."""
+    """The field of `_Cases` with the number of rows of each case."""
 
 
-def _merged(parts: Sequence[_Part], name: str, blocks: Sequence[_Block]) -> Iterator["pa.Table"]:
+def _merged(
+    parts: Sequence[_Part], trials: _Trials, name: str, blocks: Sequence[_Block]
+) -> Iterator["pa.Table"]:
     """The rows of a table of the whole run, from the tables of the shards.
 
     In each shard the cases of a block ascend. So a window of cases is a slice of each table, and only the
@@ -360,21 +427,17 @@ def _merged(parts: Sequence[_Part], name: str, blocks: Sequence[_Block]) -> Iter
     with ExitStack() as stack:
         readers = [stack.enter_context(_SliceReader(part.path / name)) for part in parts]
         for block in blocks:
-            found = [
-                (reader, part.places[block.seed])
-                for part, reader in zip(parts, readers, strict=True)
-                if block.seed in part.places
-            ]
-            cases = sum(len(one.place) for _, one in found)
-            for start in range(0, cases, CASES):
-                slices, keys = [], []
-                for reader, one in found:
-                    low, high = np.searchsorted(one.place, (start, start + CASES))
+            found = trials[block.seed]
+            for start in range(0, sum(len(one.ids) for one in found), CASES):
+                slices, keys, kept = [], [], []
+                for reader, one in zip(readers, found, strict=True):
+                    low, high = np.searchsorted(one.number, (start, start + CASES))
                     sizes = getattr(one, block.counts)[low:high]
                     slices.append(reader.take(int(sizes.sum())))
-                    keys.append(np.repeat(one.place[low:high], sizes))
+                    keys.append(np.repeat(one.number[low:high], sizes))
+                    kept.append(np.repeat(one.kept[low:high], sizes))
                 order = np.argsort(np.concatenate(keys), kind="stable")
-                yield pa.concat_tables(slices).combine_chunks().take(order)
+                yield pa.concat_tables(slices).combine_chunks().take(order[np.concatenate(kept)[order]])
         for reader in readers:
             reader.finish()
 
@@ -424,21 +487,28 @@ class _SliceReader(ExitStack):
         return RunError(f"cannot merge: {str(self._path)!r} does not fit {SHARD} beside it")
 
 
-def _attacks(parts: Sequence[_Part]) -> list[TableRow]:
+def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
     """The rows of all attacks in the order of the whole run: model, strategy, trial, case."""
     names = [str(one["name"]) for one in parts[0].manifest["models"]]
     strategies = list(parts[0].manifest["attack"]["strategies"])
     seeds = _seeds(parts)
     found = []
-    for part in parts:
-        places = {(row["seed"], row["sample"]): row["place"] for row in read_rows(part.path / SHARD)}
-        for row in read_rows(part.path / ATTACKS):
-            place = places[row["seed"], row["sample"]]
-            key = (
-                names.index(row["model"]),
-                strategies.index(row["strategy"]),
-                seeds.index(row["seed"]),
-                place,
+    for number, part in enumerate(parts):
+        places = {
+            (seed, name): place
+            for seed in seeds
+            for name, place, kept in zip(
+                trials[seed][number].ids, trials[seed][number].number, trials[seed][number].kept, strict=True
             )
-            found.append((key, row))
+            if kept
+        }
+        for row in read_rows(part.path / ATTACKS):
+            if (place := places.get((row["seed"], row["sample"]))) is not None:
+                key = (
+                    names.index(row["model"]),
+                    strategies.index(row["strategy"]),
+                    seeds.index(row["seed"]),
+                    place,
+                )
+                found.append((key, row))
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]

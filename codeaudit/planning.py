@@ -139,7 +139,7 @@ def _plans(found: LoadedRun, cache: AnswerCache | None, run: str, progress: RunP
     for seed in found.inputs.seeds:
         chooser = found.inputs.chooser(readable_by(found.models, found.task))
         every = watched_cases(found.inputs, seed, chooser, progress)
-        cases = (case for _, case in found.inputs.placed(seed, every))
+        cases = (one.case for one in found.inputs.placed(seed, every))
         while some := list(islice(cases, CASES)):
             for one in counting:
                 one.count(some, found.task)

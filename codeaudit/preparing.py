@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
@@ -52,6 +52,8 @@ from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
 LOCAL: Final = LocalEngine()
+RAW: Final = "raw"
+"""The entry of a shard that drew its own samples alone: the hash of all raw samples."""
 CANDIDATES_AT_ONCE: Final = 64
 """Samples whose labels are found together, where samples are drawn in addition."""
 CANDIDATES_PER_MOVABLE: Final = 64
@@ -234,6 +236,16 @@ def _with_attempts() -> str:
     return next(name for name in TASKS.built_in if isinstance(TASKS.get(name), HasAttempts))
 
 
+class PlacedCase(NamedTuple):
+    """A case of a shard, with what puts it in its place in the whole run."""
+
+    place: int
+    """Ascends in the order of the whole run."""
+    content: str
+    """A hash that copies of its sample share, in any shard; empty if copies are left out already."""
+    case: Case
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnInputs:
     """Samples of a corpus, perturbed now."""
@@ -257,7 +269,7 @@ class DrawnInputs:
     engine: Engine | None = None
     """What makes the variants; `None`: `workers` processes of this machine."""
     shard: Shard = WHOLE
-    """The part of the samples that the run audits. All numbers but `size` are those of the whole run."""
+    """The part of the samples that the run audits. They are drawn alone, or else with those of the others."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -266,13 +278,19 @@ class DrawnInputs:
 
     @property
     def language(self) -> str:
-        """The language of most samples in all trials."""
-        return _commonest(sample.language for one in self.selections for sample in one.samples)
+        """Of the languages of all samples, that of most raw samples."""
+        known = _languages(self.selections)
+        return max((count, name) for name, count in self.selections[0].languages if name in known)[1]
 
     @property
     def skipped(self) -> Mapping[str, int]:
         """Samples that the first trial left out, by reason."""
-        return dict(self.selections[0].skipped)
+        first = self.selections[0]
+        counts = Counter(dict(first.skipped))
+        # Every shard reads the whole corpus; what that left out is of the first, so that all can be added.
+        if first.part is None or self.shard.number == 1:
+            counts.update(dict(first.unread))
+        return dict(sorted(counts.items()))
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -288,6 +306,7 @@ class DrawnInputs:
             "labels": self.labels.about,
             **({"movable": self.movable} if self.movable else {}),
             **({"witnesses": tools} if tools else {}),
+            **({RAW: first.part.raw} if first.part else {}),
             "trials": [
                 {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
             ],
@@ -299,6 +318,8 @@ class DrawnInputs:
         first = self.selections[0]
         noun = self.noun or units({sample.language for sample in first.samples})
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
+        if first.part is not None:
+            size = f"shard {self.shard} with {size}"
         left_out = f"; left out: {', '.join(counted(self.skipped, most=6))}" if self.skipped else ""
         return f"corpus {self.name}: {size}{left_out}"
 
@@ -358,11 +379,16 @@ class DrawnInputs:
                 if short := chooser.short:
                     yield sample, short
 
-    def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[tuple[int, Case]]:
-        """The cases of this shard among `cases`, each with its number in the trial of the whole run."""
+    def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[PlacedCase]:
+        """The cases of this shard among `cases`, each with its place in the trial of the whole run."""
         if self.movable:
             return _numbered(cases, self.shard)
-        return ((place, case) for (place, _), case in zip(self._plain(seed), cases, strict=True))
+        part = self._selection(seed).part
+        if part is not None:
+            return map(PlacedCase._make, zip(part.places, part.contents, cases, strict=True))
+        return (
+            PlacedCase(place, "", case) for (place, _), case in zip(self._plain(seed), cases, strict=True)
+        )
 
     def _plain(self, seed: int) -> Sequence[tuple[int, Sample]]:
         """The samples of the plain draw whose variants are made, with their numbers."""
@@ -415,8 +441,8 @@ class FrozenInputs:
 
     def example(self) -> Sample | None:
         """As `DrawnInputs.example`."""
-        own = (case for _, case in self.placed(self.seeds[0], self.cases(self.seeds[0])))
-        return next((case.sample for case in own), None)
+        own = self.placed(self.seeds[0], self.cases(self.seeds[0]))
+        return next((one.case.sample for one in own), None)
 
     def chooser(self, readable: Readable) -> MovableChooser:
         """What counts the movable samples; it draws none, because a suite fixes the samples."""
@@ -437,13 +463,13 @@ class FrozenInputs:
         plan = suite.SuitePlan(transforms=self.network, variants=1, seed=0)
         return replace(case, outcomes=kept + suite.case(case.sample, plan).outcomes)
 
-    def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[tuple[int, Case]]:
+    def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[PlacedCase]:
         """As `DrawnInputs.placed`."""
         return _numbered(cases, self.shard)
 
 
-def _numbered(cases: Iterable[Case], shard: Shard) -> Iterator[tuple[int, Case]]:
-    return ((place, case) for place, case in enumerate(cases) if shard.has(case.sample.id))
+def _numbered(cases: Iterable[Case], shard: Shard) -> Iterator[PlacedCase]:
+    return (PlacedCase(place, "", case) for place, case in enumerate(cases) if shard.has(case.sample.id))
 
 
 Inputs: TypeAlias = DrawnInputs | FrozenInputs
@@ -588,9 +614,9 @@ def draw(
     )
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
-    truth = source.settled(sample for one in drawn for sample in one.samples)
+    truth = source.settled(_known(drawn))
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
-    languages = {sample.language for selection in selections for sample in selection.samples}
+    languages = _languages(drawn)
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
         transforms = related(transforms, options.dependence)
@@ -615,6 +641,17 @@ def draw(
     )
 
 
+def _known(selections: Iterable[Selection]) -> Iterator[Sample]:
+    """The samples of all trials, with those of other shards that show what this one lacks."""
+    for one in selections:
+        yield from one.samples
+        yield from one.part.others if one.part else ()
+
+
+def _languages(selections: Iterable[Selection]) -> set[str]:
+    return {sample.language for sample in _known(selections)}
+
+
 def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tuple[Sample, ...]:
     """The samples with their labels; of other shards without."""
     mine = [one for one in samples if shard.has(one.id)]
@@ -624,8 +661,7 @@ def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tupl
 
 def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
     """The inputs with witnesses for their languages; a line to the user names each missing tool."""
-    languages = {sample.language for one in inputs.selections for sample in one.samples}
-    found = witnesses(languages, inputs.labels)
+    found = witnesses(_languages(inputs.selections), inputs.labels)
     for one in found.values():
         for line in one.missing:
             inputs.progress.note(f"--execute goes on without it: {line}")

@@ -4,7 +4,7 @@ import hashlib
 import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
@@ -14,8 +14,25 @@ from codeaudit.transforms.language import DEFAULT, find_language
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
+DUPLICATE: Final = "duplicate"
+"""The reason to leave out a copy."""
 SLACK: Final = 64
 """Additional candidates kept at first, because some candidates are no examples of the task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnPart:
+    """What the draw of a shard has besides its samples, so that all shards can be joined."""
+
+    places: tuple[int, ...]
+    """The rank of each sample: ascending numbers, which put the samples of all shards in order."""
+    contents: tuple[str, ...]
+    """For each sample, a hash that copies share. Copies in other shards are found when these are joined."""
+    raw: str
+    """Hash of all raw samples of the corpus: equal in all shards of a run."""
+    others: tuple[Sample, ...]
+    """Examples of other shards, without their text: one of each language that is not here, and one with a
+    label if none here has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +44,16 @@ class Selection:
     """In the order of their ranks."""
     available: int
     """Number of raw samples of the corpus."""
+    languages: tuple[tuple[str, int], ...]
+    """The raw samples of the corpus by language, as (language, count), sorted by language."""
     hash: str
     """Hash of the chosen samples; independent of the order and the names of files."""
+    unread: tuple[tuple[str, int], ...]
+    """What the corpus left out while it was read, as (reason, count), sorted by reason."""
     skipped: tuple[tuple[str, int], ...]
-    """The samples left out, as (reason, count), sorted by reason."""
+    """The raw samples left out, as (reason, count), sorted by reason."""
+    part: "DrawnPart | None" = None
+    """Only of a shard that draws its own samples alone."""
     further: Iterable[Sample] = field(default=(), compare=False, repr=False)
     """The examples behind these, in the order of their ranks, to the end of the corpus. They are found while
     they are read; each iteration starts anew."""
@@ -50,8 +73,8 @@ def select(
 
     `unit` is what an error calls the examples; without it, what they are in the language of the corpus.
     `spare` raw samples are kept at least for `Selection.further`; if that needs more, it reads the corpus
-    again. Without a limit, samples whose id is not `own` are drawn, too, but come without their text: a shard
-    only counts them.
+    again. Without a limit, a shard draws only the samples whose id is `own`, and counts the others. (With a
+    limit, which samples are drawn depends on all of them.)
 
     Raw samples are ranked by a hash of their id and the seed. From the lowest rank up, those that
     `prepare` accepts and whose syntax tree (docstrings aside) did not come before are taken. Memory is
@@ -63,45 +86,93 @@ def select(
     # How many candidates become examples is known only after `prepare`, which may execute code. So a few more
     # than needed are kept, and the corpus is read again in the rare case that they do not suffice.
     size = None if limit is None else max(2 * limit + SLACK, spare)
+    own = own if size is None else None
     while True:
-        skipped: Counter[str] = Counter()
-        foreign = None if own is None or size is not None else _Foreign(own, prepare)
-        draws = [_Draw(seed, size, foreign) for seed in seeds]
-        available = 0
-        languages: set[str] = set()
-        for sample in corpus.read(skipped):
-            available += 1
-            languages.add(sample.language)
+        unread: Counter[str] = Counter()
+        draws = [_Draw(seed, size) for seed in seeds]
+        languages: Counter[str] = Counter()
+        raw = 0
+        for sample in corpus.read(unread):
+            languages[sample.language] += 1
+            if own is not None:
+                raw += _rank(0, sample.id)
+                if not own(sample.id):
+                    continue
             for draw in draws:
                 draw.offer(sample)
+        available = languages.total()
         readers = [_Examples(prepare) for _ in draws]
         chosen = [list(islice(reader.of(draw), limit)) for reader, draw in zip(readers, draws, strict=True)]
         # Read again only if the corpus has more than was kept and some draw is still short.
-        if size is None or available < size or all(len(samples) == limit for samples in chosen):
+        if size is None or available < size or all(len(examples) == limit for examples in chosen):
             break
         size *= 4
-    if not all(chosen):
-        raise CorpusError(_nothing(unit or units(languages), corpus.spec, skipped + readers[0].skipped))
+    others = () if own is None else _others(corpus, prepare, own, languages, chosen)
+    if not all(chosen) and not others:
+        raise CorpusError(_nothing(unit or units(languages), corpus.spec, unread + readers[0].skipped))
     return tuple(
         Selection(
             seed=draw.seed,
-            samples=tuple(samples),
+            samples=tuple(example.sample for example in examples),
             available=available,
-            hash=hashlib.sha256("".join(sorted(sample.id for sample in samples)).encode()).hexdigest(),
-            skipped=tuple(sorted((skipped + reader.skipped).items())),
+            languages=tuple(sorted(languages.items())),
+            hash=hash_of(example.sample.id for example in examples),
+            unread=tuple(sorted(unread.items())),
+            skipped=tuple(sorted(reader.skipped.items())),
+            part=None if own is None else _part(draw.seed, examples, raw, others),
             further=_Further(corpus, draw, reader, available),
         )
-        for draw, reader, samples in zip(draws, readers, chosen, strict=True)
+        for draw, reader, examples in zip(draws, readers, chosen, strict=True)
     )
+
+
+def hash_of(ids: Iterable[str]) -> str:
+    """Hash of the samples with these ids, in any order."""
+    return hashlib.sha256("".join(sorted(ids)).encode()).hexdigest()
+
+
+def _part(seed: int, examples: Sequence["_Example"], raw: int, others: tuple[Sample, ...]) -> DrawnPart:
+    return DrawnPart(
+        # A table has signed numbers.
+        places=tuple(_rank(seed, example.sample.id) // 2 for example in examples),
+        contents=tuple(example.content.hex() for example in examples),
+        raw=f"{raw % 2**64:016x}",
+        others=others,
+    )
+
+
+def _others(
+    corpus: Corpus,
+    prepare: Prepare,
+    own: Callable[[str], bool],
+    languages: Iterable[str],
+    chosen: Sequence[Sequence["_Example"]],
+) -> tuple[Sample, ...]:
+    """As `DrawnPart.others`. The corpus is read again only if something is missing."""
+    mine = [example.sample for examples in chosen for example in examples]
+    missing = set(languages) - {sample.language for sample in mine}
+    labelled = any(sample.label is not None for sample in mine)
+    found: list[Sample] = []
+    for raw in corpus.read(Counter()) if missing or not labelled else ():
+        if own(raw.id) or (labelled and raw.language not in missing):
+            continue
+        prepared = prepare(raw)
+        if isinstance(prepared, str) or (prepared.label is None and raw.language not in missing):
+            continue
+        found.append(replace(prepared, source="", context=""))
+        missing.discard(raw.language)
+        labelled = labelled or prepared.label is not None
+        if labelled and not missing:
+            break
+    return tuple(found)
 
 
 class _Draw:
     """Keeps the distinct samples with the lowest ranks."""
 
-    def __init__(self, seed: int, size: int | None, foreign: "_Foreign | None" = None) -> None:
+    def __init__(self, seed: int, size: int | None) -> None:
         self.seed = seed
         self.size = size
-        self.foreign = foreign
         self._kept: dict[str, Sample] = {}
         self.repeats: Counter[str] = Counter()
         """How often each kept id came again."""
@@ -111,8 +182,7 @@ class _Draw:
         """Keep the sample if its rank is one of the lowest so far."""
         if sample.id in self._kept:
             # The same text in two places keeps the origin that sorts first, whatever the order of reading.
-            first = min(self._kept[sample.id], sample, key=_place)
-            self._kept[sample.id] = first if self.foreign is None else self.foreign.without_text(first)
+            self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
             self.repeats[sample.id] += 1
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
@@ -124,38 +194,19 @@ class _Draw:
             del self._kept[gone], self.repeats[gone]
         else:
             return
-        self._kept[sample.id] = sample if self.foreign is None else self.foreign.without_text(sample)
+        self._kept[sample.id] = sample
 
     def candidates(self) -> list[Sample]:
         """The kept samples, lowest rank first."""
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
 
 
-class _Foreign:
-    """Decides at once about samples of other shards, so that their texts need not be kept."""
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """An example, with the hash that its copies share."""
 
-    def __init__(self, own: Callable[[str], bool], prepare: Prepare) -> None:
-        self._own = own
-        self._prepare = prepare
-        self._found: dict[str, bytes | str] = {}
-        self._labelled: set[str] = set()
-
-    def without_text(self, sample: Sample) -> Sample:
-        """The sample without its text if it is of another shard."""
-        if self._own(sample.id):
-            return sample
-        if sample.id not in self._found:
-            prepared = self._prepare(sample)
-            self._found[sample.id] = prepared if isinstance(prepared, str) else _key(sample, prepared)
-            if isinstance(prepared, Sample) and prepared.label is not None:
-                self._labelled.add(sample.id)
-        # Whether there is a label decides where the labels of the run come from.
-        label = "" if sample.id in self._labelled else None
-        return Sample(id=sample.id, language=sample.language, source="", label=label, origin=sample.origin)
-
-    def decided(self, sample: Sample) -> bytes | str | None:
-        """The key of an example of another shard, or the reason against it; `None` for other samples."""
-        return self._found.get(sample.id)
+    sample: Sample
+    content: bytes
 
 
 class _Examples:
@@ -174,24 +225,22 @@ class _Examples:
         found.skipped, found._seen, found._read = self.skipped.copy(), self._seen.copy(), self._read
         return found
 
-    def of(self, draw: _Draw) -> Iterator[Sample]:
+    def of(self, draw: _Draw) -> Iterator[_Example]:
         """The next examples of a draw, lowest rank first."""
         for raw in draw.candidates()[self._read :]:
             self._read += 1
             if repeats := draw.repeats[raw.id]:
-                self.skipped["duplicate"] += repeats
-            decided = None if draw.foreign is None else draw.foreign.decided(raw)
-            prepared = self._prepare(raw) if decided is None else raw
-            reason = prepared if isinstance(prepared, str) else decided if isinstance(decided, str) else None
-            if isinstance(prepared, str) or reason is not None:
-                self.skipped[reason or ""] += 1
+                self.skipped[DUPLICATE] += repeats
+            prepared = self._prepare(raw)
+            if isinstance(prepared, str):
+                self.skipped[prepared] += 1
                 continue
-            key = decided if isinstance(decided, bytes) else _key(raw, prepared)
+            key = _key(raw, prepared)
             if key in self._seen:
-                self.skipped["duplicate"] += 1
+                self.skipped[DUPLICATE] += 1
             else:
                 self._seen.add(key)
-                yield prepared
+                yield _Example(prepared, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +255,7 @@ class _Further:
     def __iter__(self) -> Iterator[Sample]:
         draw, examples = self.draw, self.examples.copy()
         while True:
-            yield from examples.of(draw)
+            yield from (example.sample for example in examples.of(draw))
             # All that the corpus has was kept.
             if draw.size is None or self.available < draw.size:
                 return

@@ -30,8 +30,10 @@ class Noisy:
 
     name, fingerprint, task, parameters, noise = "noisy", "noisy-1", None, None, 0.0
 
-    def __init__(self, breaks_after: int | None = None) -> None:
+    def __init__(self, breaks_after: int | None = None, *, alone: bool = False) -> None:
         self.left = breaks_after
+        self.alone = alone
+        """Whether an answer depends on its own query alone."""
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         if self.left is not None:
@@ -39,7 +41,7 @@ class Noisy:
             if self.left < 0:
                 raise KeyboardInterrupt
         batch = "\0".join(query.source for query in queries)
-        texts = [batch if isinstance(query, Repeat) else query.source for query in queries]
+        texts = [batch if isinstance(query, Repeat) and not self.alone else query.source for query in queries]
         return [Predicted(answer="abcdefgh"[hashlib.sha256(text.encode()).digest()[0] % 8]) for text in texts]
 
 
@@ -109,6 +111,24 @@ def test_merged_runs_of_other_options(options: dict[str, Any], tmp_path: Path) -
     expected = made(tmp_path / "whole", **options)
     merge(shards(tmp_path, 4, **options), tmp_path / "run", command=[])
     assert_same_results(expected, tmp_path / "run")
+
+
+def test_copies_in_several_shards_are_left_out_of_the_merged_run(tmp_path: Path) -> None:
+    copies = [text.replace("    one", '    """Adds."""\n    one', 1) for text in SOURCES[:30]]
+    options: dict[str, Any] = {
+        "corpus": [*SOURCES, *copies, "def g(): pass\n"],
+        "model": Noisy(alone=True),
+        "limit": None,
+    }
+    expected = made(tmp_path / "whole", **options)
+    found = shards(tmp_path, 5, **options)
+    samples = [len(pd.read_parquet(path / "shard.parquet")) for path in found]
+    assert sum(samples) > 2 * len(SOURCES), "no copies in different shards"
+    merge(found, tmp_path / "run", command=[])
+    assert_same_results(expected, tmp_path / "run")
+    one, other = (json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("whole", "run"))
+    assert one["corpus"] == other["corpus"]
+    assert one["corpus"]["skipped"]["duplicate"] == 30
 
 
 @pytest.mark.slow

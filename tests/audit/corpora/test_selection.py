@@ -101,7 +101,7 @@ def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
     assert len(selection.samples) == 50
     assert {sample.origin.line % 10 for sample in selection.samples} == {1}
     assert dict(selection.skipped)["not this one"] > 300
-    assert dict(selection.skipped)["syntax error"] == 1, "a second reading must not count twice"
+    assert dict(selection.unread)["syntax error"] == 1, "a second reading must not count twice"
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_an_empty_corpus_says_what_it_left_out() -> None:
         draw([], 10)
 
 
-def test_a_shard_draws_the_same_and_keeps_only_its_own_texts() -> None:
-    # With copies in several places, copies up to the docstring, samples that are no examples, and labels.
-    samples = [
+def with_copies() -> list[Sample]:
+    """Functions, some in several places, some again with a docstring."""
+    return [
         one
         for number in range(60)
         for one in (
@@ -145,23 +145,71 @@ def test_a_shard_draws_the_same_and_keeps_only_its_own_texts() -> None:
         )
     ]
 
+
+def test_shards_draw_what_one_process_draws_and_copies_in_other_shards() -> None:
     def prepared(sample: Sample) -> Sample | str:
-        if "f7" in sample.source:
-            return "seven"
-        return replace(sample, label=("a",) if "f1" in sample.source else None)
+        asked.add(sample.id)
+        return "seven" if "f7" in sample.source else replace(sample, label=("a",))
+
+    asked: set[str] = set()
 
     def drawn(own: Callable[[str], bool] | None) -> Selection:
-        return select(Listed(samples), prepared, limit=None, seeds=[3], own=own)[0]
+        asked.clear()
+        return select(Listed(with_copies()), prepared, limit=None, seeds=[3], own=own)[0]
 
     whole = drawn(None)
+    assert whole.part is None
+    ranked: list[tuple[int, str, Sample]] = []
+    skipped: Counter[str] = Counter()
     for number in range(1, 5):
         shard = Shard(number, 4)
-        part = drawn(shard.has)
-        assert (part.available, part.hash, part.skipped) == (whole.available, whole.hash, whole.skipped)
-        for one, other in zip(part.samples, whole.samples, strict=True):
-            if shard.has(one.id):
-                assert one == other
-            else:
-                assert (one.id, one.source, one.label is None) == (other.id, "", other.label is None)
-    assert len(whole.samples) < 120
-    assert dict(whole.skipped).keys() == {"duplicate", "seven", "syntax error"}
+        found = drawn(shard.has)
+        # Nothing is done to the samples of other shards.
+        assert asked
+        assert all(map(shard.has, asked))
+        assert (found.available, found.languages) == (whole.available, whole.languages)
+        assert found.unread == whole.unread == (("syntax error", 1),)
+        assert found.part is not None
+        assert found.part.others == ()
+        assert list(found.part.places) == sorted(set(found.part.places))
+        skipped.update(dict(found.skipped))
+        ranked += zip(found.part.places, found.part.contents, found.samples, strict=True)
+    first: dict[str, Sample] = {}
+    for _, content, sample in sorted(ranked, key=lambda one: one[0]):
+        first.setdefault(content, sample)
+    assert tuple(first.values()) == whole.samples
+    skipped["duplicate"] += len(ranked) - len(first)
+    assert len(ranked) > len(first), "no copies in different shards"
+    assert dict(skipped) == dict(whole.skipped)
+    assert dict(whole.skipped).keys() == {"duplicate", "seven"}
+
+
+def test_a_shard_tells_the_languages_and_labels_of_the_others() -> None:
+    samples = [function(number) for number in range(40)]
+    java = raw_sample("class A {}", language="java", label=None, path="A.java", line=1)
+    none = raw_sample("x", language="cobol", label=None, path="x.cob", line=1)
+    labelled = samples[7].id
+
+    def prepared(sample: Sample) -> Sample | str:
+        if sample.language == "cobol":
+            return "no task"
+        return replace(sample, label=("a",)) if sample.id == labelled else sample
+
+    for number in range(1, 241, 7):
+        own = Shard(number, 240).has
+        (found,) = select(Listed([*samples, java, none]), prepared, limit=None, seeds=[0], own=own)
+        assert found.part is not None
+        every = [*found.samples, *found.part.others]
+        assert {one.language for one in every} == {"python", "java"}
+        assert any(one.label for one in every)
+        assert not any(own(one.id) or one.source for one in found.part.others)
+        assert found.languages == (("cobol", 1), ("java", 1), ("python", 40))
+    with pytest.raises(CorpusError, match="no samples"):
+        select(Listed([none, java]), lambda _: "no", limit=None, seeds=[0], own=lambda _: False)
+
+
+def test_with_a_limit_a_shard_draws_the_samples_of_all() -> None:
+    samples = with_copies()
+    (whole,) = select(Listed(samples), keep, limit=30, seeds=[3])
+    (found,) = select(Listed(samples), keep, limit=30, seeds=[3], own=Shard(1, 4).has)
+    assert found == whole
