@@ -5,10 +5,11 @@ The tables are read and written in windows of cases, so that memory does not gro
 
 import os
 import uuid
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -69,6 +70,8 @@ VERSIONS: Final = ("python", "codeaudit")
 """Versions that are equal, too: they decide the suite."""
 SIGNED: Final = ("files", "digest", "signature", "explanations")
 """Fields that bind a manifest to its own files."""
+CONTENT: Final = 16
+"""Bytes of the hash of a sample's content."""
 CASES: Final = 512
 """Cases that are merged at once."""
 BATCH: Final = 256
@@ -233,42 +236,76 @@ def _trials(parts: Sequence[_Part]) -> _Trials:
     """The cases of all shards, with what puts them in order.
 
     Raises:
-        RunError: one is in several shards.
+        RunError: they are not in order in a shard, or one is in several.
     """
-    tables = [list(read_rows(part.path / SHARD)) for part in parts]
+    read = [_read_cases(part.path / SHARD) for part in parts]
     return {
-        seed: _numbered([[row for row in table if row["seed"] == seed] for table in tables], seed)
-        for seed in _seeds(parts)
+        seed: _numbered([table.get(seed, _ReadCases()) for table in read], seed) for seed in _seeds(parts)
     }
 
 
-def _numbered(tables: Sequence[Sequence[TableRow]], seed: int) -> list[_Cases]:
+@dataclass(frozen=True)
+class _ReadCases:
+    """The rows of `shard.parquet` of one trial, by column. Arrays, because a run may have millions."""
+
+    ids: list[str] = field(default_factory=list)
+    contents: bytearray = field(default_factory=bytearray)
+    """`CONTENT` bytes each; zeros where copies are left out already."""
+    place: "array[int]" = field(default_factory=lambda: array("q"))
+    rows: "array[int]" = field(default_factory=lambda: array("q"))
+    verdicts: "array[int]" = field(default_factory=lambda: array("q"))
+
+
+def _read_cases(path: Path) -> dict[int, _ReadCases]:
+    found: dict[int, _ReadCases] = {}
+    for row in read_rows(path):
+        one = found.setdefault(row["seed"], _ReadCases())
+        one.ids.append(row["sample"])
+        one.contents.extend(_content(path, row["content"]))
+        one.place.append(row["place"])
+        one.rows.append(row["rows"])
+        one.verdicts.append(row["verdicts"])
+    return found
+
+
+def _content(path: Path, text: str) -> bytes:
+    try:
+        found = bytes.fromhex(text)
+    except ValueError:
+        found = b"?"
+    if len(found) not in (0, CONTENT):
+        raise RunError(f"{str(path)!r} is damaged: the hash of a content is {text!r}")
+    return found.ljust(CONTENT, b"\0")
+
+
+def _numbered(tables: Sequence[_ReadCases], seed: int) -> list[_Cases]:
     import numpy as np
 
-    def column(table: Sequence[TableRow], name: str) -> np.ndarray:
-        return np.array([row[name] for row in table], dtype=np.int64)
-
-    places = [column(table, "place") for table in tables]
+    places = [np.array(table.place, dtype=np.int64) for table in tables]
     if any((np.diff(one) <= 0).any() for one in places):
         raise RunError(f"cannot merge: the cases of trial {seed} are not in order in one of the shards")
-    every = np.sort(np.concatenate(places))
-    if (np.diff(every) == 0).any():
+    every = np.concatenate(places)
+    order = np.argsort(every)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    if (np.diff(every[order]) == 0).any():
         raise RunError(
             f"cannot merge: the shards do not fit together in trial {seed}: a case is in two of them"
         )
+    contents = np.concatenate([np.frombuffer(bytes(table.contents), dtype=f"S{CONTENT}") for table in tables])
     # Of several copies the one with the lowest rank is drawn.
-    contents = sorted((row["place"], row["content"]) for table in tables for row in table if row["content"])
-    first = {content: place for place, content in reversed(contents)}
-    copies = {place for place, content in contents if first[content] != place}
+    kept = contents == b""
+    kept[order[np.unique(contents[order], return_index=True)[1]]] = True
+    ends = np.cumsum([len(one) for one in places])[:-1]
     return [
         _Cases(
-            ids=[row["sample"] for row in table],
-            number=np.searchsorted(every, place),
-            kept=np.array([one not in copies for one in place.tolist()], dtype=bool),
-            rows=column(table, "rows"),
-            verdicts=column(table, "verdicts"),
+            ids=table.ids,
+            number=own,
+            kept=is_kept,
+            rows=np.array(table.rows, dtype=np.int64),
+            verdicts=np.array(table.verdicts, dtype=np.int64),
         )
-        for table, place in zip(tables, places, strict=True)
+        for table, own, is_kept in zip(tables, np.split(number, ends), np.split(kept, ends), strict=True)
     ]
 
 
