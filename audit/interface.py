@@ -123,11 +123,13 @@ class RecordedAnswers(Protocol):
         """The reason with which every repeated query is recorded as failed."""
         ...
 
-    def fit(self, queries: Iterable[Query]) -> str:
+    def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:
         """One line for the user: how many of these queries have an answer, and how many answers are unused.
 
+        The queries may be only a `part` of a run: then other answers belong to other parts.
+
         Raises:
-            ModelError: none of the queries has an answer.
+            ModelError: none of the queries of a whole run has an answer.
         """
         ...
 

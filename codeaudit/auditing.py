@@ -466,7 +466,7 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
     for model in job.models:
         # A file of answers that fits no query ends the run before it judges any answer.
         if isinstance(model, RecordedAnswers):
-            job.progress.note(model.fit(_queries(job)))
+            job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
     with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
         trials = ((seed, _audited(job, remember, table, seed, size)) for seed, size in sizes.items())
         summary = summarise(trials, task=job.task, header=_header(job, draws))

@@ -96,7 +96,8 @@ class _Part:
         if RAW in corpus:
             found["raw samples"] = corpus[RAW]
             corpus = {name: value for name, value in corpus.items() if name not in OF_PART}
-        found["corpus"] = corpus
+        found["corpus"] = corpus.pop("spec", None)
+        found |= {f"corpus ({name})": value for name, value in corpus.items()}
         versions = self.manifest.get("versions", {})
         return found | {f"version of {name}": versions.get(name) for name in VERSIONS}
 
@@ -194,7 +195,8 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
     run = _run_of(parts)
     for part in parts:
         if part.facts != run.facts:
-            other = [name for name, value in part.facts.items() if value != run.facts[name]]
+            names = [*run.facts, *(name for name in part.facts if name not in run.facts)]
+            other = [name for name in names if part.facts.get(name) != run.facts.get(name)]
             wrong.append(f"{str(part.path)!r} is of another run than {str(run.path)!r}: {', '.join(other)}")
         elif part.shard.of != run.shard.of:
             wrong.append(f"{str(part.path)!r} is shard {part.shard}, others are parts of {run.shard.of}")
@@ -202,7 +204,9 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
     by_number = {
         number: [one for one in own if one.shard.number == number] for number in range(1, run.shard.of + 1)
     }
-    if missing := [f"{number}/{run.shard.of}" for number, found in by_number.items() if not found]:
+    named = {part.shard for part in parts}
+    absent = [Shard(number, run.shard.of) for number, found in by_number.items() if not found]
+    if missing := [str(shard) for shard in absent if shard not in named]:
         wrong.append(f"missing: shard {', '.join(missing)}")
     wrong += (
         f"shard {found[0].shard} is there {len(found)} times: {', '.join(str(one.path) for one in found)}"
@@ -367,13 +371,15 @@ def _corpus(parts: Sequence[_Part], trials: _Trials) -> dict[str, Any]:
     corpus = dict(parts[0].manifest.get("corpus", {}))
     if not parts[0].drawn_alone:
         return corpus
-    del corpus[RAW]
     kept = {
         seed: [name for one in cases for name, is_kept in zip(one.ids, one.kept, strict=True) if is_kept]
         for seed, cases in trials.items()
     }
     first = _seeds(parts)[0]
-    skipped = sum((Counter(part.manifest["corpus"]["skipped"]) for part in parts), Counter[str]())
+    unread = Counter(corpus.pop(RAW)["unread"])
+    skipped = unread + sum(
+        (Counter(part.manifest["corpus"]["skipped"]) - unread for part in parts), Counter[str]()
+    )
     skipped[DUPLICATE] += sum(int((~one.kept).sum()) for one in trials[first])
     about = [{"seed": seed, "hash": hash_of(ids), "samples": len(ids)} for seed, ids in kept.items()]
     return {

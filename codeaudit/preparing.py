@@ -53,7 +53,9 @@ from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, rela
 
 LOCAL: Final = LocalEngine()
 RAW: Final = "raw"
-"""The entry of a shard that drew its own samples alone: the hash of all raw samples."""
+"""The entry of a shard that drew its own samples alone, of the whole corpus: the hash of its raw samples, and
+what could not be read.
+"""
 CANDIDATES_AT_ONCE: Final = 64
 """Samples whose labels are found together, where samples are drawn in addition."""
 CANDIDATES_PER_MOVABLE: Final = 64
@@ -278,7 +280,7 @@ class DrawnInputs:
 
     @property
     def language(self) -> str:
-        """Of the languages of all samples, that of most raw samples."""
+        """Of the languages of examples, that of most raw samples."""
         known = _languages(self.selections)
         return max((count, name) for name, count in self.selections[0].languages if name in known)[1]
 
@@ -286,11 +288,7 @@ class DrawnInputs:
     def skipped(self) -> Mapping[str, int]:
         """Samples that the first trial left out, by reason."""
         first = self.selections[0]
-        counts = Counter(dict(first.skipped))
-        # Every shard reads the whole corpus; what that left out is of the first, so that all can be added.
-        if first.part is None or self.shard.number == 1:
-            counts.update(dict(first.unread))
-        return dict(sorted(counts.items()))
+        return dict(sorted((Counter(dict(first.unread)) + Counter(dict(first.skipped))).items()))
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -306,7 +304,7 @@ class DrawnInputs:
             "labels": self.labels.about,
             **({"movable": self.movable} if self.movable else {}),
             **({"witnesses": tools} if tools else {}),
-            **({RAW: first.part.raw} if first.part else {}),
+            **({RAW: {"hash": first.part.raw, "unread": dict(first.unread)}} if first.part else {}),
             "trials": [
                 {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
             ],
@@ -316,7 +314,7 @@ class DrawnInputs:
     def headline(self) -> str:
         """One line for the user: how many samples were drawn and left out."""
         first = self.selections[0]
-        noun = self.noun or units({sample.language for sample in first.samples})
+        noun = self.noun or units(_languages([first]))
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
         if first.part is not None:
             size = f"shard {self.shard} with {size}"
@@ -614,7 +612,7 @@ def draw(
     )
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
-    truth = source.settled(_known(drawn))
+    truth = source.settled(sample for one in drawn for sample in one.shown)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)
     if options.transforms is None:
@@ -641,15 +639,8 @@ def draw(
     )
 
 
-def _known(selections: Iterable[Selection]) -> Iterator[Sample]:
-    """The samples of all trials, with those of other shards that show what this one lacks."""
-    for one in selections:
-        yield from one.samples
-        yield from one.part.others if one.part else ()
-
-
 def _languages(selections: Iterable[Selection]) -> set[str]:
-    return {sample.language for sample in _known(selections)}
+    return {sample.language for one in selections for sample in one.shown}
 
 
 def _filled(truth: LabelSource, samples: Sequence[Sample], shard: Shard) -> tuple[Sample, ...]:

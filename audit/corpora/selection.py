@@ -30,9 +30,6 @@ class DrawnPart:
     """For each sample, a hash that copies share. Copies in other shards are found when these are joined."""
     raw: str
     """Hash of all raw samples of the corpus: equal in all shards of a run."""
-    others: tuple[Sample, ...]
-    """Examples of other shards, without their text: one of each language that is not here, and one with a
-    label if none here has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +49,9 @@ class Selection:
     """What the corpus left out while it was read, as (reason, count), sorted by reason."""
     skipped: tuple[tuple[str, int], ...]
     """The raw samples left out, as (reason, count), sorted by reason."""
+    shown: tuple[Sample, ...]
+    """Examples of the corpus, copies among them, without their text: one of each language, and one with a
+    label if any has one. In a shard they may be of other shards."""
     part: "DrawnPart | None" = None
     """Only of a shard that draws its own samples alone."""
     further: Iterable[Sample] = field(default=(), compare=False, repr=False)
@@ -91,11 +91,11 @@ def select(
         unread: Counter[str] = Counter()
         draws = [_Draw(seed, size) for seed in seeds]
         languages: Counter[str] = Counter()
-        raw = 0
+        hashes = _RawHash()
         for sample in corpus.read(unread):
             languages[sample.language] += 1
             if own is not None:
-                raw += _rank(0, sample.id)
+                hashes.add(sample)
                 if not own(sample.id):
                     continue
             for draw in draws:
@@ -107,8 +107,10 @@ def select(
         if size is None or available < size or all(len(examples) == limit for examples in chosen):
             break
         size *= 4
-    others = () if own is None else _others(corpus, prepare, own, languages, chosen)
-    if not all(chosen) and not others:
+    if own is not None:
+        # Every trial has the same samples.
+        readers[0].shown.complete(corpus, prepare, own, languages)
+    if not (all(chosen) if own is None else readers[0].shown.found):
         raise CorpusError(_nothing(unit or units(languages), corpus.spec, unread + readers[0].skipped))
     return tuple(
         Selection(
@@ -119,7 +121,8 @@ def select(
             hash=hash_of(example.sample.id for example in examples),
             unread=tuple(sorted(unread.items())),
             skipped=tuple(sorted(reader.skipped.items())),
-            part=None if own is None else _part(draw.seed, examples, raw, others),
+            shown=tuple((reader if own is None else readers[0]).shown.found),
+            part=None if own is None else _part(draw.seed, examples, hashes),
             further=_Further(corpus, draw, reader, available),
         )
         for draw, reader, examples in zip(draws, readers, chosen, strict=True)
@@ -131,40 +134,73 @@ def hash_of(ids: Iterable[str]) -> str:
     return hashlib.sha256("".join(sorted(ids)).encode()).hexdigest()
 
 
-def _part(seed: int, examples: Sequence["_Example"], raw: int, others: tuple[Sample, ...]) -> DrawnPart:
+def _part(seed: int, examples: Sequence["_Example"], hashes: "_RawHash") -> DrawnPart:
     return DrawnPart(
         # A table has signed numbers.
         places=tuple(_rank(seed, example.sample.id) // 2 for example in examples),
         contents=tuple(example.content.hex() for example in examples),
-        raw=f"{raw % 2**64:016x}",
-        others=others,
+        raw=hashes.text,
     )
 
 
-def _others(
-    corpus: Corpus,
-    prepare: Prepare,
-    own: Callable[[str], bool],
-    languages: Iterable[str],
-    chosen: Sequence[Sequence["_Example"]],
-) -> tuple[Sample, ...]:
-    """As `DrawnPart.others`. The corpus is read again only if something is missing."""
-    mine = [example.sample for examples in chosen for example in examples]
-    missing = set(languages) - {sample.language for sample in mine}
-    labelled = any(sample.label is not None for sample in mine)
-    found: list[Sample] = []
-    for raw in corpus.read(Counter()) if missing or not labelled else ():
-        if own(raw.id) or (labelled and raw.language not in missing):
-            continue
-        prepared = prepare(raw)
-        if isinstance(prepared, str) or (prepared.label is None and raw.language not in missing):
-            continue
-        found.append(replace(prepared, source="", context=""))
-        missing.discard(raw.language)
-        labelled = labelled or prepared.label is not None
-        if labelled and not missing:
-            break
-    return tuple(found)
+class _RawHash:
+    """A hash of raw samples with what comes with them, in any order."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._context = ""
+        self._of_context = b""
+
+    def add(self, sample: Sample) -> None:
+        """Count a sample."""
+        # The samples of a file share its text, which is long.
+        if sample.context is not self._context:
+            self._context = sample.context
+            self._of_context = hashlib.blake2b(_bytes(sample.context), digest_size=16).digest()
+        about = repr((sample.id, sample.label, sample.tests, sample.group, self._of_context))
+        self._sum += int.from_bytes(hashlib.sha256(_bytes(about)).digest()[:16], "big")
+
+    @property
+    def text(self) -> str:
+        """The hash."""
+        return f"{self._sum % 2**128:032x}"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+class _Shown:
+    """Collects `Selection.shown`."""
+
+    def __init__(self) -> None:
+        self.found: list[Sample] = []
+        self._languages: set[str] = set()
+        self._labelled = False
+
+    def add(self, samples: Iterable[Sample]) -> None:
+        """Keep those that show more than the samples before them."""
+        for one in samples:
+            labelled = one.label is not None
+            if one.language not in self._languages or (labelled and not self._labelled):
+                self.found.append(replace(one, source="", context="", tests=None))
+                self._languages.add(one.language)
+                self._labelled |= labelled
+
+    def complete(
+        self, corpus: Corpus, prepare: Prepare, own: Callable[[str], bool], languages: Collection[str]
+    ) -> None:
+        """Look at the samples of other shards for what is missing. Mostly nothing is, and nothing is read."""
+        for raw in () if self._has_all(languages) else corpus.read(Counter()):
+            if not own(raw.id) and not (self._labelled and raw.language in self._languages):
+                prepared = prepare(raw)
+                if not isinstance(prepared, str):
+                    self.add([prepared])
+                if self._has_all(languages):
+                    break
+
+    def _has_all(self, languages: Collection[str]) -> bool:
+        return self._labelled and self._languages.issuperset(languages)
 
 
 class _Draw:
@@ -215,6 +251,7 @@ class _Examples:
     def __init__(self, prepare: Prepare) -> None:
         self._prepare = prepare
         self.skipped: Counter[str] = Counter()
+        self.shown = _Shown()
         self._seen: set[bytes] = set()
         self._read = 0
         """Number of candidates behind it."""
@@ -235,6 +272,7 @@ class _Examples:
             if isinstance(prepared, str):
                 self.skipped[prepared] += 1
                 continue
+            self.shown.add([prepared])
             key = _key(raw, prepared)
             if key in self._seen:
                 self.skipped[DUPLICATE] += 1
@@ -279,7 +317,7 @@ def _key(raw: Sample, prepared: Sample) -> bytes:
     # Of the raw text: a prepared one has its name masked, so two functions might look like copies. With
     # calls, also of the prepared text: one function with two calls is two questions if it shows them. A hash,
     # because the key of every sample is kept.
-    parts = (_content(raw), prepared.source if raw.calls else "")
+    parts = (raw.language, _content(raw), prepared.source if raw.calls else "")
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

@@ -63,15 +63,18 @@ class FileModel:
         found = map(self._entry, queries)
         return [MISSING if entry is None else entry.prediction for entry in found]
 
-    def fit(self, queries: Iterable[Query]) -> str:
-        """One line for the user: how many of these inputs have an answer, and how many rows answer none.
+    def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:
+        """As `RecordedAnswers.fit`: also how many rows answer none of the inputs.
 
         Raises:
-            ModelError: no input has an answer.
+            ModelError: no input of a whole run has an answer.
         """
         inputs = set(queries)
         found = [entry for query in inputs if (entry := self._entry(query)) is not None]
         lines = {entry.line for entry in self.answers.values()}
+        told = f"{self.name}: answers to {len(found):,} of {len(inputs):,} inputs"
+        if part:
+            return told
         if not found:
             raise ModelError(
                 f"none of the {len(lines):,} rows of {str(self.path)!r} answers an input of this run; "
@@ -79,7 +82,7 @@ class FileModel:
             )
         idle = lines - {entry.line for entry in found}
         left = f"; {len(idle):,} rows answer none, first {self.path}:{min(idle)}" if idle else ""
-        return f"{self.name}: answers to {len(found):,} of {len(inputs):,} inputs{left}"
+        return f"{told}{left}"
 
     def _entry(self, query: Query) -> RecordedAnswer | None:
         for language in (query.language, _NO_LANGUAGE):  # a row may name its language or not

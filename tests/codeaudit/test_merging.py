@@ -196,6 +196,45 @@ def test_changed_files_are_found(name: str, parts: list[Path], tmp_path: Path) -
         merge(found, tmp_path / "run", command=[])
 
 
+def test_shards_of_other_draws_and_other_corpora_are_refused(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    rows = [json.dumps({"source": text, "language": "python", "label": "a"}) for text in SOURCES[:8]]
+
+    def shard(number: int, *, text: Sequence[str] = rows, limit: int | None = None) -> Path:
+        corpus.write_text("\n".join(text))
+        options: dict[str, Any] = {"corpus": corpus, "limit": limit, "trials": 1, "attack": ()}
+        return made(tmp_path / f"r{number}", f"{number}/3", **options)
+
+    found = [shard(number) for number in (1, 2, 3)]
+    merge(found, tmp_path / "run", command=[])
+    for wrong, what in (
+        ({"limit": 1000}, "corpus .hash."),
+        ({"text": [*rows, "{bad"]}, "raw samples"),
+        ({"text": [*rows[:-1], rows[-1].replace('"a"', '"b"')]}, "raw samples"),
+    ):
+        foreign = shard(3, **wrong)
+        with pytest.raises(RunError, match=f"r3' is of another run than .*: .*{what}") as told:
+            merge([*found[:2], foreign], tmp_path / "other", command=[])
+        assert "missing" not in str(told.value)
+    shard(1, limit=1000)
+    with pytest.raises(RunError, match="is of another run than"):
+        merge(found, tmp_path / "other", command=[])
+
+
+def test_a_file_of_answers_serves_all_shards(whole: Path, tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    inputs = pd.read_parquet(whole / "verdicts.parquet")["input"].unique()[:9]
+    answers.write_text("".join(json.dumps({"id": one, "answer": "a"}) + "\n" for one in inputs))
+    options: dict[str, Any] = {"corpus": list(SOURCES), "transforms": ["rename", "reorder"], "variants": 2}
+    options |= {"limit": 40, "cache": tmp_path / "cache"}
+    codeaudit.run(f"file/{answers}", out=tmp_path / "whole", **options)
+    found = [tmp_path / f"r{number}" for number in range(1, 41)]
+    for number, out in enumerate(found, start=1):
+        codeaudit.run(f"file/{answers}", out=out, shard=f"{number}/40", **options)
+    merge(found, tmp_path / "run", command=[])
+    assert_same_results(tmp_path / "whole", tmp_path / "run")
+
+
 def test_an_unfinished_shard_is_named(parts: list[Path], tmp_path: Path) -> None:
     found = copies(parts, tmp_path)
     place = found[2] / "manifest.json"

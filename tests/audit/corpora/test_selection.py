@@ -170,7 +170,7 @@ def test_shards_draw_what_one_process_draws_and_copies_in_other_shards() -> None
         assert (found.available, found.languages) == (whole.available, whole.languages)
         assert found.unread == whole.unread == (("syntax error", 1),)
         assert found.part is not None
-        assert found.part.others == ()
+        assert {(one.language, one.source) for one in found.shown} == {("python", "")}
         assert list(found.part.places) == sorted(set(found.part.places))
         skipped.update(dict(found.skipped))
         ranked += zip(found.part.places, found.part.contents, found.samples, strict=True)
@@ -198,14 +198,43 @@ def test_a_shard_tells_the_languages_and_labels_of_the_others() -> None:
     for number in range(1, 241, 7):
         own = Shard(number, 240).has
         (found,) = select(Listed([*samples, java, none]), prepared, limit=None, seeds=[0], own=own)
-        assert found.part is not None
-        every = [*found.samples, *found.part.others]
-        assert {one.language for one in every} == {"python", "java"}
-        assert any(one.label for one in every)
-        assert not any(own(one.id) or one.source for one in found.part.others)
+        assert {one.language for one in found.shown} == {"python", "java"}
+        assert any(one.label for one in found.shown)
+        assert not any(one.source for one in found.shown)
         assert found.languages == (("cobol", 1), ("java", 1), ("python", 40))
+    # A copy that is left out shows its label everywhere, whichever shard has it and its original.
+    copy = function(7, doc="    'text'\n")
+    for lucky in (samples[7].id, copy.id):
+
+        def one_label(sample: Sample, lucky: str = lucky) -> Sample:
+            return replace(sample, label=("a",)) if sample.id == lucky else sample
+
+        for shard in (Shard(1, 1), *(Shard(number, 4) for number in range(1, 5))):
+            (found,) = select(Listed([*samples, copy]), one_label, limit=None, seeds=[0], own=shard.has)
+            assert any(one.label for one in found.shown)
     with pytest.raises(CorpusError, match="no samples"):
         select(Listed([none, java]), lambda _: "no", limit=None, seeds=[0], own=lambda _: False)
+
+
+def test_shards_of_another_corpus_have_another_hash() -> None:
+    def raw(samples: Sequence[Sample]) -> str:
+        (found,) = select(Listed(samples), keep, limit=None, seeds=[0], own=lambda _: True)
+        assert found.part is not None
+        return found.part.raw
+
+    samples = [function(number) for number in range(9)]
+    assert raw(samples) == raw(samples[::-1])
+    first, *others = samples
+    for other in (
+        [],
+        [function(99)],
+        [first, first],
+        [replace(first, label=("a",))],
+        [replace(first, tests="def check(f): ...")],
+        [replace(first, context="import os\n")],
+        [replace(first, group="one")],
+    ):
+        assert raw([*other, *others]) != raw(samples)
 
 
 def test_with_a_limit_a_shard_draws_the_samples_of_all() -> None:
