@@ -11,6 +11,7 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ from tests.support.commands import ROOT, environment
 from tests.support.endpoints import Asked, says, sends, serving
 from tests.support.pages import Block, blocks
 from tests.support.plugins import install
+from tests.support.preloaded import preloaded
 
 EXEMPT: Final = {
     'codeaudit verify . --test-command "mvn -o -q test" --source src/main/java': (
@@ -235,13 +237,12 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
         }
         install(site, about["project"]["name"], about["project"]["entry-points"], modules)
     programs = tmp_path_factory.mktemp("bin")
-    for name, words in {"codeaudit": f"{sys.executable} -m codeaudit", "python": sys.executable,
-                        "pytest": f"{sys.executable} -m pytest", "less": "cat"}.items():  # fmt: skip
-        (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
-        (programs / name).chmod(0o755)
-    (programs / "sbatch").write_text(SBATCH)
-    (programs / "sbatch").chmod(0o755)
-    with serving(_answer) as endpoint:
+    for name, words in {"python": sys.executable, "pytest": f"{sys.executable} -m pytest",
+                        "less": "cat"}.items():  # fmt: skip
+        _write_program(programs / name, f'#!/bin/sh\nexec {words} "$@"\n')
+    _write_program(programs / "sbatch", SBATCH)
+    with ExitStack() as running:
+        endpoint = running.enter_context(serving(_answer))
         around = environment(
             {
                 "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -252,6 +253,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
                 "OPENAI_BASE_URL": endpoint.url,
             }
         )
+        command = running.enter_context(preloaded(tmp_path_factory.mktemp("forks"), around))
+        _write_program(programs / "codeaudit", command)
         place = Workplace(
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
@@ -266,6 +269,11 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
                        if row["outcome"] == "violated" and row["model"] == "vanilla-checkpoint")  # fmt: skip
         place.names["sample"] = str(changed["sample"])
         yield place
+
+
+def _write_program(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
 
 
 def _write_tables(folder: Path) -> None:

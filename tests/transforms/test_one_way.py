@@ -82,7 +82,9 @@ def test_what_undoes_a_transform_on_its_example_is_declared(language: str, name:
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "name"), EVERY)
 def test_what_brings_any_example_back_is_declared(language: str, name: str) -> None:
-    for seed, source in enumerate(EXAMPLES[language]):
+    # Every second example, the other half for the next transform.
+    half = EVERY.index((language, name)) % 2
+    for seed, source in list(enumerate(EXAMPLES[language]))[half::2]:
         assert _undoing(language, name, source, seed, back=True) == [], source
 
 

@@ -138,11 +138,12 @@ def test_a_recomputed_network_keeps_less(cache: Path) -> None:
 def test_compiled_blocks_give_the_same_weights_up_to_rounding(
     kind: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if kind != "spe":
+    real = kind == "spe"
+    if not real:
         # The graph and its gradients are ours, the code that is made of them is torch's: minutes of compiling.
         monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
     plain = trained(small(kind, cache, steps=2), tmp_path / "a")
-    for number, recompute in enumerate((False, True)):
+    for number, recompute in enumerate((False, True) if real else (True,)):
         execution = Execution(compile=True, recompute=recompute)
         compiled = trained(small(kind, cache, steps=2), tmp_path / f"b{number}", execution)
         assert plain.keys() == compiled.keys()

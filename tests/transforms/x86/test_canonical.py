@@ -146,8 +146,8 @@ def test_it_is_exactly_invariant_on_random_blocks() -> None:
 def test_it_is_exactly_invariant_on_the_blocks_of_bhive() -> None:
     csv.field_size_limit(1 << 20)
     with gzip.open(data_set("bhive_blocks.csv.gz"), "rt", encoding="utf-8") as table:
-        rows = islice(csv.DictReader(table), 0, 60_000, 40)
-        assert sum(compared(row["asm"], seed) for seed, row in enumerate(rows)) > 7000
+        rows = islice(csv.DictReader(table), 0, 60_000, 100)
+        assert sum(compared(row["asm"], seed) for seed, row in enumerate(rows)) > 2800
 
 
 @pytest.mark.parametrize("source", ["", "# nothing", "nosuch %rax"])

@@ -269,7 +269,7 @@ def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:
     rule = TRANSFORMS.get(name)
     assert isinstance(rule, PythonRule)
     applied = 0
-    for source in filter(_mentions, stdlib.functions()):
+    for source in filter(_mentions, stdlib.functions()[::3]):
         nothing = rule.apply(source, ())
         assert isinstance(nothing, Rewritten)
         assert nothing.source == source
