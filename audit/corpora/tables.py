@@ -299,7 +299,7 @@ def _whole(value: object) -> int | None:
 
 def _group(row: Row) -> str:
     """The group of a row; empty without one."""
-    found = (_name(row.get(column)) for column in GROUPS)
+    found = (_name(row[column]) for column in GROUPS if column in row)
     return next(filter(None, found), "")
 
 
