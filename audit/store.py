@@ -155,8 +155,11 @@ def read_manifest(path: Path) -> Manifest:
     try:
         manifest = load_json(path.read_bytes())
     except OSError as error:
-        place, what = (path.parent, f"{MANIFEST} ") if path.name == MANIFEST else (path, "")
-        raise RunError(f"no run at {str(place)!r}: {what}{error.strerror or 'cannot be read'}") from error
+        place, what = (path.parent, f"{MANIFEST}: ") if path.name == MANIFEST else (path, "")
+        why = f"{what}{error.strerror or 'cannot be read'}"
+        if isinstance(error, FileNotFoundError) and what:
+            why = f"it has no {MANIFEST}" if place.is_dir() else "no such folder"
+        raise RunError(f"no run at {str(place)!r}: {why}") from error
     except ValueError as error:
         raise RunError(f"{str(path)!r} is not JSON: {error}") from error
     if not isinstance(manifest, dict) or "codeaudit" not in manifest:

@@ -95,7 +95,7 @@ WORDS: Final[dict[Outcome, str]] = {
 }
 
 LEGEND: Final = (
-    "violations: answers that changed although an edit kept the meaning, per sample and variant.",
+    "violations: of the samples that an edit changed in text but not in meaning, those with another answer.",
     "rise: their rate now less that of the baseline; it fails where it is above the margin and an exact "
     "McNemar test rejects, which takes each sample as one unit; p is adjusted over all tests (Holm).",
 )

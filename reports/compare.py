@@ -23,6 +23,8 @@ from codeaudit.transforms.records import Kind
 Read = Callable[[Trial], float | None]
 
 # Pairs of a name and a reader, so that scores and rates go through one loop in the order of the report.
+OTHER_CORPORA: Final = "the runs have different corpora"
+"""The beginning of the note that forbids to compare their rates and scores."""
 SCORES: Final[tuple[tuple[str, Read], ...]] = (
     ("{score}", lambda trial: trial.score.original),
     ("attack {score}, worst sample", lambda trial: trial.score.attack_worst_sample),
@@ -89,7 +91,11 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
         inputs.outcomes,
         models=len(inputs.models),
     )
-    return Comparison(metrics=made.metrics, paired=made.paired, notes=(*_doubts(runs), *made.notes))
+    return Comparison(
+        metrics=made.metrics,
+        paired=made.paired,
+        notes=(*_doubts(runs, shared=bool(made.paired)), *made.notes),
+    )
 
 
 def comparison(trials: Mapping[str, Sequence[Trial]], outcomes: PairedOutcomes, *, models: int) -> Comparison:
@@ -150,11 +156,12 @@ def _labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:
     return {(run.name, model.model): label(run, model) for run in runs for model in run.summary.models}
 
 
-def _doubts(runs: Sequence[ComparedRun]) -> list[str]:
+def _doubts(runs: Sequence[ComparedRun], *, shared: bool) -> list[str]:
     corpora = sorted({run.summary.corpus for run in runs})
     doubts = []
     if len(corpora) > 1:
-        doubts.append(f"the runs have different corpora ({', '.join(corpora)}): only shared inputs compare")
+        rest = "only their shared inputs compare" if shared else "they share no input, so nothing compares"
+        doubts.append(f"{OTHER_CORPORA} ({', '.join(corpora)}): {rest}")
     if any(not run.flips for run in runs):
         doubts.append("some runs have no table of verdicts: they take no part in the paired tests")
     return doubts

@@ -84,6 +84,8 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         told = _contrast(list(zip(names, edit.rates, strict=True)))
         if told:
             yield f"{edit.name}: {told}."
+        elif any(model.violations.total for model in summary.models):
+            yield f"{edit.name}: no sample could be judged."
     if hidden:
         yield f"{hidden} more families changed no model's answers more often; they are in the full tables."
     for model in summary.models:
@@ -131,7 +133,8 @@ def _warnings(model: ModelSummary) -> Iterator[str]:
         yield f"{wording.reading(model)}."
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     elif model.sensitivity.total and not model.sensitivity.count:
-        yield f"{name} changed no answer where the meaning changed either: it may not read the edits."
+        told = f"{name} changed no answer where the meaning changed"
+        yield f"{told}." if model.violations.count else f"{told} either: it may not read the edits."
     if noise.count:
         told = f"{name} changed {_share(noise)} of its answers to unchanged inputs"
         yield f"{told}: read its rates against that."

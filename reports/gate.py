@@ -242,11 +242,17 @@ def _violations(model: ModelSummary, limit: float) -> list[Check]:
         return [_violation(model, "", model.violations, limit)]
     above = [row for row in rows if (row.violations.rate or 0) > limit]
     nearest = max(rows, key=lambda row: row.violations.rate or 0)
-    return [_violation(model, row.transform, row.violations, limit) for row in above or [nearest]]
+    if above or len(rows) == 1:
+        return [_violation(model, row.transform, row.violations, limit) for row in above or rows]
+    return [
+        _violation(
+            model, nearest.transform, nearest.violations, limit, f"the highest of {len(rows)} transforms"
+        )
+    ]
 
 
-def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float) -> Check:
-    notes = []
+def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *told: str) -> Check:
+    notes = [*told]
     noise = model.noise_floor
     if noise.count:
         notes.append(f"noise floor {wording.percent(noise.rate)} ({wording.counts(noise)})")

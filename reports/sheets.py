@@ -402,6 +402,7 @@ def _beside(comparison: Comparison) -> Sheet:
     names += [name for standings in shared.values() for name in standings]
     rows = []
     blind = [name for name, group in means.get("sensitivity", {}).items() if group.mean == 0]
+    changed = {name for name, group in means.get("violation rate", {}).items() if group.mean}
     for name in dict.fromkeys(names):
         cells = [_cell(wording.plain(name))]
         for metric in metrics:
@@ -427,11 +428,25 @@ def _beside(comparison: Comparison) -> Sheet:
         columns=(*words("model"), *numbers(*heads)),
         rows=tuple(rows),
         notes=(
-            *(f"{wording.plain(name)} may look steady; {wording.BLIND}." for name in blind),
+            *(
+                f"{wording.plain(name)}: no control changed an answer."
+                if name in changed
+                else f"{wording.plain(name)} may look steady; {wording.BLIND}."
+                for name in blind
+            ),
             *(f"{note}." for note in untested),
         ),
-        legend=("bold: the best, and those not significantly different from it by the tests below.",),
+        legend=(
+            "bold: the best, and those not significantly different from it by the tests below.",
+            *(_OVER_TRIALS for _ in metrics[:1]),
+        ),
     )
+
+
+_OVER_TRIALS: Final = (
+    "numbers without counts: the mean over trials ± its standard error, shares in percent. The report of a "
+    "run puts the samples of all trials together, so its rates may differ a little."
+)
 
 
 def _mean(metric: Metric, group: Group) -> Cell:

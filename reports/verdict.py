@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from codeaudit.reports import wording
+from codeaudit.reports.compare import OTHER_CORPORA
 from codeaudit.reports.records import Comparison, Contrast, Metric, Paired, Standing
 
 LEVEL: Final = 0.05
@@ -13,11 +14,14 @@ LEVEL: Final = 0.05
 
 def verdict(comparison: Comparison) -> Iterator[str]:
     """Return sentences on robustness, then on quality; none if there is nothing to tell."""
+    doubt = next((note for note in comparison.notes if note.startswith(OTHER_CORPORA)), "")
+    if doubt:
+        yield f"{doubt[0].upper()}{doubt[1:]}."
     robustness = next((one for one in comparison.paired if one.better == "lower"), None)
     if robustness is not None and len(robustness.standings) > 1:
         yield from _robustness(robustness)
     quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
-    if quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
+    if not doubt and quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
         yield _quality(quality)
 
 
@@ -47,9 +51,10 @@ def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str) -
     told = f"{_points(abs(contrast.difference))} points apart{_bounds(contrast)}, p {_p(contrast.p_adjusted)}"
     if contrast.p_adjusted <= LEVEL:
         return f"{_name(better)} is more robust than {_name(worse)}: violation rate {shared} {rates}; {told}."
-    text = f"Neither is shown to be more robust: violation rate {shared} {rates}; {told}."
+    named = f"{_name(better)} {_rate(better)} against {_name(worse)} {_rate(worse)}"
+    text = f"Neither is shown to be more robust: violation rate {shared} {named}; {told}."
     if contrast.detectable is not None:
-        text += f" So many samples show a difference from {_points(contrast.detectable)} points on."
+        text += f" This many samples show differences of {_points(contrast.detectable)} points or more."
     return text
 
 

@@ -125,7 +125,7 @@ def counted(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
     ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(number for _, number in ordered[most:])
     told = [f"{number:,} × {reason}" for reason, number in ordered[:most]]
-    return (*told, f"{rest:,} others") if rest else tuple(told)
+    return (*told, f"{rest:,} other{'s'[: rest > 1]}") if rest else tuple(told)
 
 
 def asked(model: ModelSummary) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def reading(model: ModelSummary) -> str:
             text += f", {apart} its noise floor of {percent(noise.rate)}"
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     if sensitivity.total and sensitivity.count == 0:
-        text += f"; {BLIND}"
+        text += "; no control changed an answer" if movable.count else f"; {BLIND}"
     return text
 
 

@@ -43,7 +43,8 @@ _PACKAGED: Final = re.compile(
 """Files of Python and of installed packages."""
 _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:API_?KEY|\w*ACCESS_?KEY|KEY|KEYS|PAT|TOKENS?|SECRETS?|PASS|PASSWORDS?|PASSWD|PASSPHRASE"
-    r"|CREDENTIALS?|AUTH|COOKIES?)(?:_|$)|(?:TOKEN|SECRET|PASSWORD|APIKEY)$|^AWS_",
+    r"|CREDENTIALS?|AUTH|COOKIES?)(?:_|$)|(?:TOKEN|SECRET|PASSWORD|APIKEY)$"
+    r"|^AWS_(?!CA_BUNDLE$|REGION$|DEFAULT_REGION$|PAGER$)",
     re.IGNORECASE,
 )
 _SECRET_VALUE: Final = re.compile(
@@ -359,7 +360,11 @@ def load(name: str, settings: Settings) -> ProgramModel:
         raise UsageError("model 'exec/' has no command")
     program = shutil.which(command[0])
     if program is None:
-        raise ModelError(f"cannot start 'exec/{name}': no program {command[0]!r}")
+        if Path(command[0]).is_file():
+            why = f"{command[0]!r} is not executable; chmod +x {shlex.quote(command[0])}"
+        else:
+            why = f"no program {command[0]!r}"
+        raise ModelError(f"cannot start 'exec/{name}': {why}")
     timeout = float(settings.arguments.get("timeout", TIMEOUT))
     if not timeout > 0:
         raise UsageError(f"argument timeout={timeout:g} of model 'exec/{name}' must be positive")

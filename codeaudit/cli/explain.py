@@ -5,6 +5,7 @@ The run's models are loaded again and asked; answers come from the cache if they
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -209,7 +210,8 @@ def _whole(start: str, known: set[str]) -> str:
         raise UsageError(
             f"{len(fits)} samples begin with {start!r}: {', '.join(fits[:3])} …; give more of the id"
         )
-    raise RunError(f"the run has no sample {start!r} with a verdict; `verdicts.parquet` lists them")
+    some = f"it has {len(known):,}, such as {', '.join(sorted(known)[:3])}" if known else "it has none"
+    raise RunError(f"the run has no sample {start!r} with a verdict; {some}")
 
 
 def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], Perturbed]:
@@ -288,6 +290,8 @@ def explain(
     note_unbound(found)
     found.check_verdicts()
     chosen = violations(found, models=model, sample=sample, transforms=listed(transform or ""), limit=limit)
+    if not chosen and not any(model.pairs.total for model in found.summary.models):
+        raise RunError(f"nothing to explain: nothing was judged in {str(run)!r}; codeaudit report tells why")
     if not chosen:
         where = f"on sample {sample}" if sample else "in the run"
         note(f"nothing to explain: no answer changed under an edit that keeps the meaning {where}")
@@ -309,7 +313,16 @@ def _show(explained: Sequence[Explained], form: str, most: int) -> None:
         show_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
     for each in explained[:most]:
-        show_text(_markdown(each)) if form == "markdown" else show_parts(*_parts(each))
+        if form == "markdown":
+            show_text(_markdown(each))
+        elif sys.stdout.isatty():
+            show_parts(*_parts(each))
+        else:
+            # A diff whose long lines are wrapped is none for the next program.
+            head, told, _, end = _parts(each)
+            show_parts(head, told)
+            show_text("\n".join(diff(each)) + "\n")
+            show_parts(end)
     if len(explained) > 1:
         sheet = tally(explained)
         if form == "markdown":

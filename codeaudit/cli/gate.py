@@ -41,7 +41,7 @@ def _number(text: str, *, most: float) -> float:
         raise click.BadParameter(f"{shown!r} is no share; write 0.05 or 5%") from None
     if not 0 <= value <= most:
         # 5 was meant as 5 %, never as 500 %.
-        hint = f"; did you mean {shown}%?" if 1 < value <= 100 else ""
+        hint = f"; did you mean {shown}%?" if 1 < value <= 100 and not shown.endswith("%") else ""
         raise click.BadParameter(f"{shown!r} is not between 0 and {most:g}{hint}")
     return value
 

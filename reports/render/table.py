@@ -68,6 +68,15 @@ def table(sheet: Sheet, console: Console) -> Table | Group:
         made = _build(sheet, stack=stack, gap=gap, breaks=breaks)
         if Measurement.get(console, unbound, made).maximum <= console.width:
             return made
+    # Texts give way before names are broken: of the narrow layouts the first whose words fit.
+    for breaks in (0, 1):
+        worded = _build(sheet, stack=True, gap=1, breaks=breaks)
+        if Measurement.get(console, unbound, worded).minimum <= console.width:
+            for column in worded.columns:
+                # Else a table that is too wide cuts the words of its widest columns.
+                parts = (Measurement.get(console, unbound, cell).minimum for cell in column.cells)
+                column.min_width = max(parts, default=0)
+            return worded
     fits = Measurement.get(console, unbound, made).minimum <= console.width
     return made if fits or len(sheet.columns) < MANY else _paragraphs(sheet)
 

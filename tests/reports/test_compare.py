@@ -9,6 +9,7 @@ from codeaudit.reports.compare import compare
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ComparedRun, Comparison, Metric, ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
+from codeaudit.reports.verdict import verdict
 from codeaudit.transforms.errors import UsageError
 from tests.reports.test_summarise import crowd
 from tests.support.audited import Subtokens
@@ -107,6 +108,10 @@ def test_a_model_that_was_never_judged_leaves_the_others_their_test() -> None:
 def test_different_corpora_are_said() -> None:
     found = compare([run("a", MODELS), run("b", {"m": ("3", 0.1)}, corpus="package:x")])
     assert any("package:x, stdlib" in note for note in found.notes)
+    # First of all, and no verdict on the scores follows.
+    (first, *others) = verdict(found)
+    assert first.startswith("The runs have different corpora (package:x, stdlib): only their shared inputs compare.")
+    assert not any("F1" in told for told in others)
 
 
 def test_different_tasks_are_refused() -> None:

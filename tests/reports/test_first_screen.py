@@ -105,10 +105,19 @@ def test_of_many_that_changed_the_least_and_the_most_are_named() -> None:
 def test_what_makes_a_low_rate_worthless_is_said() -> None:
     (_, blind) = lead(model("m", [row("reorder", of(0, 9))], sensitivity=of(0, 40)))
     assert blind == "m changed no answer where the meaning changed either: it may not read the edits."
+    # It changed answers, so it reads something; only the sentence about the edits would be wrong.
+    (_, unmoved) = lead(model("m", [row("reorder", of(3, 9))], sensitivity=of(0, 40)))
+    assert unmoved == "m changed no answer where the meaning changed."
     (_, noisy) = lead(model("m", [row("reorder", of(3, 9))], noise=of(5, 100)))
     assert noisy.startswith("m changed 5/100 (5.0 %, 2.2–11.2) of its answers to unchanged inputs")
     (nothing,) = lead(model("m", [row("reorder", Rate(count=0, total=0))]))
     assert nothing.startswith("m: nothing could be judged")
+
+
+def test_a_transform_that_no_sample_could_be_judged_under_is_named() -> None:
+    rows = [row("reorder", Rate(count=0, total=0)), row("rename", of(1, 9))]
+    (nothing, _) = lead(model("m", rows))
+    assert nothing == "reorder: no sample could be judged."
 
 
 def test_many_transforms_become_their_worst_families() -> None:

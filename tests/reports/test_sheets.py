@@ -79,3 +79,7 @@ def test_what_sees_nothing_is_not_best_by_violating_nothing() -> None:
     (table, *_) = sheets(Comparison(metrics=metrics))
     assert {row[0].lines[0]: [cell.bold for cell in row] for row in table.rows}["blind"] == [False] * 3
     assert any("blind may look steady; but no control" in note for note in table.notes)
+    metrics = (metrics[0], compare_trials("violation rate", "lower", violated))
+    (table, *_) = sheets(Comparison(metrics=metrics))
+    assert {row[0].lines[0]: [cell.bold for cell in row] for row in table.rows}["blind"] == [False] * 3
+    assert "blind: no control changed an answer." in table.notes

@@ -25,7 +25,7 @@ def test_of_two_models_the_more_robust_one_is_named_with_the_difference() -> Non
 def test_where_no_difference_is_shown_the_visible_one_is_said() -> None:
     (robustness, _) = told({"a": 0.1, "b": 0.1})
     assert robustness.startswith("Neither is shown to be more robust: violation rate on 30 shared samples")
-    assert "So many samples show a difference from " in robustness
+    assert "This many samples show differences of " in robustness
 
 
 def test_many_models_stand_in_order_and_neighbours_that_are_alike_are_named() -> None:

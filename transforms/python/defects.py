@@ -149,7 +149,7 @@ def _defect(name: str, find: Finder, nothing: str) -> PythonRule:
 
 COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _compared, "no comparison")
 OPERATOR_MISTAKEN: Final = _defect("operator-mistaken", _calculated, "no arithmetic")
-LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _connected, "no and or or")
+LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _connected, "no `and` or `or`")
 VARIABLE_MISTAKEN: Final = _defect("variable-mistaken", _mistaken, "no variable to mistake")
 CALL_FORGOTTEN: Final = _defect("call-forgotten", _uncalled, "no call with a value")
 CONDITION_NEGATED: Final = _defect("condition-negated", _negated, "no condition")

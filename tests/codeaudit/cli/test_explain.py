@@ -63,6 +63,23 @@ def test_the_smallest_edit_is_shown_as_a_diff(capsys: pytest.CaptureFixture[str]
     assert all(row["before"] == ["get", "total"] for row in found)
 
 
+def test_lines_of_a_diff_stay_whole_where_no_terminal_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert main(["explain", "out"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "-    return total / count" in lines
+
+
+def test_where_nothing_was_judged_there_is_nothing_to_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("broken.py").write_text("def predict(queries):\n    raise ValueError\n", "utf-8")
+    words = ["--model", "py/broken:predict", "--corpus", "code.py", "--transform", "rename"]
+    main(["run", *words, "--workers", "1", "--no-controls", "--out", "failed"])
+    assert main(["explain", "failed"]) == 3
+    assert "nothing was judged in 'failed'" in capsys.readouterr().err
+
+
 def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == rows()
@@ -96,7 +113,7 @@ def test_a_model_that_changed_has_no_violation_any_more(
     ("words", "code", "told"),
     [
         (["nowhere"], 3, "no run at 'nowhere'"),
-        (["out", "zzz"], 3, "the run has no sample 'zzz'"),
+        (["out", "zzz"], 3, "the run has no sample 'zzz' with a verdict; it has "),
         (["out", "--model", "py/reads_total:predic"], 2, "did you mean 'py/reads_total:predict'?"),
         (["out", "--transform", "reorder"], 0, "nothing to explain"),
         ([], 2, "missing argument"),

@@ -135,7 +135,7 @@ def _without_not(code: PythonSource, node: ast.UnaryOp) -> Patch:
     return Patch(start, end, ())
 
 
-DE_MORGAN: Final = PythonRule("de-morgan", _de_morgan, "no condition with and or or")
+DE_MORGAN: Final = PythonRule("de-morgan", _de_morgan, "no condition with `and` or `or`")
 
 
 # ── double negation ──────────────────────────────────────────────────────────────────────────────────────
@@ -316,5 +316,5 @@ def _drop_not(code: PythonSource, node: ast.UnaryOp | ast.Compare) -> Site | Non
             return None
 
 
-DE_MORGAN_WRONG: Final = control("de-morgan-wrong", _other_word, "no condition with and or or")
+DE_MORGAN_WRONG: Final = control("de-morgan-wrong", _other_word, "no condition with `and` or `or`")
 NEGATION_DROPPED: Final = control("negation-dropped", _drop_not, "no negation")

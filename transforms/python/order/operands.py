@@ -50,4 +50,4 @@ def _is_calm(code: PythonSource, node: ast.expr, *, tested: bool) -> bool:
     return is_bool(code, node) or (tested and code.kind(node) in KNOWN)
 
 
-REORDER_OPERANDS: Final = PythonRule(name="reorder-operands", find=find_operands, nothing="no and or or")
+REORDER_OPERANDS: Final = PythonRule(name="reorder-operands", find=find_operands, nothing="no `and` or `or`")
