@@ -121,7 +121,8 @@ def verify(copy: WorkingCopy) -> Verification:
         RunError: the command cannot be started.
     """
     before = baseline(copy)
-    copy.say(f"before: {len(before.passed):,} tests pass in {before.seconds:,.1f} s ({before.told_by})")
+    passing = "1 test passes" if len(before.passed) == 1 else f"{len(before.passed):,} tests pass"
+    copy.say(f"before: {passing} in {before.seconds:,.1f} s ({before.told_by})")
     unread: dict[str, str] = {}
     drawn = {seed: _perturbed(copy, seed, unread) for seed in copy.request.seeds}
     if unread:
@@ -130,7 +131,8 @@ def verify(copy: WorkingCopy) -> Verification:
     trials = []
     for seed, (files, counts) in drawn.items():
         trial = perturbed_tests(copy, before, seed, files, counts)
-        copy.say(f"seed {seed}: {len(trial.failures):,} new failures in {trial.seconds:,.1f} s")
+        failures = "1 new failure" if len(trial.failures) == 1 else f"{len(trial.failures):,} new failures"
+        copy.say(f"seed {seed}: {failures} in {trial.seconds:,.1f} s")
         trials.append(trial)
     return Verification(before=before, power=power, trials=tuple(trials), unread=unread)
 

@@ -110,7 +110,9 @@ def test_different_corpora_are_said() -> None:
     assert any("package:x, stdlib" in note for note in found.notes)
     # First of all, and no verdict on the scores follows.
     (first, *others) = verdict(found)
-    assert first.startswith("The runs have different corpora (package:x, stdlib): only their shared inputs compare.")
+    assert first.startswith(
+        "The runs have different corpora (package:x, stdlib): only their shared inputs compare."
+    )
     assert not any("F1" in told for told in others)
 
 
