@@ -93,7 +93,7 @@ class _Part:
         corpus = dict(self.manifest.get("corpus", {}))
         # A frozen suite may lie elsewhere on another machine; its hash tells it.
         corpus.pop("suite", None)
-        if RAW in corpus:
+        if self.drawn_alone:
             found["raw samples"] = corpus[RAW]
             corpus = {name: value for name, value in corpus.items() if name not in OF_PART}
         found["corpus"] = corpus.pop("spec", None)
@@ -101,7 +101,7 @@ class _Part:
         versions = self.manifest.get("versions", {})
         return found | {f"version of {name}": versions.get(name) for name in VERSIONS}
 
-    @cached_property
+    @property
     def drawn_alone(self) -> bool:
         """Whether it drew its own samples alone, so that copies of them may be in other shards."""
         return RAW in self.manifest.get("corpus", {})
@@ -113,7 +113,7 @@ class _Cases:
 
     ids: Sequence[str]
     number: "np.ndarray"
-    """Ascending; in which the cases of all shards follow one another."""
+    """Their places among the cases of all shards, from 0, copies included; ascending."""
     kept: "np.ndarray"
     """False for a copy of an earlier case, maybe in another shard."""
     rows: "np.ndarray"
@@ -195,7 +195,7 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
     run = _run_of(parts)
     for part in parts:
         if part.facts != run.facts:
-            names = [*run.facts, *(name for name in part.facts if name not in run.facts)]
+            names = run.facts | part.facts
             other = [name for name in names if part.facts.get(name) != run.facts.get(name)]
             wrong.append(f"{str(part.path)!r} is of another run than {str(run.path)!r}: {', '.join(other)}")
         elif part.shard.of != run.shard.of:

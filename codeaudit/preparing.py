@@ -53,8 +53,8 @@ from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, rela
 
 LOCAL: Final = LocalEngine()
 RAW: Final = "raw"
-"""The entry of a shard that drew its own samples alone, of the whole corpus: the hash of its raw samples, and
-what could not be read.
+"""An entry of the corpus in the manifest of a shard that drew its own samples alone: a hash of all raw
+samples, and what could not be read. It is equal in all shards of a run.
 """
 CANDIDATES_AT_ONCE: Final = 64
 """Samples whose labels are found together, where samples are drawn in addition."""
@@ -271,7 +271,9 @@ class DrawnInputs:
     engine: Engine | None = None
     """What makes the variants; `None`: `workers` processes of this machine."""
     shard: Shard = WHOLE
-    """The part of the samples that the run audits. They are drawn alone, or else with those of the others."""
+    """The part of the samples that the run audits. Without a limit and without movable samples, no others are
+    drawn.
+    """
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -280,15 +282,14 @@ class DrawnInputs:
 
     @property
     def language(self) -> str:
-        """Of the languages of examples, that of most raw samples."""
+        """The language with the most raw samples, among those that have examples."""
         known = _languages(self.selections)
         return max((count, name) for name, count in self.selections[0].languages if name in known)[1]
 
     @property
     def skipped(self) -> Mapping[str, int]:
         """Samples that the first trial left out, by reason."""
-        first = self.selections[0]
-        return dict(sorted((Counter(dict(first.unread)) + Counter(dict(first.skipped))).items()))
+        return dict(sorted(self.selections[0].left_out.items()))
 
     @property
     def about(self) -> Mapping[str, object]:

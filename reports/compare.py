@@ -22,9 +22,10 @@ from codeaudit.transforms.records import Kind
 
 Read = Callable[[Trial], float | None]
 
-# Pairs of a name and a reader, so that scores and rates go through one loop in the order of the report.
 OTHER_CORPORA: Final = "the runs have different corpora"
 """The beginning of the note that forbids to compare their rates and scores."""
+
+# Pairs of a name and a reader, so that scores and rates go through one loop in the order of the report.
 SCORES: Final[tuple[tuple[str, Read], ...]] = (
     ("{score}", lambda trial: trial.score.original),
     ("attack {score}, worst sample", lambda trial: trial.score.attack_worst_sample),

@@ -242,13 +242,8 @@ def _violations(model: ModelSummary, limit: float) -> list[Check]:
         return [_violation(model, "", model.violations, limit)]
     above = [row for row in rows if (row.violations.rate or 0) > limit]
     nearest = max(rows, key=lambda row: row.violations.rate or 0)
-    if above or len(rows) == 1:
-        return [_violation(model, row.transform, row.violations, limit) for row in above or rows]
-    return [
-        _violation(
-            model, nearest.transform, nearest.violations, limit, f"the highest of {len(rows)} transforms"
-        )
-    ]
+    told = () if above or len(rows) == 1 else (f"the highest of {len(rows)} transforms",)
+    return [_violation(model, row.transform, row.violations, limit, *told) for row in above or [nearest]]
 
 
 def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *told: str) -> Check:

@@ -39,6 +39,10 @@ LEGEND: Final = (
 )
 
 
+OVER_TRIALS: Final = (
+    "numbers without counts: the mean over trials ± its standard error, shares in percent. The report of a "
+    "run puts the samples of all trials together, so its rates may differ a little."
+)
 EXTRA: Final = (
     "+ movable: drawn in addition to the plain random draw, each only for the transforms that lacked movable "
     "samples. The rates by transform count them. Every rate over all samples, or over several transforms, is "
@@ -429,7 +433,7 @@ def _beside(comparison: Comparison) -> Sheet:
         rows=tuple(rows),
         notes=(
             *(
-                f"{wording.plain(name)}: no control changed an answer."
+                f"{wording.plain(name)}: {wording.UNMOVED}."
                 if name in changed
                 else f"{wording.plain(name)} may look steady; {wording.BLIND}."
                 for name in blind
@@ -438,15 +442,9 @@ def _beside(comparison: Comparison) -> Sheet:
         ),
         legend=(
             "bold: the best, and those not significantly different from it by the tests below.",
-            *(_OVER_TRIALS for _ in metrics[:1]),
+            *([OVER_TRIALS] if metrics else []),
         ),
     )
-
-
-_OVER_TRIALS: Final = (
-    "numbers without counts: the mean over trials ± its standard error, shares in percent. The report of a "
-    "run puts the samples of all trials together, so its rates may differ a little."
-)
 
 
 def _mean(metric: Metric, group: Group) -> Cell:

@@ -185,7 +185,8 @@ def _equation(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-BLIND: Final = "but no control changed an answer either: it may not read what was changed"
+UNMOVED: Final = "no control changed an answer"
+BLIND: Final = f"but {UNMOVED} either: it may not read what was changed"
 """Warning for a low violation rate without sensitivity."""
 
 
@@ -208,7 +209,7 @@ def reading(model: ModelSummary) -> str:
             text += f", {apart} its noise floor of {percent(noise.rate)}"
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     if sensitivity.total and sensitivity.count == 0:
-        text += "; no control changed an answer" if movable.count else f"; {BLIND}"
+        text += f"; {UNMOVED if movable.count else BLIND}"
     return text
 
 

@@ -108,8 +108,7 @@ class SeededBugs:
         """
         fit = _executable if self.executed else _changeable
         (drawn,) = select(self.base, fit, limit=self.size, seeds=[self.seed])
-        for reasons in (drawn.unread, drawn.skipped):
-            skipped.update(dict(reasons))
+        skipped.update(drawn.left_out)
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
         book = BugRecords(self._path())

@@ -22,7 +22,7 @@ SLACK: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnPart:
-    """What the draw of a shard has besides its samples, so that all shards can be joined."""
+    """What the merge of all shards needs to know of the samples of one."""
 
     places: tuple[int, ...]
     """The rank of each sample: ascending numbers, which put the samples of all shards in order."""
@@ -50,13 +50,19 @@ class Selection:
     skipped: tuple[tuple[str, int], ...]
     """The raw samples left out, as (reason, count), sorted by reason."""
     shown: tuple[Sample, ...]
-    """Examples of the corpus, copies among them, without their text: one of each language, and one with a
-    label if any has one. In a shard they may be of other shards."""
+    """Examples without their text, maybe copies or of other shards: one of each language that has any, and
+    one with a label if there is one.
+    """
     part: "DrawnPart | None" = None
     """Only of a shard that draws its own samples alone."""
     further: Iterable[Sample] = field(default=(), compare=False, repr=False)
     """The examples behind these, in the order of their ranks, to the end of the corpus. They are found while
     they are read; each iteration starts anew."""
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """The number of samples left out by reason, those that could not be read included."""
+        return Counter(dict(self.unread)) + Counter(dict(self.skipped))
 
 
 def select(
@@ -178,14 +184,13 @@ class _Shown:
         self._languages: set[str] = set()
         self._labelled = False
 
-    def add(self, samples: Iterable[Sample]) -> None:
-        """Keep those that show more than the samples before them."""
-        for one in samples:
-            labelled = one.label is not None
-            if one.language not in self._languages or (labelled and not self._labelled):
-                self.found.append(replace(one, source="", context="", tests=None))
-                self._languages.add(one.language)
-                self._labelled |= labelled
+    def add(self, example: Sample) -> None:
+        """Keep an example that shows more than those before it."""
+        labelled = example.label is not None
+        if example.language not in self._languages or (labelled and not self._labelled):
+            self.found.append(replace(example, source="", context="", tests=None))
+            self._languages.add(example.language)
+            self._labelled |= labelled
 
     def complete(
         self, corpus: Corpus, prepare: Prepare, own: Callable[[str], bool], languages: Collection[str]
@@ -195,7 +200,7 @@ class _Shown:
             if not own(raw.id) and not (self._labelled and raw.language in self._languages):
                 prepared = prepare(raw)
                 if not isinstance(prepared, str):
-                    self.add([prepared])
+                    self.add(prepared)
                 if self._has_all(languages):
                     break
 
@@ -272,7 +277,7 @@ class _Examples:
             if isinstance(prepared, str):
                 self.skipped[prepared] += 1
                 continue
-            self.shown.add([prepared])
+            self.shown.add(prepared)
             key = _key(raw, prepared)
             if key in self._seen:
                 self.skipped[DUPLICATE] += 1
@@ -318,7 +323,7 @@ def _key(raw: Sample, prepared: Sample) -> bytes:
     # calls, also of the prepared text: one function with two calls is two questions if it shows them. A hash,
     # because the key of every sample is kept.
     parts = (raw.language, _content(raw), prepared.source if raw.calls else "")
-    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hashlib.blake2b(_bytes("\0".join(parts)), digest_size=16).digest()
 
 
 def _content(sample: Sample) -> str:

@@ -52,6 +52,11 @@ class BaselineTests:
     """Tests that passed in one run and not in the other."""
     seconds: float
 
+    @property
+    def passing(self) -> str:
+        """How many pass, in words."""
+        return "1 test passes" if len(self.passed) == 1 else f"{len(self.passed):,} tests pass"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerCheck:
@@ -121,8 +126,7 @@ def verify(copy: WorkingCopy) -> Verification:
         RunError: the command cannot be started.
     """
     before = baseline(copy)
-    passing = "1 test passes" if len(before.passed) == 1 else f"{len(before.passed):,} tests pass"
-    copy.say(f"before: {passing} in {before.seconds:,.1f} s ({before.told_by})")
+    copy.say(f"before: {before.passing} in {before.seconds:,.1f} s ({before.told_by})")
     unread: dict[str, str] = {}
     drawn = {seed: _perturbed(copy, seed, unread) for seed in copy.request.seeds}
     if unread:

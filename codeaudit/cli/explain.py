@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from rich.console import RenderableType
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -290,9 +289,10 @@ def explain(
     note_unbound(found)
     found.check_verdicts()
     chosen = violations(found, models=model, sample=sample, transforms=listed(transform or ""), limit=limit)
-    if not chosen and not any(model.pairs.total for model in found.summary.models):
-        raise RunError(f"nothing to explain: nothing was judged in {str(run)!r}; codeaudit report tells why")
     if not chosen:
+        if not any(model.pairs.total for model in found.summary.models):
+            told = f"nothing was judged in {str(run)!r}; codeaudit report tells why"
+            raise RunError(f"nothing to explain: {told}")
         where = f"on sample {sample}" if sample else "in the run"
         note(f"nothing to explain: no answer changed under an edit that keeps the meaning {where}")
         return 0
@@ -313,16 +313,7 @@ def _show(explained: Sequence[Explained], form: str, most: int) -> None:
         show_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
     for each in explained[:most]:
-        if form == "markdown":
-            show_text(_markdown(each))
-        elif sys.stdout.isatty():
-            show_parts(*_parts(each))
-        else:
-            # A diff whose long lines are wrapped is none for the next program.
-            head, told, _, end = _parts(each)
-            show_parts(head, told)
-            show_text("\n".join(diff(each)) + "\n")
-            show_parts(end)
+        show_text(_markdown(each)) if form == "markdown" else _show_diff(each)
     if len(explained) > 1:
         sheet = tally(explained)
         if form == "markdown":
@@ -332,12 +323,16 @@ def _show(explained: Sequence[Explained], form: str, most: int) -> None:
             show_parts("", *(Text(text, style="dim") for text in sheet.legend))
 
 
-def _parts(each: Explained) -> Iterator[RenderableType]:
+def _show_diff(each: Explained) -> None:
     before, after = answers(each)
-    yield Text(headline(each), style="bold")
-    yield Text(moves(each), style="dim")
-    yield Syntax("\n".join(diff(each)), "diff", background_color="default", word_wrap=True)
-    yield Text(f"before  {before}\nafter   {after}\n")
+    lines = "\n".join(diff(each))
+    show_parts(Text(headline(each), style="bold"), Text(moves(each), style="dim"))
+    if sys.stdout.isatty():
+        show_parts(Syntax(lines, "diff", background_color="default", word_wrap=True))
+    else:
+        # A diff whose long lines are wrapped is none for the next program.
+        show_text(f"{lines}\n")
+    show_parts(Text(f"before  {before}\nafter   {after}\n"))
 
 
 def _markdown(each: Explained) -> str:

@@ -287,8 +287,7 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
         )
         if count
     ]
-    passing = "1 test passes" if len(before.passed) == 1 else f"{len(before.passed):,} tests pass"
-    yield f"before: {passing}" + (f"; {', '.join(left_out)}" if left_out else "")
+    yield f"before: {before.passing}" + (f"; {', '.join(left_out)}" if left_out else "")
     # Raising errors in all changed units shows whether the tests could notice a broken unit at all.
     noticed = "the tests run into the time limit" if power.caught is None else tests_fail(power.caught)
     noticed = "the test command itself stops" if power.stopped else noticed

@@ -44,7 +44,7 @@ _PLAIN: Final = re.compile(
 )
 """Imports of these modules under their own names, and attributes that are no lookers or are called."""
 MOST: Final = 60
-"""So many other names a file may have. One that has more is taken to have any."""
+"""A file that gives more other names than this is taken to give any name."""
 
 
 class Lookers(NamedTuple):

@@ -87,7 +87,7 @@ TWO: Final[dict[str, str]] = (
 )  # fmt: skip
 """Statements with two operands."""
 MANY: Final = 150
-"""A statement with so many pairs of values runs with a third of them."""
+"""From this number of pairs of values on, a statement runs with a random third of its pairs."""
 ENDLESS: Final = {"**", "**="}
 """Operators that compute for hours with huge numbers."""
 UNKNOWN: Final = frozenset({"a", "b", *ANNOTATED})
