@@ -94,10 +94,8 @@ WORDS: Final[dict[Outcome, str]] = {
     "untested": "not tested",
 }
 
-LEGEND: Final = (
-    "violations: of the samples that an edit changed in text but not in meaning, those with another answer.",
-    "rise: their rate now less that of the baseline; it fails where it is above the margin and an exact "
-    "McNemar test rejects, which takes each sample as one unit; p is adjusted over all tests (Holm).",
+VIOLATIONS: Final = (
+    "violations: of the samples that an edit changed in text but not in meaning, those with another answer."
 )
 
 
@@ -119,9 +117,18 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
             columns=words("model", "check", "found", "wanted", "verdict"),
             rows=tuple(_check_row(check) for check in gate.checks),
             notes=tuple(notes),
-            legend=LEGEND if gate.baseline is not None else LEGEND[:1],
+            legend=(VIOLATIONS, *([] if gate.baseline is None else [_rise(gate)])),
             stacked=2,
         ),
+    )
+
+
+def _rise(gate: Gate) -> str:
+    """Return what a rise is, and when it fails."""
+    return (
+        "rise: their rate now less that of the baseline; it fails where it is above the margin and an exact "
+        f"McNemar test rejects (p at most {gate.alpha:g}). It takes each sample as one unit; p is adjusted "
+        "over all tests (Holm)."
     )
 
 

@@ -216,9 +216,14 @@ def _perturbed(
 
 def told_unread(unread: Mapping[str, str]) -> str:
     """One line that names the files, by path, that could not be read, with the reasons."""
+    return f"not read and left as they are: {named_unread(unread)}"
+
+
+def named_unread(unread: Mapping[str, str]) -> str:
+    """The files that could not be read, by path, each with its reason; of many the first ones."""
     shown = [f"{path} ({reason})" for path, reason in list(unread.items())[:UNREAD]]
     more = f" and {len(unread) - UNREAD:,} more" if len(unread) > UNREAD else ""
-    return f"not read and left as they are: {', '.join(shown)}{more}"
+    return f"{', '.join(shown)}{more}"
 
 
 def _around(

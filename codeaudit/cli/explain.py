@@ -30,6 +30,7 @@ from codeaudit.auditing import answer_cache
 from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
+    Whole,
     format_option,
     option,
     transform_option,
@@ -246,14 +247,14 @@ SPREAD: Final = 50
 @transform_option("Only violations under these transforms.")
 @option(
     "--limit",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     default=SPREAD,
     metavar="N",
     help="Largest number of violations per model, taken from the samples in turn; 0 for all.",
 )
 @option(
     "--show",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     default=5,
     metavar="N",
     help="Diffs shown; the table counts all.",
@@ -320,7 +321,6 @@ def _show(explained: Sequence[Explained], form: str, most: int) -> None:
             show_text(of_sheets([sheet]))
         else:
             show_sheet(sheet)
-            show_parts("", *(Text(text, style="dim") for text in sheet.legend))
 
 
 def _show_diff(each: Explained) -> None:

@@ -30,6 +30,26 @@ from codeaudit.transforms.registry import families as families_of
 Items = list[CompletionItem]
 
 
+class Whole(click.IntRange):
+    """A whole number of an option, called so in messages and in the help."""
+
+    name = "whole number"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """The word in the help."""
+        return "N"
+
+
+class Number(click.FloatRange):
+    """As `Whole`, for a number with decimals."""
+
+    name = "number"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """The word in the help."""
+        return "X"
+
+
 def complete_models(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Bundled checkpoints, named models of a provider and the heads of specs; a folder otherwise."""
     # A provider with names is completed to them; of the others only the head is known.
@@ -221,7 +241,7 @@ def sign_option(text: str) -> Callable[[F], F]:
     return path_option("--sign-key", "FILE", text)
 
 
-POSITIVE: Final = click.IntRange(min=1)
+POSITIVE: Final = Whole(min=1)
 
 
 def movable_option(text: str) -> Callable[[F], F]:
@@ -229,9 +249,9 @@ def movable_option(text: str) -> Callable[[F], F]:
     return option("--movable", type=_whole("movable"), metavar="N", help=text)
 
 
-def _whole(name: str) -> click.IntRange:
+def _whole(name: str) -> Whole:
     """The numbers that the Python API accepts for this option, too."""
-    return click.IntRange(min=SMALLEST[name])
+    return Whole(min=SMALLEST[name])
 
 
 EXECUTE: Final = (
@@ -396,7 +416,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     ),
     option(
         "--max-cost",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         metavar="X",
         help="The same for the cost, by -M price_in and -M price_out (per million tokens).",
     ),

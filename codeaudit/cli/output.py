@@ -30,7 +30,6 @@ from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
-from codeaudit.reports.render.table import table
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
 from codeaudit.reports.wording import counted, visible
 from codeaudit.transforms.records import KEEPS_TEXT
@@ -55,10 +54,9 @@ def show_run(summary: Summary, form: str, *, verbose: bool) -> None:
 
 
 def show_sheet(sheet: Sheet, *, stderr: bool = False) -> None:
-    """Write one table for a terminal."""
+    """Write one table for a terminal, with its notes and legend."""
     with _unbroken():
-        console = _Stdout(file=sys.stderr if stderr else sys.stdout)
-        console.print(table(sheet, console))
+        print_sheets([sheet], _Stdout(file=sys.stderr if stderr else sys.stdout))
 
 
 def show_sheets(sheets: Iterable[Sheet], form: str) -> None:
@@ -197,14 +195,17 @@ class ProgressMonitor:
         # Answers from the cache cost no time: with them the time left would be far too short.
         rate = self._asked / (now - self._began)
         if self._total is None:
-            return f"{self._label}: {done:,} {self._unit}, {_rate(rate)}"
+            return f"{self._label}: {self._counted(done)}, {_rate(rate)}"
         left = f", {max(0, self._total - done) / rate:,.0f} s left" if rate else ""
         return f"{self._label}: {done:,} of {self._total:,} {self._unit}, {_rate(rate)}{left}"
 
     def _done(self) -> str:
         seconds = time.monotonic() - self._began
         kept = f", {self._recalled:,} from the cache" if self._recalled else ""
-        return f"{self._label}: {self._asked:,} {self._unit} in {seconds:,.1f} s{kept}"
+        return f"{self._label}: {self._counted(self._asked)} in {seconds:,.1f} s{kept}"
+
+    def _counted(self, count: int) -> str:
+        return f"{count:,} {self._unit.removesuffix('s') if count == 1 else self._unit}"
 
 
 class _Stderr:
@@ -223,7 +224,7 @@ PROGRESS: Final = _Stderr()
 
 
 LONG: Final = 12
-"""A table of more transforms shows one reason for each."""
+"""A table of more transforms shows one reason for each, and names those that changed nothing below it."""
 MOST: Final = 4
 """Number of reasons shown for a transform."""
 
@@ -231,18 +232,24 @@ MOST: Final = 4
 def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: str) -> Sheet:
     """A row per transform: how many units it changed, and why it left the others."""
     rows = []
+    unchanged: list[str] = []
+    # 77 transforms would take 180 lines.
+    long = len(counts) > LONG
     for name, one in counts.items():
         # The identity makes variants, and none of them is changed.
         changed = 0 if one.kind in KEEPS_TEXT else one.changed
+        reasons = counted(one.reasons, most=1 if long else MOST)
+        if long and not changed:
+            unchanged.append(f"{name} ({', '.join(reasons)})" if reasons else name)
+            continue
         told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
-        # In a long table the most frequent reason of each, in one line: 77 transforms would take 180 lines.
-        reasons = counted(one.reasons, most=MOST if len(counts) <= LONG else 1)
-        why = Cell(lines=(", ".join(reasons),) if len(counts) > LONG else reasons or ("",))
+        why = Cell(lines=(", ".join(reasons),) if long else reasons or ("",))
         rows.append((*(Cell(lines=(text,)) for text in told), why))
     return Sheet(
         title=title,
         columns=(*words("transform", "kind"), *numbers(units, "changed"), *words("why not")),
         rows=tuple(rows),
+        notes=(f"changed nothing: {', '.join(unchanged)}.",) if unchanged else (),
         stacked=2,
     )
 

@@ -22,7 +22,7 @@ from codeaudit.audit.papers.presets import PRESETS
 from codeaudit.audit.registry import TASKS
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
-from codeaudit.cli.options import COLUMNS, complete_corpora, complete_tasks, on_command_line
+from codeaudit.cli.options import COLUMNS, Number, Whole, complete_corpora, complete_tasks, on_command_line
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import UsageError
@@ -232,7 +232,7 @@ OF_ENCODER: Final = ("width", "layers", "heads", "inner", "vocabulary", "pretrai
 """Settings that a pretrained encoder decides, or that teach what it has learned."""
 SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}
 """Options whose names on the command line are others."""
-POSITIVE: Final = click.IntRange(min=1)
+POSITIVE: Final = Whole(min=1)
 
 
 @click.command()
@@ -296,10 +296,8 @@ POSITIVE: Final = click.IntRange(min=1)
     metavar="NAME=VALUE",
     help="Of the network's structure, such as in_line=2 or degree=prefix; may be repeated.",
 )
-@click.option(
-    "--pretrain-epochs", type=click.IntRange(min=0), help="spe, …: epochs that find hidden words, at first."
-)
-@click.option("--bag-epochs", type=click.IntRange(min=0), help="Epochs without the blocks, at first.")
+@click.option("--pretrain-epochs", type=Whole(min=0), help="spe, …: epochs that find hidden words, at first.")
+@click.option("--bag-epochs", type=Whole(min=0), help="Epochs without the blocks, at first.")
 @click.option("--epochs", type=POSITIVE, help="Epochs with them.")
 @click.option("--steps", type=POSITIVE, help="Steps with them, instead of --epochs.")
 @click.option("--batch", type=POSITIVE, help="Examples a step.")
@@ -310,19 +308,17 @@ POSITIVE: Final = click.IntRange(min=1)
     metavar="N",
     help="Compute a batch in N parts, one after the other: less memory, the same steps.",
 )
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate.")
+@click.option("--rate", type=Number(min=0, min_open=True), help="Peak learning rate.")
 @click.option("--width", type=POSITIVE, help="Of the hidden states.")
 @click.option("--layers", type=POSITIVE, help="Blocks.")
 @click.option("--inner", type=POSITIVE, help="Inner width of the feed-forward branches.")
 @click.option("--heads", type=POSITIVE, help="Attention heads; must divide the width.")
-@click.option("--dropout", type=click.FloatRange(min=0, max=1, max_open=True), help="Share left out.")
+@click.option("--dropout", type=Number(min=0, max=1, max_open=True), help="Share left out.")
 @click.option("--window", type=POSITIVE, help="Longest input in tokens; longer ones are left out.")
 @click.option("--vocabulary", type=POSITIVE, help="Words known.")
 @click.option("--rarest-label", type=POSITIVE, help="Names that a subtoken must stand in to be a label.")
 @click.option("--patience", type=POSITIVE, help="Epochs without progress before it ends.")
-@click.option(
-    "--augment", "orders", type=click.IntRange(min=0), help="Legal orders per function to learn from."
-)
+@click.option("--augment", "orders", type=Whole(min=0), help="Legal orders per function to learn from.")
 @click.option(
     "--dependence",
     type=click.Choice(CHOICES["dependence"]),
@@ -333,13 +329,13 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--no-line-positions", "line_positions", flag_value=False, default=None, help="spe: w.o. pe.")
 @click.option(
     "--pairwise",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="WEIGHT",
     help="error-detection: of the loss that a bug has a higher logit than its fix.  [default: 0]",
 )
 @click.option(
     "--locate",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="WEIGHT",
     help="error-detection: of the loss that the tokens of a bug have the highest logits.  [default: 0]",
 )

@@ -8,7 +8,7 @@ import json
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ from codeaudit.audit.projects.files import (
     file_diff,
     languages,
     meant,
+    named_unread,
     perturb_files,
     prepare,
     replace_file,
@@ -61,6 +62,7 @@ from codeaudit.cli.options import (
     EXECUTE,
     MIXED,
     POSITIVE,
+    Whole,
     complete_tasks,
     format_option,
     movable_option,
@@ -140,14 +142,18 @@ def preview(request: FilePerturbation, progress: RunProgress, seen: FileSeen) ->
     """Perturb the files in memory only; `seen` receives each of them.
 
     Raises:
-        CorpusError, UsageError: as `FilePerturbation.paths`; CorpusError also if there is no source file.
+        CorpusError, UsageError: as `FilePerturbation.paths`; CorpusError also if no source file can be read.
     """
     counts: CountsByTransform = {}
-    for source in request.paths:
-        whole = source.is_dir()
-        root, paths = (source, list(source_files(source))) if whole else (source.parent, [source.name])
-        for result in _perturbed(request, root, paths, counts, progress):
-            seen(result)
+
+    def results() -> Iterator[FileResult]:
+        for source in request.paths:
+            whole = source.is_dir()
+            root, paths = (source, list(source_files(source))) if whole else (source.parent, [source.name])
+            yield from _perturbed(request, root, paths, counts, progress)
+
+    for result in _some_read(results(), progress):
+        seen(result)
     return counts
 
 
@@ -157,7 +163,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
     Raises:
         UsageError: `out` lies in a source, or is not empty.
         RunError: a file cannot be read or written.
-        CorpusError: a source does not exist, or there is no source file.
+        CorpusError: a source does not exist, or no source file can be read.
     """
     sources = request.paths
     for source in sources:
@@ -175,7 +181,8 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
                 target = place / real_path(source).name
                 copy_tree(source, target) if source.is_dir() else _copy_file(source, target)
         counts: CountsByTransform = {}
-        for result in _perturbed(request, place, list(source_files(place)), counts, progress):
+        results = _perturbed(request, place, list(source_files(place)), counts, progress)
+        for result in _some_read(results, progress):
             seen(result)
             # An unchanged file keeps its time stamp, which build tools look at.
             if result.after != result.before:
@@ -314,18 +321,33 @@ def _perturbed(
     prepare(counts, drawn)
     plan = ProjectPlan(transforms=drawn, seed=request.seed, sites=request.sites)
     changed = 0
-    unread: dict[str, str] = {}
     with progress.counting("perturb", len(paths), unit="files") as monitor:
         for result in perturb_files(root, paths, plan, workers=request.workers):
             count(counts, result.records)
             changed += result.after != result.before
-            if result.unread:
-                unread[result.path] = result.unread
             yield result
             monitor.answered(1, recalled=False)
+    progress.note(f"{changed:,} of {len(paths):,} file{'s'[: len(paths) != 1]} changed")
+
+
+def _some_read(results: Iterable[FileResult], progress: RunProgress) -> Iterator[FileResult]:
+    """The results; then a line to the user about files that could not be read.
+
+    Raises:
+        CorpusError: at their end, if no file could be read.
+    """
+    unread: dict[str, str] = {}
+    read = 0
+    for result in results:
+        if result.unread:
+            unread[result.path] = result.unread
+        else:
+            read += 1
+        yield result
+    if unread and not read:
+        raise CorpusError(f"no file can be read: {named_unread(unread)}")
     if unread:
         progress.note(told_unread(unread))
-    progress.note(f"{changed:,} of {len(paths):,} files changed")
 
 
 CODEMOD: Final = "codemod/"
@@ -407,9 +429,7 @@ def confirmed_copy(
     metavar="K",
     help="Variants per sample and transform of a suite.  [default: 4]",
 )
-@option(
-    "--limit", type=click.IntRange(min=0), metavar="N", help="Samples of a suite; 0 for all.  [default: 200]"
-)
+@option("--limit", type=Whole(min=0), metavar="N", help="Samples of a suite; 0 for all.  [default: 200]")
 @movable_option(
     "For a suite: draw more samples until each transform changes N, or the corpus ends; each only under the "
     "transforms that it is drawn for.  [default: 0]"

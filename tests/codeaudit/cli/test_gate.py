@@ -166,6 +166,14 @@ def test_the_formats_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"| {check.title} |" in text for check in report.checks)
 
 
+def test_the_legend_says_which_p_value_rejects(capsys: pytest.CaptureFixture[str]) -> None:
+    for alpha in ("0.01", "0.2"):
+        main(["gate", "fickle", "--baseline", "steady", "--alpha", alpha])
+        assert f"rejects (p at most {alpha})" in " ".join(capsys.readouterr().out.split())
+    main(["gate", "fickle", "--max-violation-rate", "5%"])
+    assert "rejects" not in capsys.readouterr().out
+
+
 def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.CaptureFixture[str]) -> None:
     _, report = found(capsys, "fickle", "--baseline", "steady")
     judged = [len(read_judged(read_run(Path(name))).flips) for name in ("fickle", "steady")]

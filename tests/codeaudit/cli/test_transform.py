@@ -282,3 +282,36 @@ def test_all_undoes_nothing_of_itself(
     }
     assert "left out" not in told.err
     assert Path("both/m.py").read_text(encoding="utf-8") == source
+
+
+def test_files_of_which_none_can_be_read_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("src").mkdir()
+    for name in ("a.py", "src/b.py", "src/c.py"):
+        Path(name).write_text("def f(:\n", encoding="utf-8")
+    Path("good.py").write_text("x = 1\n", encoding="utf-8")
+    for words in (["a.py", "--diff"], ["src", "--diff"], ["a.py", "src", "--out", "out"]):
+        assert main(["transform", *words]) == 3
+        line = capsys.readouterr().err.splitlines()[-1]
+        assert line.startswith("codeaudit: no file can be read: ")
+        assert all(name in line for name in ("b.py", "c.py") if "src" in words)
+        assert not Path("out").exists()
+    for words in (["a.py", "good.py", "--diff"], ["a.py", "good.py", "--out", "out"]):
+        assert main(["transform", *words]) == 0
+        assert "not read and left as they are: a.py" in capsys.readouterr().err
+
+
+def test_a_long_table_names_what_changed_nothing_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text("def f(a):\n    b = a\n    return b\n", encoding="utf-8")
+    assert main(["transform", "m.py", "--transform", "all", "--out", "out"]) == 0
+    above, below = capsys.readouterr().out.split("changed nothing: ")
+    assert "while-to-while-true (1 × no while)" in " ".join(below.split())
+    assert "while-to-while-true" not in above
+    assert "rename" in above
+    assert main(["transform", "m.py", "--transform", "rename,reorder-cases", "--out", "two"]) == 0
+    assert "changed nothing" not in capsys.readouterr().out

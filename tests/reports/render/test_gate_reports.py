@@ -91,11 +91,11 @@ def test_a_broken_invariance_is_a_failed_test_with_its_diff() -> None:
     (suite,) = root
     assert (suite.get("name"), suite.get("timestamp")) == ("m rename", "2026-01-02T03:04:05")
     assert {case.get("name"): [child.tag for child in case] for case in suite.findall("testcase")} == {
-        "a": ["failure"],
-        "b": [],
-        "c": ["error"],
-        "d": ["error"],
-        "e": ["skipped"],
+        "a.py a": ["failure"],
+        "a.py b": [],
+        "a.py c": ["error"],
+        "a.py d": ["error"],
+        "a.py e": ["skipped"],
     }
     failure = suite.find("testcase/failure")
     assert failure.get("message") == "'get name' became 'set' under rename in 2 of 3 variants"

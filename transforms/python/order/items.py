@@ -177,7 +177,7 @@ def _asked_for_key(code: PythonSource, node: ast.Dict) -> bool:
 
 
 REORDER_ITEMS: Final = PythonRule(
-    name="reorder-items", find=find_items, nothing="no display that is asked for an item"
+    name="reorder-items", find=find_items, nothing="no display of which one item is asked for"
 )
 ITEMS_SWAPPED: Final = PythonRule(
     name="items-swapped", find=find_swapped, nothing="no dict of two items that differ", kind="control"
