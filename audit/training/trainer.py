@@ -10,7 +10,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from itertools import islice, pairwise
@@ -634,11 +634,15 @@ class _Trainer(Generic[N]):
         with (
             torch.random.fork_rng(devices=_generators(learner.device)),
             torch.no_grad(),
-            torch.compiler.set_stance("force_eager") if self._execution.compile else nullcontext(),
+            self._not_compiled(),
             FlopCounterMode(display=False) as counter,
         ):
             learner.loss(self._network, batch, self._progress.step)
         return BACKWARD * float(counter.get_total_flops()) / tokens
+
+    def _not_compiled(self) -> AbstractContextManager[object]:
+        """A context in which compiled blocks compute as written."""
+        return torch.compiler.set_stance("force_eager") if self._execution.compile else nullcontext()
 
     def _finish_epoch(self) -> None:
         """Validate the weights, and keep them if they are the best so far."""
@@ -646,7 +650,9 @@ class _Trainer(Generic[N]):
         found: tuple[float, dict[str, float]] | None = None
         if self._processes.first:
             self._network.eval()
-            judged = learner.validate(self._network)
+            # Without gradients and word by word, blocks would be compiled again for many shapes.
+            with self._not_compiled():
+                judged = learner.validate(self._network)
             found = judged.worth, dict(judged.told)
             self._network.train()
         worth, told = self._processes.from_first(found)

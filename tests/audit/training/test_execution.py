@@ -140,8 +140,9 @@ def test_compiled_blocks_give_the_same_weights_up_to_rounding(
 ) -> None:
     real = kind == "spe"
     if not real:
-        # The graph and its gradients are ours, the code that is made of them is torch's: minutes of compiling.
-        monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+        # The graph is ours, its gradients and the code that is made of them are torch's: minutes of compiling.
+        backend = "aot_eager" if kind == "terms" else "eager"
+        monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
     plain = trained(small(kind, cache, steps=2), tmp_path / "a")
     for number, recompute in enumerate((False, True) if real else (True,)):
         execution = Execution(compile=True, recompute=recompute)
@@ -149,6 +150,34 @@ def test_compiled_blocks_give_the_same_weights_up_to_rounding(
         assert plain.keys() == compiled.keys()
         for name in plain:
             assert torch.allclose(plain[name].double(), compiled[name].double(), atol=2e-3), name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_validation_compiles_nothing(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are said word by word, so that each length would be compiled for itself."""
+    compiled: list[bool] = []
+    validating = False
+
+    def noted(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Any:
+        compiled.append(validating)
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=noted))
+    learner = small("tree", cache, steps=1)
+    validate = learner.validate
+
+    def validated(network: torch.nn.Module) -> Any:
+        nonlocal validating
+        validating = True
+        try:
+            return validate(network)
+        finally:
+            validating = False
+
+    monkeypatch.setattr(learner, "validate", validated)
+    trained(learner, tmp_path / "a", Execution(compile=True))
+    assert compiled
+    assert not any(compiled)
 
 
 KILLED = """
