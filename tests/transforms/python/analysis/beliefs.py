@@ -19,7 +19,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import CodeType
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -190,6 +190,7 @@ class Belief(NamedTuple):
     """Whether it claims that `result` is a container that nothing else reaches."""
 
 
+@lru_cache(maxsize=4)
 def believed(expression: str, shown: ShownLooks = NOTHING_SHOWN) -> Belief:
     """What the analysis says of `result = expression` in a function with the variables that it names."""
     return believed_of(f"result = {expression}", shown)
