@@ -54,6 +54,8 @@ _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
 _PROPERTIES: Final = frozenset({"property", "cached_property", "abstractproperty"})
 _DEFAULTING: Final = frozenset({"defaultdict", "DefaultDict"})
 """Names of classes whose `__missing__` calls a function."""
+_PART: Final = re.compile(r"(?!__\w+__$)\S*__\S*")
+"""A text of which the name of a method may be made: `f"__{name}__"`, `"__%s__" % name`."""
 _FILLING: Final = frozenset({"new_class", "PropertyMock"})
 """Names of functions that make a class, or what is put into one under a computed name."""
 _ASKING_CLASSES: Final = frozenset({"isinstance", "issubclass", "super", "hasattr", "getattr", "cast", "id"})
@@ -308,6 +310,8 @@ class _Text:
 
     def _mentions(self, nodes: NodesByKind) -> None:
         """Properties and methods that are made, and attached to a class somewhere else."""
+        texts = [(one, one.value) for one in nodes(ast.Constant) if isinstance(one.value, str)]
+        spelled = any(_PART.fullmatch(text) for _, text in texts)
         for call in nodes(ast.Call):
             match call:
                 case ast.Call(func=ast.Name(id=name), args=args) if name in _ASKING:
@@ -325,18 +329,18 @@ class _Text:
                     else:
                         self._anything()
                 # `setattr(kind, f"__{name}__", method)`
-                case ast.Call(func=ast.Name(id="setattr"), args=[_, key, value]) if not isinstance(
+                case ast.Call(func=ast.Name(id="setattr"), args=[_, key, _]) if spelled and not isinstance(
                     key, ast.Constant
-                ) and _spells_method(key):
+                ):
                     self._anything()
                 case ast.Call(func=ast.Name(id="type"), args=[_, _, namespace]):
                     self._namespace(namespace)
                 case _:
                     pass
-        for text in nodes(ast.Constant):
-            if isinstance(text.value, str) and text.value in METHODS and id(text) not in self._handled:
-                self._attached.add(text.value)
-                self._define(text.value).unknown = True
+        for node, text in texts:
+            if text in METHODS and id(node) not in self._handled:
+                self._attached.add(text)
+                self._define(text).unknown = True
         names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
         if not names.isdisjoint(_DEFAULTING):
@@ -423,12 +427,6 @@ def _is_class_of(node: ast.expr) -> bool:
             return True
         case _:
             return False
-
-
-def _spells_method(key: ast.expr) -> bool:
-    """Whether a computed name may be that of a method of the data model: `f"__{name}__"`."""
-    texts = (part.value for part in ast.walk(key) if isinstance(part, ast.Constant))
-    return any(isinstance(text, str) and "__" in text for text in texts)
 
 
 def _fills_itself(node: ast.ClassDef) -> bool:

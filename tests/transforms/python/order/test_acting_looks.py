@@ -214,6 +214,12 @@ ATTACHED = {
     "a property kept in a variable": "kept = property(tell)\nC.size = kept",
     "__getattr__ of the class": "C.__getattr__ = tell",
     "__getattr__ by setattr": "setattr(C, '__getattr__', tell)",
+    "__getattr__ by setattr, spelled there": "for n in ['getattr']:\n    setattr(C, f'__{n}__', tell)",
+    "__getattr__ by setattr, spelled before": "n = '__' + 'getattr' + '__'\nsetattr(C, n, tell)",
+    "__getattr__ by setattr, spelled by %": "n = '__%s__' % 'getattr'\nsetattr(C, n, tell)",
+    "__getattr__ by setattr, spelled in a function": (
+        "def put(kind, name):\n    setattr(kind, name, tell)\nput(C, '__{}__'.format('getattr'))"
+    ),
     "__getattr__ by type": "x = type('D', (C,), {'__getattr__': tell})()",
     "a decorated class": "def dress(cls):\n    cls.size = property(tell)\n    return cls\n@dress\nclass D(C):\n    pass\nx = D()",
 }
