@@ -7,7 +7,7 @@ runs here, too. Nothing here asks a model or writes into a run folder.
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
@@ -34,7 +34,7 @@ from codeaudit.audit.store import (
 )
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
-from codeaudit.reports.records import Summary
+from codeaudit.reports.records import ComparedRun, Comparison, Summary
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registry import kind_of
@@ -468,6 +468,14 @@ def _drawing(sample: Sample) -> "Drawing | None":
         after=tuple(tuple(bits(mask)) for mask in reduction(before)),
         layers=tuple(layers(before)),
     )
+
+
+def comparison_page(found: Comparison, compared: Sequence[tuple[Run, ComparedRun]]) -> str:
+    """The page of a comparison of runs. Each run stands beside what was compared of it."""
+    from codeaudit.reports.render.html.comparison import RunOnPage, comparison_html
+
+    pages = [RunOnPage(run=one, about=_about(run.manifest, one.summary)) for run, one in compared]
+    return comparison_html(found, pages)
 
 
 def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:

@@ -66,8 +66,8 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     repeated = [name for name, times in Counter(run.name for run in runs).items() if times > 1]
     if repeated:
         raise UsageError(f"the run {repeated[0]!r} is named twice; name each run once")
-    labels = _labels(runs)
-    names = dict.fromkeys(labels.values())
+    shown = labels(runs)
+    names = dict.fromkeys(shown.values())
     if len(names) < 2:
         raise UsageError(
             f"nothing to compare: {', '.join(names) or 'no model'} stands alone; give a run of another model"
@@ -76,7 +76,7 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     inputs = SharedInputs()
     for run in runs:
         for model in run.summary.models:
-            label = labels[run.name, model.model]
+            label = shown[run.name, model.model]
             group = (groups or {}).get(model.model, label)
             for trial in model.trials:
                 # The same model, corpus and seed give the same trial: a second copy of it is no second
@@ -84,7 +84,7 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
                 key = (label, run.summary.corpus, trial.seed)
                 trials.setdefault(group, {}).setdefault(key, trial)
         for flip in run.flips:
-            model_name = labels.get((run.name, flip.model), flip.model)
+            model_name = shown.get((run.name, flip.model), flip.model)
             asked = flip.transform, flip.input
             inputs.add(model_name, flip.kind, flip.sample, asked, violated=flip.violated)
     made = comparison(
@@ -143,7 +143,7 @@ def _paired(outcomes: PairedOutcomes) -> tuple[Paired, ...]:
     return tuple(compare_paired(name, better, each) for name, better, each in found if any(each.values()))
 
 
-def _labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:
+def labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:
     """The display name of each model in each run."""
     prints: dict[str, set[str]] = defaultdict(set)
     for run in runs:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -72,6 +73,25 @@ def show_text(text: str) -> None:
     """Write text as it is."""
     with _unbroken():
         sys.stdout.write(text)
+
+
+STDOUT: Final = Path("-")
+"""Stands for stdout where a file is asked for."""
+
+
+def write_or_show(path: Path, text: str) -> None:
+    """Write a file and tell its size; or show the text for `STDOUT`.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    from codeaudit.finished_runs import write_file  # brings the tables of runs
+
+    if path == STDOUT:
+        show_text(text)
+        return
+    write_file(path, text)
+    note(f"{path}: {len(text.encode('utf-8', 'replace')):,} bytes")
 
 
 def show_parts(*parts: RenderableType) -> None:

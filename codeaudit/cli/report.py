@@ -9,13 +9,11 @@ import click
 from rich.console import Console
 
 from codeaudit.cli.options import OutputFile, format_option, option, sign_option
-from codeaudit.cli.output import note, note_unbound, show, show_text
-from codeaudit.finished_runs import Run, read_run, write_file
+from codeaudit.cli.output import note, note_unbound, show, write_or_show
+from codeaudit.finished_runs import Run, read_run
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files
 from codeaudit.transforms.errors import UsageError
-
-STDOUT: Final = Path("-")
 
 PAGES: Final[Mapping[str, Callable[[Run], str]]] = {"junit": Run.to_junit, "html": Run.to_html}
 """What is made from the samples of a run. A format of the registry is made from its summary."""
@@ -97,10 +95,10 @@ def report(
     if len(set(named.values())) < len(named):
         raise UsageError("two formats have the same FILE; name one for each")
     for name, path in named.items():
-        _write(path, PAGES[name](found) if name in PAGES else _rendered(found, name))
+        write_or_show(path, PAGES[name](found) if name in PAGES else _rendered(found, name))
     if folder is not None:
         for name, text in csv_files.tables(found.summary).items():
-            _write(folder / name, text)
+            write_or_show(folder / name, text)
     if baseline is not None:
         from codeaudit.gating import keep_baseline
 
@@ -117,12 +115,3 @@ def _rendered(run: Run, form: str) -> str:
     # Fixed width and no colour: a file must not depend on the terminal.
     FORMATS.get(form)(run.summary, Console(file=text, width=80, color_system=None))
     return text.getvalue()
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file and print its size; `-` is stdout."""
-    if path == STDOUT:
-        show_text(text)
-        return
-    write_file(path, text)
-    note(f"{path}: {len(text.encode('utf-8', 'replace')):,} bytes")

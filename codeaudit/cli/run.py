@@ -16,9 +16,19 @@ from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.grouped import GroupedCommand
-from codeaudit.cli.options import VERBOSE, on_command_line, option, run_options
-from codeaudit.cli.output import PROGRESS, note, note_unbound, show, show_run, show_sheets, show_text
-from codeaudit.finished_runs import Run
+from codeaudit.cli.options import VERBOSE, OutputFile, on_command_line, option, run_options
+from codeaudit.cli.output import (
+    PROGRESS,
+    STDOUT,
+    note,
+    note_unbound,
+    show,
+    show_run,
+    show_sheets,
+    show_text,
+    write_or_show,
+)
+from codeaudit.finished_runs import Run, comparison_page
 from codeaudit.gating import read_compared
 from codeaudit.options import DEFAULT_MOVABLE, RunOptions
 from codeaudit.planning import exceeded, plan_run, plan_sheet, total
@@ -160,8 +170,14 @@ def _note_idle(options: RunOptions) -> None:
 @click.command(cls=GroupedCommand)
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @run_options
+@option(
+    "--html",
+    type=OutputFile(".html", ".htm"),
+    metavar="FILE",
+    help="Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
+)
 @DRY_RUN
-def compare(runs: tuple[Path, ...], dry_run: bool, **options: Any) -> int:
+def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options: Any) -> int:
     """Compare models: from finished runs, or by auditing them now on the same inputs.
 
     Kruskal-Wallis and Conover across trials; Cochran's Q and exact McNemar tests where models met the same
@@ -170,7 +186,7 @@ def compare(runs: tuple[Path, ...], dry_run: bool, **options: Any) -> int:
 
     \b
     Examples:
-      codeaudit compare codeaudit-runs/monday codeaudit-runs/tuesday
+      codeaudit compare codeaudit-runs/monday codeaudit-runs/tuesday --html week.html
       codeaudit compare --model spe-checkpoint --model hf/./my-model --trials 5
       codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
@@ -189,15 +205,21 @@ def compare(runs: tuple[Path, ...], dry_run: bool, **options: Any) -> int:
             raise UsageError("--dry-run: finished runs ask nothing; it goes with --model")
         return _planned(_on_inputs_of(runs, asked))
     found = [read_compared(path) for path in runs]
-    for path in runs:
-        note_unbound(Run(path))
+    folders = [Run(path) for path in runs]
+    for one in folders:
+        note_unbound(one)
     if models:
         asked = _on_inputs_of(runs, asked)
         summary, folder = audited_now(asked)
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)
         found.append(read_compared(folder.path))
-    show(compare_runs(found), asked.format)
+        folders.append(Run(folder.path))
+    compared = compare_runs(found)
+    if html is not None:
+        write_or_show(html, comparison_page(compared, list(zip(folders, found, strict=True))))
+    if html != STDOUT:
+        show(compared, asked.format)
     return 0
 
 

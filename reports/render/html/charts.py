@@ -7,7 +7,7 @@ from math import ceil, inf, log, sqrt
 from typing import Final
 
 from codeaudit.reports import wording
-from codeaudit.reports.records import Metric, ModelSummary, Paired, Rate, Summary
+from codeaudit.reports.records import Comparison, Metric, ModelSummary, Paired, Rate, Summary
 from codeaudit.reports.statistics.adjustment import ranked
 
 WIDTH: Final = 400
@@ -63,10 +63,18 @@ def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list
         _scatter(summary),
         _bars(summary, "preserving", "Violations by transform"),
         _bars(summary, "control", "Sensitivity by control"),
-        *(_diagram(each, "trials") for each in summary.statistics.metrics),
-        *(_diagram(each, "shared") for each in summary.statistics.paired),
+        *diagrams(summary.statistics),
         _curves(summary),
         _histogram(summary, predictions),
+    ]
+    return [one for one in made if one is not None]
+
+
+def diagrams(found: Comparison) -> list[Chart]:
+    """Return the critical-difference diagrams of a comparison."""
+    made = [
+        *(_diagram(each, "trials") for each in found.metrics),
+        *(_diagram(each, "shared") for each in found.paired),
     ]
     return [one for one in made if one is not None]
 

@@ -356,11 +356,6 @@ class Page:
 
 def html(page: Page) -> str:
     """Return the page as text."""
-    style, script = _asset("report.css"), _asset("report.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
     summary = page.summary
     title = f"codeaudit: {wording.plain(summary.task)} on {wording.plain(summary.corpus)}"
     figures = charts(summary, page.predictions)
@@ -372,12 +367,33 @@ def html(page: Page) -> str:
     sections = {
         "summary": ("Verdict", "Verdict", opening(summary, page.asked)),
         "scorecards": ("Models", "Models", scorecards(summary)),
-        "figures": ("Figures", "Figures", _figures(summary, figures) if figures else ""),
+        "figures": ("Figures", "Figures", drawn([model.model for model in summary.models], figures)),
         "violations": ("Violations", "Violations", _browser(page.browser)),
-        "details": ("Tables", "Tables", "".join(map(_table, tables))),
-        "comparison": ("Comparison", "Comparison of the models", "".join(map(_table, compared))),
-        "about": ("About", "About this run", _about(page.about)),
+        "details": ("Tables", "Tables", "".join(map(table, tables))),
+        "comparison": ("Comparison", "Comparison of the models", "".join(map(table, compared))),
+        "about": ("About", "About this run", facts(page.about)),
     }
+    return document(title, sections, printed=_printed(page.browser), code=code)
+
+
+Section = tuple[str, str, str]
+"""Link in the navigation, heading, and content as markup; without content the section is left out."""
+
+
+def document(title: str, sections: Mapping[str, Section], *, printed: str, code: str = "") -> str:
+    """Return a page of these sections, by the names of their anchors.
+
+    Args:
+        title: plain text.
+        sections: their contents are markup, in which every text is escaped.
+        printed: the last line on paper, as plain text.
+        code: packed data for the script.
+    """
+    style, script = _asset("report.css"), _asset("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
     filled = {name: section for name, section in sections.items() if section[2]}
     links = "".join(f'<li><a href="#{name}">{link}</a></li>' for name, (link, _, _) in filled.items())
     toggle = '<button type="button" id="theme" hidden>Dark</button>'
@@ -386,8 +402,8 @@ def html(page: Page) -> str:
         '<a class="skip" href="#main">Skip to the report</a>',
         f"<header><h1>{_text(title)}</h1>{navigation}</header>",
         '<main id="main" tabindex="-1">',
-        *(_section(name, title, content) for name, (_, title, content) in filled.items()),
-        f'<p class="printed">{_printed(page.browser)}</p>',
+        *(_section(name, heading, content) for name, (_, heading, content) in filled.items()),
+        f'<p class="printed">{_text(printed)}</p>',
         "</main>",
     ]
     return (
@@ -406,9 +422,11 @@ def _section(name: str, title: str, content: str) -> str:
     )
 
 
-def _figures(summary: Summary, figures: Sequence[Chart]) -> str:
-    drawn = "".join(map(_figure, figures))
-    return f'<div class="figures">{legend([model.model for model in summary.models])}{drawn}</div>'
+def drawn(models: Sequence[str], figures: Sequence[Chart]) -> str:
+    """Return the figures with the legend of the models as markup; nothing without figures."""
+    if not figures:
+        return ""
+    return f'<div class="figures">{legend(models)}{"".join(map(_figure, figures))}</div>'
 
 
 def _figure(figure: Chart) -> str:
@@ -456,18 +474,20 @@ def _printed(browser: Browser) -> str:
     return f"Printed summary. The page itself also has all tables, the comparison, and the {number}."
 
 
-def _about(about: Mapping[str, str]) -> str:
+def facts(about: Mapping[str, str]) -> str:
+    """Return names and values as markup."""
     rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in about.items())
     return f"<dl>{rows}</dl>"
 
 
-def _table(sheet: Sheet) -> str:
+def table(sheet: Sheet) -> str:
+    """Return a table with its notes and legend as markup."""
     heads = "".join(
         f'<th scope="col"{" class=number" if column.number else ""}>{_text(column.head)}</th>'
         for column in sheet.columns
     )
     rows = "".join(f"<tr>{''.join(_cells(sheet, row))}</tr>" for row in sheet.rows)
-    table = f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>" if sheet.columns else ""
+    body = f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>" if sheet.columns else ""
     notes = "".join(f"<li>{_text(text)}</li>" for text in sheet.notes)
     legends = "".join(f'<li class="legend-text">{_text(text)}</li>' for text in sheet.legend)
     under = f'<ul class="notes">{notes}{legends}</ul>' if notes or legends else ""
@@ -475,7 +495,7 @@ def _table(sheet: Sheet) -> str:
     over = f'<ul class="notes">{lead}</ul>' if lead else ""
     return over + (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(sheet.title)}">'
-        f"<table><caption>{_text(sheet.title)}</caption>{table}</table></div>{under}"
+        f"<table><caption>{_text(sheet.title)}</caption>{body}</table></div>{under}"
     )
 
 

@@ -56,6 +56,22 @@ def test_a_model_beside_a_run_meets_its_inputs(sources: Path, capsys: pytest.Cap
     assert violated["ranks"] == {"fake/hash": 2.0, "fake/constant": 1.0}
 
 
+def test_a_page_beside_or_instead_of_the_tables(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for model, out in (("fake/hash", "old"), ("fake/constant", "new")):
+        assert main(["run", "--model", model, "--corpus", str(sources), "--out", out, *AUDIT]) == 0
+    capsys.readouterr()
+    assert main(["compare", "old", "new", "--html", "page.html"]) == 0
+    told = capsys.readouterr()
+    assert "Models beside each other" in told.out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert f"page.html: {len(page.encode()):,} bytes" in told.err
+    assert "<dt>command</dt>" in page
+    assert main(["compare", "old", "new", "--html", "-"]) == 0
+    assert capsys.readouterr().out == page
+    assert main(["compare", "old", "new", "--html", "page.pdf"]) == 2
+    assert main(["compare", "old", "new", "--html", "nowhere/page.html"]) == 3
+
+
 def test_a_model_of_the_environment_audits_nothing_beside_runs(
     sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

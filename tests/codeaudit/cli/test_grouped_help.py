@@ -29,7 +29,7 @@ def options_of(name: str) -> dict[str, click.Option]:
 def test_every_option_stands_under_its_subject(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     grouped = [one for names in SUBJECTS.values() for one in names]
     assert len(grouped) == len(set(grouped))
-    assert set(grouped) - {"help", "dry_run", "verbose"} <= options_of(name).keys() <= set(grouped)
+    assert set(grouped) - {"help", "dry_run", "html", "verbose"} <= options_of(name).keys() <= set(grouped)
     assert main([name, "--help"]) == 0
     text = capsys.readouterr().out
     places = [text.index(f"\n{subject}:\n") for subject in SUBJECTS if f"\n{subject}:\n" in text]

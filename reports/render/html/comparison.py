@@ -1,0 +1,72 @@
+"""The HTML page of a comparison of runs: what can be said, the runs beside each other, and the tests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+
+from codeaudit.reports import wording
+from codeaudit.reports.compare import labels
+from codeaudit.reports.first_screen import first_screen
+from codeaudit.reports.records import ComparedRun, Comparison, ModelSummary, Summary
+from codeaudit.reports.render.html.charts import charts, diagrams
+from codeaudit.reports.render.html.document import document, drawn, facts, table
+from codeaudit.reports.render.html.opening import violations_first
+from codeaudit.reports.sheets import sheets
+from codeaudit.reports.verdict import verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOnPage:
+    """A compared run on the page."""
+
+    run: ComparedRun
+    about: Mapping[str, str]
+    """Origin of its numbers: versions, seed, hashes, machine."""
+
+
+def comparison_html(found: Comparison, runs: Sequence[RunOnPage]) -> str:
+    """Return the page as text. `found` is the comparison of these runs."""
+    models = _models([one.run for one in runs])
+    title = f"codeaudit: {wording.listed(list(models))} compared"
+    said = verdict(found) or ("Nothing could be compared.",)
+    sentences = "".join(f"<li>{escape(wording.plain(one))}</li>" for one in said)
+    tests = "".join(table(replace(one, lead=())) for one in sheets(found))  # the verdict has their lead
+    sections = {
+        "summary": ("Verdict", "Verdict", f'<ul class="verdict">{sentences}</ul>'),
+        "runs": ("Runs", "The runs", "".join(map(_run, runs))),
+        "figures": ("Figures", "Figures", _figures(found, runs, models)),
+        "comparison": ("Comparison", "Comparison of the models", tests),
+        "about": ("About", "About these runs", "".join(map(_about, runs))),
+    }
+    return document(title, sections, printed="Printed comparison. The page itself also has the tests.")
+
+
+def _models(runs: Sequence[ComparedRun]) -> dict[str, ModelSummary]:
+    """The models under the names of the comparison; of one that stands in several runs the first summary."""
+    shown = labels(runs)
+    found: dict[str, ModelSummary] = {}
+    for run in runs:
+        for model in run.summary.models:
+            name = shown[run.name, model.model]
+            found.setdefault(name, replace(model, model=name))
+    return found
+
+
+def _run(one: RunOnPage) -> str:
+    sheet = violations_first(replace(first_screen(one.run.summary), lead=()))
+    return table(replace(sheet, title=f"{one.run.name}: {sheet.title}"))
+
+
+def _figures(found: Comparison, runs: Sequence[RunOnPage], models: Mapping[str, ModelSummary]) -> str:
+    first = one = runs[0].run.summary
+    # Rates of different corpora do not belong into one picture.
+    if any((one := each.run.summary).corpus != first.corpus for each in runs):
+        return drawn(list(models), diagrams(found))
+    together = Summary(
+        task=one.task, corpus=one.corpus, seed=one.seed, models=tuple(models.values()), statistics=found
+    )
+    return drawn(list(models), charts(together, {}))
+
+
+def _about(one: RunOnPage) -> str:
+    return f"<h3>{escape(wording.plain(one.run.name))}</h3>{facts(one.about)}"
