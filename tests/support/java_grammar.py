@@ -227,7 +227,7 @@ _RULES: Final[Mapping[str, str]] = {
         char $A = 'a';\n$A += $c;\n$store\nkind($A + 1);\nkind($A);\nkind($t ? $A : 0);
         var $A = $t ? 1 : 'c';\nkind($A);\nvar $B = (byte) 3;\nkind($B);
         Integer $A = 127, $B = 127;\nkind($t ? $A : $B);\nkind($A == $B);
-        kind($t ? 1 : 2.0);\nkind($t ? (Integer) 1 : (Object) 2);\nkind($t ? $c : $long);
+        kind($t ? 1 : 2.0);\ndouble $D = $t ? $c + 16777217 : 0.5f;\n$D = ($t ? $c + 16777217L : 0.5f);\n$store\nkind($D);\nkind($t ? (Integer) 1 : (Object) 2);\nkind($t ? $c : $long);
         int $A = $c;\nkind($A + 0L);\nkind($A);\n$A++;\nkind($A);
         final int $A = 3;\nbyte $B = $A;\nkind($B);\nswitch ($c) { case $A: $store break; default: log("o"); }
     """,

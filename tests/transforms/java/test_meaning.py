@@ -59,6 +59,33 @@ TRAPS: Final[Mapping[str, Trap]] = {
         static Object go() { return field(false, false) + " " + twice(false, false) + " " + loop(6); }
         """,
     ),
+    "an arm that javac converts at once": Trap(
+        (
+            "insert-parentheses",
+            "remove-parentheses",
+            "ternary-to-if",
+            "if-to-ternary",
+            "expand-augmented",
+            "contract-augmented",
+        ),
+        """
+        static int whole = 16777217; static long large = 1234567890123L; static float real = 0.5f;
+        static double bare(boolean c) { double d = c ? whole : real; return d; }
+        static double given(boolean c) { return c ? large : real; }
+        static double wrapped(boolean c) { return (c ? whole : real); }
+        static double inner(boolean c) { double d; d = c ? (c ? large : real) : real; return d; }
+        static double outer(boolean c) { return c ? c ? whole : real : 2.0f; }
+        static double argument(boolean c) { return Math.abs(0.0 + own(c ? whole : real)); }
+        static double own(double d) { return d; }
+        static double added(boolean c) { double d = 0; d += c ? whole : real; d = d + (c ? whole : real); return d; }
+        static double chosen(boolean c) { double d; if (c) { d = whole; } else { d = real; } return d; }
+        static double alike(boolean c) { return c ? whole : 7; }
+        static Object go() {
+            return "" + bare(true) + given(true) + wrapped(true) + inner(true) + outer(true) + argument(true)
+                + added(true) + chosen(true) + alike(true);
+        }
+        """,
+    ),
     "a result that is unboxed": Trap(
         ("reorder",),
         """

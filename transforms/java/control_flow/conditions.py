@@ -38,7 +38,7 @@ _NEVER_NARROWED: Final = frozenset({"boolean", "long", "float", "double", STRING
 _WIDE: Final = frozenset({"int", "long", "float", "double"})
 
 
-def _keep_their_types(code: JavaSource, first: Node, second: Node) -> bool:
+def keep_their_types(code: JavaSource, first: Node, second: Node) -> bool:
     """Whether arms of `?:` are what they would be in a statement each."""
     kinds = code.type(first), code.type(second)
     if kinds[0] == kinds[1] and kinds[0] in PRIMITIVE:
@@ -89,7 +89,7 @@ def _to_if(code: JavaSource, node: Node) -> Site | Refused:
         return found
     statement, start, lead = found
     first, second = node.part("consequence"), node.part("alternative")
-    if not _keep_their_types(code, first, second):
+    if not keep_their_types(code, first, second):
         return Refused(ARMS)
     if following(statement) is None:
         return Refused(LONE)
@@ -158,7 +158,7 @@ def _to_ternary(code: JavaSource, node: Node) -> Site | Refused | None:
     target, first, last = values
     if one.kind == "return_statement" and _in_lambda(one):
         return Refused(IN_LAMBDA)
-    if not _keep_their_types(code, first, last):
+    if not keep_their_types(code, first, last):
         return Refused(ARMS)
     if not _not_narrowed(code, target, first, last):
         return Refused(NARROWING)

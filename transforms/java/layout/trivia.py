@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.control_flow.conditions import ARMS, keep_their_types
 from codeaudit.transforms.java.dead_code.insertions import gaps
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
@@ -213,7 +214,7 @@ def _spacing(code: JavaSource, node: Node) -> Site | Refused:
 
 
 @each(*_WRAPPED)
-def _insert_parentheses(code: JavaSource, node: Node) -> Site | None:
+def _insert_parentheses(code: JavaSource, node: Node) -> Site | Refused | None:
     """`a * b + c` as `(a * b) + c`."""
     parent = node.parent
     if parent is None or parent.kind not in _AROUND:
@@ -222,7 +223,18 @@ def _insert_parentheses(code: JavaSource, node: Node) -> Site | None:
         return None
     if node.field == "left" and node.kind in ("identifier", "field_access") and parent.operator in "+-":
         return None  # `(a) - b` looks like a cast
+    if _is_promoted(code, node):
+        return Refused(ARMS)
     return code.site(node, "parentheses", replace(node, "(", span(node), ")"))
+
+
+def _is_promoted(code: JavaSource, node: Node) -> bool:
+    """Whether an expression is a `?:` of which an arm may be converted to the type of the other.
+
+    For `double d = c ? i : f;` javac converts each arm to `double`; in parentheses it converts the int to a
+    float first, as the language says (JLS 15.25), and large numbers lose digits.
+    """
+    return node.kind == "ternary_expression" and not keep_their_types(code, *node.children[1:])
 
 
 @each("parenthesized_expression")
@@ -237,6 +249,8 @@ def _remove_parentheses(code: JavaSource, node: Node) -> Site | Refused | None:
         "switch_expression",
     ):
         return Refused(NEEDED)
+    if _is_promoted(code, inner):
+        return Refused(ARMS)
     before = code.source[node.start - 1 : node.start]
     after = code.source[node.end : node.end + 1]
     return code.site(

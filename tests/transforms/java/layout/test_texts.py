@@ -3,6 +3,7 @@
 from random import Random
 
 from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.java.control_flow.conditions import ARMS
 from codeaudit.transforms.java.layout.literals import (
     CHARACTER_ESCAPES,
     JOIN_STRINGS,
@@ -50,6 +51,10 @@ def test_parentheses() -> None:
     assert everything(REMOVE_PARENTHESES, "return(a);") == "return a;"
     assert everything(REMOVE_PARENTHESES, "a = a-(-b);") == "a = a- -b;"
     assert everything(INSERT_PARENTHESES, "return a;") == "return (a);"
+    assert everything(INSERT_PARENTHESES, "d = p ? 1L : 2f;") == "d = (p) ? (1L) : 2f;"
+    assert everything(INSERT_PARENTHESES, "a = p ? 1 : 2;") == "a = ((p) ? (1) : (2));"
+    assert refused(REMOVE_PARENTHESES, "d = (p ? l : 2f);") == ARMS
+    assert everything(REMOVE_PARENTHESES, "d = (p ? a : b);") == "d = p ? a : b;"
     assert everything(SPACING, "a = a - -b; p = a < b;") == "a=a - -b; p=a<b;"
 
 
