@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from math import sqrt
 from typing import Final
 
 from rich import box
@@ -22,8 +23,8 @@ LAYOUTS: Final = (
     (False, 1, 0), (False, 0, 0), (True, 1, 0), (True, 0, 0), (True, 0, 1), (True, 0, EVERY),
 )  # fmt: skip
 """From wide to narrow: whether lines of a cell are stacked, blanks between columns, line breaks in a word."""
-MANY: Final = 4
-"""From so many columns on a table that does not fit becomes a list."""
+NARROW: Final = ((1, 0), (1, 1), (0, 1), (0, EVERY))
+"""The layouts in which texts are wrapped: blanks between columns, line breaks in a word."""
 WIDEST: Final = 10_000
 """Width of a console at which no table needs to wrap a line."""
 
@@ -69,16 +70,38 @@ def table(sheet: Sheet, console: Console) -> Table | Group:
         if Measurement.get(console, unbound, made).maximum <= console.width:
             return made
     # Texts give way before names are broken: of the narrow layouts the first whose words fit.
-    for breaks in (0, 1):
-        worded = _build(sheet, stack=True, gap=1, breaks=breaks)
-        if Measurement.get(console, unbound, worded).minimum <= console.width:
-            for column in worded.columns:
-                # Else a table that is too wide cuts the words of its widest columns.
-                parts = (Measurement.get(console, unbound, cell).minimum for cell in column.cells)
-                column.min_width = max(parts, default=0)
-            return worded
-    fits = Measurement.get(console, unbound, made).minimum <= console.width
-    return made if fits or len(sheet.columns) < MANY else _paragraphs(sheet)
+    for gap, breaks in NARROW:
+        made = _build(sheet, stack=True, gap=gap, breaks=breaks)
+        if _fitted(made, console):
+            return made
+    return _paragraphs(sheet)
+
+
+def _fitted(made: Table, console: Console) -> bool:
+    """Give the columns of a table widths that fill the console, so that no word is cut; false if there are
+    none.
+
+    Of a table that is too wide, rich cuts the widest columns in the middle of words, or the last ones off.
+    """
+    unbound = console.options.update(width=WIDEST)
+    least, most = [], []
+    for column in made.columns:
+        sizes = [Measurement.get(console, unbound, cell) for cell in (column.header, *column.cells)]
+        widest = max(one.maximum for one in sizes)
+        least.append(widest if column.no_wrap else max(one.minimum for one in sizes))
+        most.append(widest)
+    between = Measurement.get(console, unbound, made).maximum - sum(most)
+    room = console.width - between - sum(least)
+    if room < 0:
+        return False
+    widths = list(least)
+    for _ in range(min(room, sum(most) - sum(least))):
+        # By the root, so that a long text leaves short ones whole: it has several lines anyway.
+        lacking = [number for number in range(len(widths)) if widths[number] < most[number]]
+        widths[min(lacking, key=lambda number: widths[number] / sqrt(most[number]))] += 1
+    for column, width in zip(made.columns, widths, strict=True):
+        column.width = width
+    return True
 
 
 def _paragraphs(sheet: Sheet) -> Group:
