@@ -248,12 +248,15 @@ def read_repeats(path: Path, *, seed: int, task: str) -> Iterator[Repeat]:
 
 
 def _case(path: Path, rows: Sequence[TableRow]) -> Case:
+    row = rows[0]
+    outcomes: list[Outcome] = []
     try:
-        sample = _sample(rows[0])
-        outcomes = tuple(_outcome(sample, row) for row in rows)
-        return Case(sample=sample, outcomes=outcomes, extra=is_extra(rows[0]))
+        sample = _sample(row)
+        for row in rows:
+            outcomes.append(_outcome(sample, row))
+        return Case(sample=sample, outcomes=tuple(outcomes), extra=is_extra(rows[0]))
     except (RunError, *DAMAGED) as error:
-        raise _damaged(path, rows[0], error) from error
+        raise _damaged(path, row, error) from error
 
 
 def _damaged(path: Path, row: TableRow, error: BaseException) -> RunError:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, get_args
 
@@ -713,7 +714,21 @@ def suite_contents(path: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The seeds of a suite's trials and the names of its transforms, in order of appearance.
 
     Raises:
-        RunError: there is no such table, or it is damaged.
+        RunError: there is no such table, it is damaged, or it has a variant or the rows of a sample twice.
     """
-    pairs = list(dict.fromkeys((row["seed"], row["transform"]) for row in read_rows(path)))
+    pairs: dict[tuple[int, str], None] = {}
+    samples: set[tuple[int, str]] = set()
+    numbered = enumerate(read_rows(path), 1)
+    for sample, rows in groupby(numbered, key=lambda one: (one[1]["seed"], one[1]["sample"])):
+        variants: set[tuple[str, int]] = set()
+        for number, row in rows:
+            variant = (row["transform"], row["variant"])
+            if sample in samples or variant in variants:
+                raise RunError(
+                    f"table {str(path)!r} is damaged: row {number} repeats sample {sample[1]!r} under "
+                    f"{variant[0]!r}; each variant stands in it once, and all of a sample in a row"
+                )
+            variants.add(variant)
+            pairs[sample[0], variant[0]] = None
+        samples.add(sample)
     return tuple(dict.fromkeys(seed for seed, _ in pairs)), tuple(dict.fromkeys(name for _, name in pairs))

@@ -33,6 +33,7 @@ READ: dict[str, tuple[str, ...]] = {
         "--model fake/hash --model fake/length --suite MISSING",
         "--model fake/hash --model fake/length --corpus MISSING",
         "--model fake/hash --model fake/length --corpus src --sign-key MISSING",
+        "done other --html MISSING/x.html",
     ),
     "gate": (
         "MISSING",

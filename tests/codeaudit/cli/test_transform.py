@@ -236,6 +236,33 @@ def test_both_forms_of_a_suite_say_the_same(tree: Path, tmp_path: Path) -> None:
     assert all(len(outcome.moves) == 1 for outcome in moved)
 
 
+def test_a_suite_with_a_row_twice_is_refused_and_an_edited_row_is_named(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["transform", "sources", "--suite", "s.jsonl", "--transform", "rename"]) == 0
+    rows = (tmp_path / "s.jsonl").read_text(encoding="utf-8").splitlines()
+    number = next(n for n, row in enumerate(rows, 1) if '"rename"' in row and json.loads(row)["perturbed"])
+    broken = {
+        "repeats sample": [
+            ([*rows, rows[0]], len(rows) + 1),
+            ([rows[0], rows[0], *rows[1:]], 2),
+            ([*rows, *rows], len(rows) + 1),
+            ([*rows[1:], rows[0]], len(rows)),
+        ],
+        "under 'rename'": [
+            ([*rows[: number - 1], rows[number - 1].replace("return", "yield"), *rows[number:]], 0)
+        ],
+    }
+    capsys.readouterr()
+    for told, cases in broken.items():
+        for text, place in cases:
+            (tmp_path / "b.jsonl").write_text("\n".join(text) + "\n", encoding="utf-8")
+            assert main(["run", "--suite", "b.jsonl", "--model", "fake/hash", "--out", "run"]) == 3
+            line = capsys.readouterr().err.splitlines()[-1]
+            assert told in line
+            assert not place or f"row {place} " in line
+
+
 @pytest.mark.slow
 def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     process = start(
