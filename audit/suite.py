@@ -11,7 +11,7 @@ from typing import Final
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.records import Case
 from codeaudit.transforms.language import Language, find_language
-from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.perturb import failure, perturb_one
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Outcome, Sample, Sites
 from codeaudit.transforms.registry import expand, in_relation, transform_for
 
@@ -115,8 +115,7 @@ def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
             )
         )
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
-        deep = isinstance(error, RecursionError)
-        reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
+        reason = failure(error)
         return [
             NotApplied(sample=sample, transform=name, kind=transform.kind, variant=number, reason=reason)
             for number in range(1 if transform.kind in KEEPS_TEXT else plan.variants)

@@ -16,7 +16,8 @@ from typing import Final
 
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
-from codeaudit.transforms.interface import Refused, Related, Transform, is_surrounded, knows_names
+from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.interface import Refused, Related, Rewritten, Transform, is_surrounded, knows_names
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import (
     KEEPS_TEXT,
@@ -35,6 +36,9 @@ DRAWS_PER_VARIANT: Final = 8
 """Draws per variant; if all of them are duplicates, the variant is not applied."""
 
 EXHAUSTED: Final = "no further distinct variant"
+MADE_UNREADABLE: Final = "the result does not parse"
+TOLD: Final = 100
+"""Number of letters that are shown of somebody else's error."""
 NOT_PARSED: Final = "source does not parse"
 UNCHANGED: Final = "nothing would change"
 UNCONFIRMED: Final = "not confirmed by execution"
@@ -116,6 +120,16 @@ def _unread(error: SourceError) -> str:
     return str(error) if isinstance(error, UnknownSyntaxError) else NOT_PARSED
 
 
+def failure(error: Exception) -> str:
+    """The reason to count where a transform raised; of somebody else's with the text and the place."""
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    told = f"transform failed: {type(error).__name__}"
+    place = raised_at(error)
+    text = " ".join(str(error).split())[:TOLD]
+    return f"{told}: {text}{place}" if place else told
+
+
 def promised(outcome: Outcome, reason: str = UNCONFIRMED) -> Outcome:
     """The outcome, unless it is a meaning-keeping edit for which nothing vouches: that is not applied."""
     if isinstance(outcome, Perturbed) and outcome.kind == "preserving" and outcome.evidence == "none":
@@ -147,6 +161,8 @@ def reapply(
     # No subset is left to try here: the caller chose the moves.
     if isinstance(rewritten, Refused):
         return _refused(sample, transform, variant, rewritten.reason)
+    if wrong := _wrong(transform, rewritten, context, sample.language):
+        return _refused(sample, transform, variant, wrong)
     source = context.before + rewritten.source + context.after
     if source == sample.source:
         return _refused(sample, transform, variant, UNCHANGED)
@@ -242,6 +258,8 @@ def _variant(
             if moves == proposed:
                 return _refused(sample, transform, number, rewritten.reason)
             continue  # the moves are legal together, but this subset is not
+        if wrong := _wrong(transform, rewritten, context, sample.language):
+            return _refused(sample, transform, number, wrong)
         source = context.before + rewritten.source + context.after
         if source not in seen:
             return Perturbed(
@@ -254,6 +272,37 @@ def _variant(
                 evidence=rewritten.evidence,
             )
     return _refused(sample, transform, number, EXHAUSTED)
+
+
+def _wrong(transform: Transform, rewritten: object, context: FunctionContext, language: str) -> str:
+    """Why what somebody else's transform returned is no variant; empty if it is one.
+
+    Ours make texts that parse, and looking would take longer than most of them.
+    """
+    if not _is_theirs(transform):
+        return ""
+    if not isinstance(rewritten, Rewritten):
+        return f"`apply` returned a {type(rewritten).__name__}, neither Rewritten nor Refused"
+    parses = _parses(context.before + rewritten.source + context.after, language)
+    return "" if parses else MADE_UNREADABLE
+
+
+def _is_theirs(transform: Transform) -> bool:
+    """Whether a transform, or one of those that it mixes, is of a plug-in or of the user's project."""
+    home = type(transform).__module__.partition(".")[0]
+    return home != __name__.partition(".")[0] or any(map(_is_theirs, getattr(transform, "parts", ())))
+
+
+def _parses(source: str, language: str) -> bool:
+    """Whether a text parses; true in a language without a parser."""
+    record = find_language(language)
+    if record is None or not record.parse:
+        return True
+    try:
+        load_target(record.parse)(source)
+    except SourceError:
+        return False
+    return True
 
 
 def _chosen(proposed: tuple[Move, ...], rng: Random, sites: Sites, *, first: bool) -> tuple[Move, ...]:

@@ -192,6 +192,7 @@ class Registry(Generic[T]):
         project: bool = False,
         forms: Mapping[str, str] | None = None,
         late: Callable[[], Mapping[str, Entry]] = dict,
+        wrong: Callable[[Any], str] = lambda _: "",
     ) -> None:
         """Join the tables of built-in names.
 
@@ -203,6 +204,7 @@ class Registry(Generic[T]):
             project: whether `py/MODULE:OBJECT` is a name, too.
             forms: by `FORM`, the target of a function from a whole name `FORM/ARGUMENT` to its object.
             late: a further table, made when a name is not built in.
+            wrong: why a plug-in's object that fits cannot be used; empty if it can.
 
         Raises:
             ValueError: two tables hold the same name.
@@ -213,6 +215,7 @@ class Registry(Generic[T]):
         self._project = project
         self._forms = dict(forms or {})
         self._late = late
+        self._wrong = wrong
         self._entries: dict[str, Entry] = {}
         for table in tables:
             if twice := self._entries.keys() & table.keys():
@@ -300,7 +303,7 @@ class Registry(Generic[T]):
     def _from_plug_in(self, plug_in: PlugIn) -> Any:
         value = plug_in.load()
         try:
-            return fitting(value, self._expects, noun=self.noun, name=plug_in.name)
+            return self._usable(value, plug_in.name)
         except CannotAudit as error:  # the message must name the distribution that has to be mended
             raise plug_in.broken(str(error)) from error
 
@@ -311,9 +314,15 @@ class Registry(Generic[T]):
             raise UsageError(f"{self.noun} {name!r} must be {PROJECT}MODULE:OBJECT")
         try:
             value = load_foreign(target, folder=Path.cwd())
-            return fitting(value, self._expects, noun=self.noun, name=name)
+            return self._usable(value, name)
         except CannotAudit as error:
             raise type(error)(f"{self.noun} {name!r}: {error}") from error
+
+    def _usable(self, value: Any, name: str) -> Any:
+        found = fitting(value, self._expects, noun=self.noun, name=name)
+        if told := self._wrong(found):
+            raise CannotAudit(told)
+        return found
 
 
 def _usable(

@@ -18,7 +18,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
+from codeaudit.transforms.perturb import NOT_PARSED, failure, perturb_one
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
 
 LARGEST: Final = 2_000_000
@@ -414,9 +414,7 @@ class _FilePass:
         try:
             (outcome,) = perturb_one(sample, transform, variants=1, seed=seed, sites=sites)
         except Exception as error:  # one function on which a transform fails must not end the whole folder
-            deep = isinstance(error, RecursionError)
-            reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
-            return _declined(unit, transform, reason)
+            return _declined(unit, transform, failure(error))
         if isinstance(outcome, NotApplied):
             return _declined(unit, transform, outcome.reason)
         try:

@@ -174,6 +174,7 @@ def trained(
         RunError: another training writes into the folder.
         KeyboardInterrupt: the user pressed Ctrl-C; the state is saved.
     """
+    from codeaudit.audit.papers.checkpoint import put_aside
     from codeaudit.audit.training import trainer  # brings torch
     from codeaudit.audit.training.logs import logged
 
@@ -205,6 +206,15 @@ def trained(
             raise UsageError(f"these sizes do not fit together: {error}") from error
         if not execution.processes.first:
             return ()
+        progress = found.progress
+        if progress.step < learner.total:
+            patience = learner.settings.patience
+            note(
+                f"{network}: ended after {progress.step:,} of {learner.total:,} steps: "
+                f"no better validation in {patience} epoch{'s'[: patience != 1]} (--patience)"
+            )
+        if progress.epochs:
+            note(f"{network}: kept the weights of epoch {progress.best_epoch + 1}")
         corpora = {"train": request.train, "valid": request.valid, "test": request.test}
         about: dict[str, object] = {
             "corpora": {split: spec and without_folders(spec) for split, spec in corpora.items()},
@@ -212,6 +222,8 @@ def trained(
         }
         if start is not None:
             about["from"] = {"checkpoint": without_folders(start.place), "hash": start.digest}
+        if (kept := put_aside(out)) is not None:
+            note(f"the model that was in {out} is kept in {kept}")
         told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told

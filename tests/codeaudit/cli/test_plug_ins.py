@@ -108,7 +108,7 @@ def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
     assert again.returncode == 0, again.stderr
     copied = call("transform", "src", "--transform", name, "--out", "copy", "--workers", "1")
     assert copied.returncode == 0, copied.stderr
-    assert "1 of 1 files changed" in copied.stderr
+    assert "1 of 1 file changed" in copied.stderr
     refused = call("run", "--corpus", "src", "--model", "py/own:answers", "--transform", "py/own:Nothing")
     assert refused.returncode == 3
     assert "transform 'py/own:Nothing': a Nothing is no transform: it lacks " in refused.stderr

@@ -529,6 +529,37 @@ def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("_here")
+def test_a_training_into_the_folder_of_a_model_keeps_that_model(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("made").mkdir()
+    old = {"config.json": '{"model_type": "bert"}', "model.safetensors": "weights", "vocab.txt": "a"}
+    for name, text in old.items():
+        Path("made", name).write_text(text, encoding="utf-8")
+    words = [
+        "train",
+        "vanilla",
+        "--out",
+        "made",
+        "--steps",
+        "60",
+        "--patience",
+        "1",
+        "--rate",
+        "1e-9",
+        *SETTINGS,
+    ]
+    for _ in range(2):
+        before = {path.name: path.read_bytes() for path in Path("made").iterdir() if path.is_file()}
+        assert main(words) == 0
+        told = capsys.readouterr().err
+        assert "the model that was in made is kept in made/previous" in told
+        assert " steps: no better validation in 1 epoch (--patience)" in told
+        assert "vanilla: kept the weights of epoch " in told
+        kept = {path.name: path.read_bytes() for path in Path("made/previous").iterdir()}
+        assert kept == {name: data for name, data in before.items() if name != "vocab.txt"}
+        assert Path("made/vocab.txt").exists()
+
+
+@pytest.mark.usefixtures("_here")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
