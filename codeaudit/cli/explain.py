@@ -129,6 +129,8 @@ def explain_violations(
 ) -> Explanations:
     """Shrink each violation, and keep the results in the run folder; after an interruption, too.
 
+    Those of a model that has changed since are not kept: its answers are not those of the run.
+
     Raises:
         ModelError: a model cannot be loaded or cannot answer.
     """
@@ -139,17 +141,23 @@ def explain_violations(
         batch_size=batch_size,
     )
     results: list[Explained | Gone] = []
+    changed: set[str] = set()
     try:
-        results.extend(_shrunk(options, run, found, progress))
+        results.extend(_shrunk(options, run, found, progress, changed))
     finally:
         explained = tuple(one for one in results if isinstance(one, Explained))
-        keep_explanations(RunFolder(run.path), explained)
+        keep_explanations(RunFolder(run.path), [one for one in explained if one.model not in changed])
     return Explanations(explained=explained, gone=tuple(one for one in results if isinstance(one, Gone)))
 
 
 def _shrunk(
-    options: RunOptions, run: Run, found: Sequence[RecordedViolation], progress: RunProgress
+    options: RunOptions,
+    run: Run,
+    found: Sequence[RecordedViolation],
+    progress: RunProgress,
+    changed: set[str],
 ) -> Iterator[Explained | Gone]:
+    """Each violation at its smallest; `changed` receives the models that are not as they were in the run."""
     recorded = {str(each["name"]): each["fingerprint"] for each in _field(run, "models")}
     if len(options.model) != len(recorded):
         raise RunError(
@@ -163,7 +171,10 @@ def _shrunk(
             # A checkpoint may have been trained further since. Its answers are then asked again, under its
             # new fingerprint.
             if model.fingerprint != recorded[name]:
-                progress.note(f"{name} is not as it was in the run: its violations are looked at anew")
+                changed.add(name)
+                progress.note(
+                    f"{name} is not as it was in the run: its violations are looked at anew, not kept there"
+                )
             memory = ModelMemory(
                 cache=cache,
                 fingerprint=answers_scope(model.fingerprint, task),

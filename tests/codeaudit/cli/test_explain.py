@@ -101,12 +101,21 @@ def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str
 def test_a_model_that_changed_has_no_violation_any_more(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert main(["explain", "out"]) == 0
+    before = rows()
     Path("reads_total.py").write_text("def predict(queries):\n    return ['a'] * len(queries)\n", "utf-8")
     monkeypatch.delitem(sys.modules, "reads_total", raising=False)
     assert main(["explain", "out"]) == 0
     told = capsys.readouterr().err
     assert "is not as it was in the run" in told
     assert "no violation any more" in told
+    # One that still is one is shown, and does not replace what belongs to the run's answers.
+    text = "def predict(queries):\n    return [str(sum(map(ord, one.source)) % 97) for one in queries]\n"
+    Path("reads_total.py").write_text(text, "utf-8")
+    monkeypatch.delitem(sys.modules, "reads_total", raising=False)
+    assert main(["explain", "out", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)
+    assert rows() == before
 
 
 @pytest.mark.parametrize(
