@@ -175,14 +175,18 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
     wrong: list[str] = []
     parts: list[_Part] = []
     for path in folders:
-        # `codeaudit merge r* --out run` for the second time: `r*` is also the folder of the first result.
-        if os.path.realpath(path) == os.path.realpath(out):
-            continue
+        is_out = os.path.realpath(path) == os.path.realpath(out)
         try:
             manifest = RunFolder(path).manifest()
             shard = _shard_of(manifest)
         except RunError as error:
-            wrong.append(str(error))
+            if not is_out:
+                wrong.append(str(error))
+            continue
+        if is_out:
+            # `codeaudit merge r* --out run` for the second time: `r*` is also the folder of the first result.
+            if shard is not None:
+                wrong.append(f"--out {str(out)!r} is shard {shard}; give another folder")
             continue
         if shard is None:
             wrong.append(f"{str(path)!r} is a whole run, no shard")

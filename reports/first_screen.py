@@ -144,7 +144,7 @@ def _row(model: ModelSummary, rates: Sequence[Rate]) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
         Cell(lines=(wording.size(model.parameters),)),
-        Cell(lines=(f"{model.samples} samples",)),
+        Cell(lines=(f"{model.samples} sample{'s'[: model.samples != 1]}",)),
         *(Cell(lines=wording.lines(rate)) for rate in rates),
         _score(model),
         Cell(lines=wording.lines(model.sensitivity)),

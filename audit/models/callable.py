@@ -78,11 +78,14 @@ class CallableModel:
                 return [Failed(reason=f"callable raised {_described(error)}")]
             return [self.predict([query])[0] for query in queries]
         if not isinstance(answers, list) or len(answers) != len(queries):
-            given = f"{len(answers)} answers" if isinstance(answers, list) else type(answers).__name__
-            raise ModelError(
-                f"model {self.name!r} must give a list of {len(queries)} answers; it gave {given}"
-            )
+            given = _counted(len(answers)) if isinstance(answers, list) else type(answers).__name__
+            wanted = _counted(len(queries))
+            raise ModelError(f"model {self.name!r} must give a list of {wanted}; it gave {given}")
         return [read_answer(answer) for answer in answers]
+
+
+def _counted(count: int) -> str:
+    return f"{count} answer{'s'[: count != 1]}"
 
 
 def load(name: str, settings: Settings) -> CallableModel:

@@ -27,7 +27,7 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.store import PREVIOUS
-from codeaudit.audit.training.trainer import Learner, Trained
+from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
 from codeaudit.transforms.errors import ModelError, RunError, UsageError
 
 CONFIG: Final = "config.json"
@@ -493,6 +493,10 @@ def usable_device(name: str) -> str:
 
 def missing(path: Path, why: object) -> ModelError:
     """The error for a file that is not there."""
+    if (path.parent / STATE_FILE).exists():
+        return ModelError(
+            f"the training in {str(path.parent)!r} is not finished; its command goes on with it"
+        )
     return ModelError(
         f"cannot read {str(path)!r}: {why}; a checkpoint is a folder with {CONFIG}, {WEIGHTS} and {TOKENIZER}"
     )

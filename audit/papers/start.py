@@ -140,8 +140,11 @@ def _rows(table: Tensor, old: Tensor, names: Iterable[str], old_names: Iterable[
     """Take over the rows of equal names; also the one behind all names, if there is one."""
     places = {name: number for number, name in enumerate(old_names)}
     pairs = [(number, places[name]) for number, name in enumerate(names) if name in places]
-    if not pairs or table.shape[1:] != old.shape[1:]:
-        raise UsageError("--from: the checkpoint has another width, or none of the corpus's words")
+    if table.shape[1:] != old.shape[1:]:
+        told = f"{old.shape[-1]}, not {table.shape[-1]}"
+        raise UsageError(f"--from: the checkpoint has width {told}; leave out options for sizes")
+    if not pairs:
+        raise UsageError("--from: the checkpoint knows none of the corpus's words")
     own, known = (torch.tensor(some) for some in zip(*pairs, strict=True))
     table[own] = old[known]
     if len(old) > len(places):

@@ -90,7 +90,8 @@ def init(folder: Path) -> int:
       codeaudit init && codeaudit run --config codeaudit.toml
     """
     if not folder.is_dir():
-        raise CorpusError(f"no folder {str(folder)!r}; make it first")
+        remedy = "it is a file; name its folder" if folder.exists() else "make it first"
+        raise CorpusError(f"no folder {str(folder)!r}; {remedy}")
     made = [name for name, text in _files(folder).items() if _written(folder / name, text)]
     if made:
         note(f"next: write your model into {MODEL}, then codeaudit run --config {CONFIG}")

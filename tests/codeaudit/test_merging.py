@@ -174,6 +174,13 @@ def test_missing_and_repeated_shards_are_named(parts: list[Path], tmp_path: Path
     assert f"shard 1/3 is there 2 times: {parts[0]}, {twice}" in line
 
 
+def test_a_shard_is_not_written_over(parts: list[Path], tmp_path: Path) -> None:
+    own = copies(parts, tmp_path)
+    before = {path.name: path.read_bytes() for path in own[0].iterdir() if path.is_file()}
+    assert f"--out '{own[0]}' is shard 1/3; give another folder" in told(own, own[0])
+    assert {path.name: path.read_bytes() for path in own[0].iterdir() if path.is_file()} == before
+
+
 def test_foreign_folders_are_named(parts: list[Path], whole: Path, tmp_path: Path) -> None:
     foreign = made(tmp_path / "foreign", "1/3", variants=1)
     halves = made(tmp_path / "half", "1/2")

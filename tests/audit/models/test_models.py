@@ -121,7 +121,7 @@ def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
 
 
 def test_a_callable_must_give_one_answer_per_query(module: Path) -> None:
-    with pytest.raises(ModelError, match="must give a list of 1 answers; it gave 0 answers"):
+    with pytest.raises(ModelError, match="must give a list of 1 answer; it gave 0 answers"):
         load("py/my_models:short").predict([query("x")])
 
 
