@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from types import FrameType
 from typing import Final
 
@@ -86,12 +87,35 @@ class LazyGroup(click.Group):
             near = nearest(args[0], COMMANDS)
             hint = f"did you mean {near!r}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {args[0]!r}; {hint}", ctx)
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        if found[1] is not None:
+            _note_misspelt(ctx, self, found[1])
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+VARIABLE: Final = "CODEAUDIT_"
+"""The beginning of the variables that set options."""
+
+
+def _note_misspelt(ctx: click.Context, group: LazyGroup, command: click.Command) -> None:
+    """Tell of variables that are nearly those of an option: nobody sees that a limit does not hold."""
+    own = _variables(command)
+    for name in sorted(one for one in os.environ if one.startswith(VARIABLE) and one not in own):
+        near = get_close_matches(name, own, n=1, cutoff=0.9)
+        # Only then: to ask the other commands takes a second.
+        if near and not any(name in _variables(group.get_command(ctx, other)) for other in COMMANDS):
+            click.echo(f"codeaudit: {name} sets no option; did you mean {near[0]}?", err=True)
+
+
+def _variables(command: click.Command | None) -> frozenset[str]:
+    """The variables that set options of a command."""
+    found = (one.envvar for one in (command.params if command is not None else ()))
+    return frozenset(one for one in found if isinstance(one, str))
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:

@@ -98,3 +98,20 @@ def test_a_wrong_file_is_one_line(
     assert main(["run", "--config", "audit.toml"]) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+def test_a_variable_that_is_misspelt_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CODEAUDIT_LIMT", "5")
+    monkeypatch.setenv("CODEAUDIT_SEEDS", "3")  # of `verify`
+    monkeypatch.setenv("CODEAUDIT_DEBUG", "")
+    assert main(["run", "--help"]) == 0
+    assert (
+        capsys.readouterr().err == "codeaudit: CODEAUDIT_LIMT sets no option; did you mean CODEAUDIT_LIMIT?\n"
+    )
+    assert main(["verify", "--help"]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("CODEAUDIT_MAX_VIOLATON_RATE", "5%")
+    assert main(["gate", "--help"]) == 0
+    assert "did you mean CODEAUDIT_MAX_VIOLATION_RATE?" in capsys.readouterr().err
