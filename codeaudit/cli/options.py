@@ -40,7 +40,7 @@ class Whole(click.IntRange):
         return "N"
 
 
-class Number(click.FloatRange):
+class Real(click.FloatRange):
     """As `Whole`, for a number with decimals."""
 
     name = "number"
@@ -416,7 +416,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     ),
     option(
         "--max-cost",
-        type=Number(min=0),
+        type=Real(min=0),
         metavar="X",
         help="The same for the cost, by -M price_in and -M price_out (per million tokens).",
     ),

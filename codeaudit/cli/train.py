@@ -22,7 +22,7 @@ from codeaudit.audit.papers.presets import PRESETS
 from codeaudit.audit.registry import TASKS
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
-from codeaudit.cli.options import COLUMNS, Number, Whole, complete_corpora, complete_tasks, on_command_line
+from codeaudit.cli.options import COLUMNS, Real, Whole, complete_corpora, complete_tasks, on_command_line
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import UsageError
@@ -320,12 +320,12 @@ POSITIVE: Final = Whole(min=1)
     metavar="N",
     help="Compute a batch in N parts, one after the other: less memory, the same steps.",
 )
-@click.option("--rate", type=Number(min=0, min_open=True), help="Peak learning rate.")
+@click.option("--rate", type=Real(min=0, min_open=True), help="Peak learning rate.")
 @click.option("--width", type=POSITIVE, help="Of the hidden states.")
 @click.option("--layers", type=POSITIVE, help="Blocks.")
 @click.option("--inner", type=POSITIVE, help="Inner width of the feed-forward branches.")
 @click.option("--heads", type=POSITIVE, help="Attention heads; must divide the width.")
-@click.option("--dropout", type=Number(min=0, max=1, max_open=True), help="Share left out.")
+@click.option("--dropout", type=Real(min=0, max=1, max_open=True), help="Share left out.")
 @click.option("--window", type=POSITIVE, help="Longest input in tokens; longer ones are left out.")
 @click.option("--vocabulary", type=POSITIVE, help="Words known.")
 @click.option("--rarest-label", type=POSITIVE, help="Names that a subtoken must stand in to be a label.")
@@ -341,13 +341,13 @@ POSITIVE: Final = Whole(min=1)
 @click.option("--no-line-positions", "line_positions", flag_value=False, default=None, help="spe: w.o. pe.")
 @click.option(
     "--pairwise",
-    type=Number(min=0),
+    type=Real(min=0),
     metavar="WEIGHT",
     help="error-detection: of the loss that a bug has a higher logit than its fix.  [default: 0]",
 )
 @click.option(
     "--locate",
-    type=Number(min=0),
+    type=Real(min=0),
     metavar="WEIGHT",
     help="error-detection: of the loss that the tokens of a bug have the highest logits.  [default: 0]",
 )

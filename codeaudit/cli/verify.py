@@ -25,7 +25,7 @@ from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, Wo
 from codeaudit.cli.options import (
     DEPENDENCE,
     POSITIVE,
-    Number,
+    Real,
     format_option,
     option,
     path_option,
@@ -78,7 +78,7 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
 )
 @option(
     "--timeout",
-    type=Number(min=0, min_open=True),
+    type=Real(min=0, min_open=True),
     metavar="SECONDS",
     help="Limit for one run of the tests.  [default: five times the first run and a minute]",
     show_default=False,

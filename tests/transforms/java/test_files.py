@@ -16,11 +16,10 @@ from codeaudit.transforms.java.files import (
     package_folder,
     places,
 )
-from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
+from codeaudit.transforms.perturb import EXHAUSTED, MADE_UNREADABLE, NOT_PARSED
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (
     MODULE,
-    NOT_COMPILED,
     WRAPPER_LOST,
     Applied,
     Declined,
@@ -158,10 +157,10 @@ def test_what_does_not_read_is_not_applied() -> None:
         "class A { int f() { return 1; } int g() { return 2; } }", Edit(broken), Edit(one_to_two)
     )
     assert found.data == b"class A { int f() { return 2; } int g() { return 2; } }"
-    assert reasons(found)[0] == WRAPPER_LOST
+    assert reasons(found)[0] == MADE_UNREADABLE
     assert reasons(found)[1:] == [EXHAUSTED] * 2
     whole = perturbed("class A { int f() { return 1; } }", Edit(broken, unit="module"))
-    assert reasons(whole) == [NOT_COMPILED]
+    assert reasons(whole) == [MADE_UNREADABLE]
 
 
 def test_more_than_the_method_is_not_applied() -> None:
