@@ -89,17 +89,9 @@ class RunFolder:
         Raises:
             RunError: it cannot be moved.
         """
-        place = self.path / PREVIOUS
-        try:
-            place.mkdir(exist_ok=True)
-            # The manifest is moved last: whoever finds one finds the files that it names.
-            for name in (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, MANIFEST):
-                (place / name).unlink(missing_ok=True)
-                if (self.path / name).exists():
-                    (self.path / name).replace(place / name)
-        except OSError as error:
-            raise RunError(f"cannot write to {str(place)!r}: {error.strerror or error}") from error
-        return place
+        # The manifest is moved last: whoever finds one finds the files that it names.
+        names = (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, MANIFEST)
+        return put_aside(self.path, names)
 
     def forget(self) -> None:
         """Remove the manifest of an unfinished run.
@@ -145,6 +137,26 @@ class RunFolder:
         finally:
             with suppress(OSError):
                 place.unlink(missing_ok=True)
+
+
+def put_aside(folder: Path, names: Iterable[str]) -> Path:
+    """Move the files of these names, in their order, into the folder `previous` inside. Returns that folder.
+
+    Files that an earlier call moved there are replaced or removed.
+
+    Raises:
+        RunError: a file cannot be moved.
+    """
+    place = folder / PREVIOUS
+    try:
+        place.mkdir(exist_ok=True)
+        for name in names:
+            (place / name).unlink(missing_ok=True)
+            if (folder / name).exists():
+                (folder / name).replace(place / name)
+    except OSError as error:
+        raise RunError(f"cannot write to {str(place)!r}: {error.strerror or error}") from error
+    return place
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -117,7 +117,7 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
             columns=words("model", "check", "found", "wanted", "verdict"),
             rows=tuple(_check_row(check) for check in gate.checks),
             notes=tuple(notes),
-            legend=(VIOLATIONS, *([] if gate.baseline is None else [_rise(gate)])),
+            legend=(VIOLATIONS,) if gate.baseline is None else (VIOLATIONS, _rise(gate)),
             stacked=2,
         ),
     )

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Self
 
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Kind
-from codeaudit.transforms.registration import Entry, PlugIn, Registry
+from codeaudit.transforms.registration import Entry, PlugIn, Registry, load_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,16 @@ class Language:
                 opposed[other].add(name)
         object.__setattr__(self, "transforms", found)  # the record is frozen
         object.__setattr__(self, "opposed", {name: frozenset(ones) for name, ones in opposed.items()})
+
+    def parses(self, source: str) -> bool:
+        """Whether a text parses; true for a language without a parser."""
+        if not self.parse:
+            return True
+        try:
+            load_target(self.parse)(source)
+        except SourceError:
+            return False
+        return True
 
 
 LANGUAGES: Final[Registry[Language]] = Registry(

@@ -283,26 +283,15 @@ def _wrong(transform: Transform, rewritten: object, context: FunctionContext, la
         return ""
     if not isinstance(rewritten, Rewritten):
         return f"`apply` returned a {type(rewritten).__name__}, neither Rewritten nor Refused"
-    parses = _parses(context.before + rewritten.source + context.after, language)
-    return "" if parses else MADE_UNREADABLE
+    record = find_language(language)
+    source = context.before + rewritten.source + context.after
+    return "" if record is None or record.parses(source) else MADE_UNREADABLE
 
 
 def _is_theirs(transform: Transform) -> bool:
     """Whether a transform, or one of those that it mixes, is of a plug-in or of the user's project."""
     home = type(transform).__module__.partition(".")[0]
     return home != __name__.partition(".")[0] or any(map(_is_theirs, getattr(transform, "parts", ())))
-
-
-def _parses(source: str, language: str) -> bool:
-    """Whether a text parses; true in a language without a parser."""
-    record = find_language(language)
-    if record is None or not record.parse:
-        return True
-    try:
-        load_target(record.parse)(source)
-    except SourceError:
-        return False
-    return True
 
 
 def _chosen(proposed: tuple[Move, ...], rng: Random, sites: Sites, *, first: bool) -> tuple[Move, ...]:

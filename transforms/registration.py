@@ -303,7 +303,7 @@ class Registry(Generic[T]):
     def _from_plug_in(self, plug_in: PlugIn) -> Any:
         value = plug_in.load()
         try:
-            return self._usable(value, plug_in.name)
+            return self._fitting(value, plug_in.name)
         except CannotAudit as error:  # the message must name the distribution that has to be mended
             raise plug_in.broken(str(error)) from error
 
@@ -314,11 +314,11 @@ class Registry(Generic[T]):
             raise UsageError(f"{self.noun} {name!r} must be {PROJECT}MODULE:OBJECT")
         try:
             value = load_foreign(target, folder=Path.cwd())
-            return self._usable(value, name)
+            return self._fitting(value, name)
         except CannotAudit as error:
             raise type(error)(f"{self.noun} {name!r}: {error}") from error
 
-    def _usable(self, value: Any, name: str) -> Any:
+    def _fitting(self, value: Any, name: str) -> Any:
         found = fitting(value, self._expects, noun=self.noun, name=name)
         if told := self._wrong(found):
             raise CannotAudit(told)

@@ -26,14 +26,15 @@ from torch.overrides import TorchFunctionMode
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
 from codeaudit.audit.records import Failed, Prediction, Query
-from codeaudit.audit.store import PREVIOUS
 from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
-from codeaudit.transforms.errors import ModelError, RunError, UsageError
+from codeaudit.transforms.errors import ModelError, UsageError
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
 CARD: Final = "model-card.json"
+FILES: Final = (TOKENIZER, WEIGHTS, CARD, CONFIG)
+"""In this order they are moved: a folder with a config is complete."""
 SCHEMA: Final = 1
 
 _TABLES: Final = 20_000_000
@@ -521,28 +522,6 @@ def rounded(network: nn.Module) -> dict[str, torch.Tensor]:
     # The card gives scores of the file's weights. Measured in float32, they would be of other weights.
     network.load_state_dict(found)
     return {name: value.contiguous() for name, value in found.items()}
-
-
-def put_aside(folder: Path) -> Path | None:
-    """Move a model out of a folder into the folder `previous` in it, where it replaces an earlier one.
-
-    Returns that folder; `None` if there is no model.
-
-    Raises:
-        RunError: it cannot be moved.
-    """
-    if not (folder / CONFIG).exists():
-        return None
-    place = folder / PREVIOUS
-    try:
-        place.mkdir(exist_ok=True)
-        for name in (TOKENIZER, WEIGHTS, CARD, CONFIG):
-            (place / name).unlink(missing_ok=True)
-            if (folder / name).exists():
-                (folder / name).replace(place / name)
-    except OSError as error:
-        raise RunError(f"cannot write to {str(place)!r}: {error.strerror or error}") from error
-    return place
 
 
 def write(

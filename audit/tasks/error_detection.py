@@ -23,10 +23,8 @@ from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch
-from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
-from codeaudit.transforms.registration import load_target
 
 BUGGY: Final = "buggy"
 CLEAN: Final = "clean"
@@ -50,9 +48,7 @@ class ErrorDetection(ExactMatch):
         language = find_language(sample.language)
         if language is None or not language.parse:
             return "neither Python nor Java"
-        try:
-            load_target(language.parse)(sample.source)
-        except SourceError:
+        if not language.parses(sample.source):
             return "source does not parse"
         # A function called `clean` is not thereby labelled clean.
         named = sample.label == name_of(sample.source, sample.language)

@@ -88,7 +88,8 @@ class LazyGroup(click.Group):
             hint = f"did you mean {near!r}?" if near else f"known: {', '.join(COMMANDS)}"
             raise click.UsageError(f"unknown command {args[0]!r}; {hint}", ctx)
         found = super().resolve_command(ctx, args)
-        if found[1] is not None:
+        # A shell that completes a word wants no messages.
+        if found[1] is not None and not ctx.resilient_parsing:
             _note_misspelt(ctx, self, found[1])
         return found
 

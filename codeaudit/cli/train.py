@@ -20,9 +20,18 @@ from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.papers import presets, registry
 from codeaudit.audit.papers.presets import PRESETS
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.store import put_aside
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
-from codeaudit.cli.options import COLUMNS, Real, Whole, complete_corpora, complete_tasks, on_command_line
+from codeaudit.cli.options import (
+    COLUMNS,
+    POSITIVE,
+    Real,
+    Whole,
+    complete_corpora,
+    complete_tasks,
+    on_command_line,
+)
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import UsageError
@@ -174,7 +183,7 @@ def trained(
         RunError: another training writes into the folder.
         KeyboardInterrupt: the user pressed Ctrl-C; the state is saved.
     """
-    from codeaudit.audit.papers.checkpoint import put_aside
+    from codeaudit.audit.papers.checkpoint import CONFIG, FILES
     from codeaudit.audit.training import trainer  # brings torch
     from codeaudit.audit.training.logs import logged
 
@@ -222,8 +231,8 @@ def trained(
         }
         if start is not None:
             about["from"] = {"checkpoint": without_folders(start.place), "hash": start.digest}
-        if (kept := put_aside(out)) is not None:
-            note(f"the model that was in {out} is kept in {kept}")
+        if (out / CONFIG).exists():
+            note(f"the model that was in {out} is kept in {put_aside(out, FILES)}")
         told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told
@@ -244,7 +253,6 @@ OF_ENCODER: Final = ("width", "layers", "heads", "inner", "vocabulary", "pretrai
 """Settings that a pretrained encoder decides, or that teach what it has learned."""
 SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}
 """Options whose names on the command line are others."""
-POSITIVE: Final = Whole(min=1)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Transforms of plug-ins and projects: what they return is looked at, and what they raise is told."""
+"""Transforms of plug-ins and projects: their results are checked, and their exceptions are reported."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Theirs:
-    """A transform that returns whatever it is told to."""
+    """A transform that returns what the function `made` gives."""
 
     made: Callable[[str], Any]
     name: str = "theirs"

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from math import ceil, inf, log, sqrt
 from typing import Final
 
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Metric, ModelSummary, Paired, Rate, Summary
+from codeaudit.reports.render.html.markup import escaped
 from codeaudit.reports.statistics.adjustment import ranked
 
 WIDTH: Final = 400
@@ -82,7 +82,7 @@ def diagrams(found: Comparison) -> list[Chart]:
 def legend(models: Sequence[str]) -> str:
     """Return the legend: colour and mark of each model."""
     items = (
-        f'<li><svg width="14" height="14" aria-hidden="true">{mark(number, 7, 7)}</svg> {_text(model)}</li>'
+        f'<li><svg width="14" height="14" aria-hidden="true">{mark(number, 7, 7)}</svg> {escaped(model)}</li>'
         for number, model in enumerate(models)
     )
     return f'<ul class="legend">{"".join(items)}</ul>'
@@ -123,7 +123,7 @@ def _scatter(summary: Summary) -> Chart | None:
         words.append(f"{model.model} {told} ({wording.size(model.parameters)})")
         parts.append(
             f'<circle class="c{number % COLOURS} {"blob" if model.parameters else "hollow"}" cx="{x:.1f}" '
-            f'cy="{y:.1f}" r="{radius:.1f}"><title>{_text(words[-1])}</title></circle>'
+            f'cy="{y:.1f}" r="{radius:.1f}"><title>{escaped(words[-1])}</title></circle>'
         )
         text = _short(model.model)
         half = len(text) * LETTER / 2
@@ -177,7 +177,7 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
             about = f"{transform}, {model.model} {share} ({wording.interval(rate)}; {wording.counts(rate)})"
             words.append(about)
             parts.append(
-                f'<g class="c{number % COLOURS}"><title>{_text(about)}</title><line class="whisker" '
+                f'<g class="c{number % COLOURS}"><title>{escaped(about)}</title><line class="whisker" '
                 f'x1="{place(rate.low):.1f}" x2="{place(rate.high):.1f}" y1="{middle}" y2="{middle}"/>'
                 f"{mark(number, place(rate.rate), middle)}</g>"
             )
@@ -270,7 +270,7 @@ def _curves(summary: Summary) -> Chart | None:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         words.append(f"{name} {attack.curve[-1]} of {total} within {attack.budget}")
         parts.append(
-            f'<polyline class="c{number % COLOURS} curve" points="{path}"><title>{_text(name)}</title>'
+            f'<polyline class="c{number % COLOURS} curve" points="{path}"><title>{escaped(name)}</title>'
             f"</polyline>{mark(number, *points[-1])}{mark(number, 14, 10 + 18 * number)}"
             f"{_label(26, 14 + 18 * number, _short(name, 50))}"
         )
@@ -382,15 +382,11 @@ def _label(x: float, y: float, text: str, *, anchor: str = "start", name: str = 
     styled = f' class="{name}"' if name else ""
     if len(text) * LETTER > most:
         styled += f' textLength="{most:.0f}" lengthAdjust="spacingAndGlyphs"'
-    return f'<text{styled} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(text)}</text>'
+    return f'<text{styled} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escaped(text)}</text>'
 
 
 def _short(text: str, most: int = NAME) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _text(text: str) -> str:
-    return escape(wording.plain(text))
 
 
 def _known(value: float | None) -> float:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
 from codeaudit.reports import wording
 from codeaudit.reports.compare import labels
@@ -10,6 +9,7 @@ from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import ComparedRun, Comparison, ModelSummary, Summary
 from codeaudit.reports.render.html.charts import charts, diagrams
 from codeaudit.reports.render.html.document import document, drawn, facts, table
+from codeaudit.reports.render.html.markup import escaped, sentences
 from codeaudit.reports.render.html.opening import violations_first
 from codeaudit.reports.sheets import sheets
 from codeaudit.reports.verdict import verdict
@@ -28,11 +28,9 @@ def comparison_html(found: Comparison, runs: Sequence[RunOnPage]) -> str:
     """Return the page as text. `found` is the comparison of these runs."""
     models = _models([one.run for one in runs])
     title = f"codeaudit: {wording.listed(list(models))} compared"
-    said = verdict(found) or ("Nothing could be compared.",)
-    sentences = "".join(f"<li>{escape(wording.plain(one))}</li>" for one in said)
     tests = "".join(table(replace(one, lead=())) for one in sheets(found))  # the verdict has their lead
     sections = {
-        "summary": ("Verdict", "Verdict", f'<ul class="verdict">{sentences}</ul>'),
+        "summary": ("Verdict", "Verdict", sentences(verdict(found), "Nothing could be compared.")),
         "runs": ("Runs", "The runs", "".join(map(_run, runs))),
         "figures": ("Figures", "Figures", _figures(found, runs, models)),
         "comparison": ("Comparison", "Comparison of the models", tests),
@@ -58,15 +56,19 @@ def _run(one: RunOnPage) -> str:
 
 
 def _figures(found: Comparison, runs: Sequence[RunOnPage], models: Mapping[str, ModelSummary]) -> str:
-    first = one = runs[0].run.summary
+    first = runs[0].run.summary
     # Rates of different corpora do not belong into one picture.
-    if any((one := each.run.summary).corpus != first.corpus for each in runs):
+    if any(one.run.summary.corpus != first.corpus for one in runs):
         return drawn(list(models), diagrams(found))
     together = Summary(
-        task=one.task, corpus=one.corpus, seed=one.seed, models=tuple(models.values()), statistics=found
+        task=first.task,
+        corpus=first.corpus,
+        seed=first.seed,
+        models=tuple(models.values()),
+        statistics=found,
     )
     return drawn(list(models), charts(together, {}))
 
 
 def _about(one: RunOnPage) -> str:
-    return f"<h3>{escape(wording.plain(one.run.name))}</h3>{facts(one.about)}"
+    return f"<h3>{escaped(one.run.name)}</h3>{facts(one.about)}"

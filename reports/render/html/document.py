@@ -1,6 +1,6 @@
 """The HTML page: tables, figures and the browser of violations, in one file without network access.
 
-No text of a run becomes markup: texts are escaped here, and the script inserts data as text nodes only. A
+No text of a run becomes markup: `markup` escapes texts, and the script inserts data as text nodes only. A
 content security policy allows only this page's own script and style, by their hashes.
 """
 
@@ -21,6 +21,7 @@ from codeaudit.reports.explanations import answer_text
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, legend
+from codeaudit.reports.render.html.markup import escaped, items
 from codeaudit.reports.render.html.opening import opening, scorecards, violations_first
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 from codeaudit.transforms.records import Sample
@@ -400,17 +401,17 @@ def document(title: str, sections: Mapping[str, Section], *, printed: str, code:
     navigation = f'<nav aria-label="Sections"><ul>{links}</ul>{toggle}</nav>'
     body = [
         '<a class="skip" href="#main">Skip to the report</a>',
-        f"<header><h1>{_text(title)}</h1>{navigation}</header>",
+        f"<header><h1>{escaped(title)}</h1>{navigation}</header>",
         '<main id="main" tabindex="-1">',
         *(_section(name, heading, content) for name, (_, heading, content) in filled.items()),
-        f'<p class="printed">{_text(printed)}</p>',
+        f'<p class="printed">{escaped(printed)}</p>',
         "</main>",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta name="color-scheme" content="light dark"><title>{_text(title)}</title>'
+        f'<meta name="color-scheme" content="light dark"><title>{escaped(title)}</title>'
         f"<style>{style}</style></head>\n<body>\n{''.join(body)}\n"
         f'<script type="text/plain" id="data">{code}</script>\n<script>{script}</script>\n</body></html>\n'
     )
@@ -432,8 +433,8 @@ def drawn(models: Sequence[str], figures: Sequence[Chart]) -> str:
 def _figure(figure: Chart) -> str:
     name = figure.name
     return (
-        f'<figure id="f-{name}"><figcaption id="t-{name}">{_text(figure.title)}</figcaption>{figure.svg}'
-        f'<details><summary>In words</summary><p id="w-{name}">{_text(figure.words)}</p></details></figure>'
+        f'<figure id="f-{name}"><figcaption id="t-{name}">{escaped(figure.title)}</figcaption>{figure.svg}'
+        f'<details><summary>In words</summary><p id="w-{name}">{escaped(figure.words)}</p></details></figure>'
     )
 
 
@@ -476,33 +477,33 @@ def _printed(browser: Browser) -> str:
 
 def facts(about: Mapping[str, str]) -> str:
     """Return names and values as markup."""
-    rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in about.items())
+    rows = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in about.items())
     return f"<dl>{rows}</dl>"
 
 
 def table(sheet: Sheet) -> str:
     """Return a table with its notes and legend as markup."""
     heads = "".join(
-        f'<th scope="col"{" class=number" if column.number else ""}>{_text(column.head)}</th>'
+        f'<th scope="col"{" class=number" if column.number else ""}>{escaped(column.head)}</th>'
         for column in sheet.columns
     )
     rows = "".join(f"<tr>{''.join(_cells(sheet, row))}</tr>" for row in sheet.rows)
     body = f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>" if sheet.columns else ""
-    notes = "".join(f"<li>{_text(text)}</li>" for text in sheet.notes)
-    legends = "".join(f'<li class="legend-text">{_text(text)}</li>' for text in sheet.legend)
+    notes = items(sheet.notes)
+    legends = "".join(f'<li class="legend-text">{escaped(text)}</li>' for text in sheet.legend)
     under = f'<ul class="notes">{notes}{legends}</ul>' if notes or legends else ""
-    lead = "".join(f"<li>{_text(text)}</li>" for text in sheet.lead)
+    lead = items(sheet.lead)
     over = f'<ul class="notes">{lead}</ul>' if lead else ""
     return over + (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(sheet.title)}">'
-        f"<table><caption>{_text(sheet.title)}</caption>{body}</table></div>{under}"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escaped(sheet.title)}">'
+        f"<table><caption>{escaped(sheet.title)}</caption>{body}</table></div>{under}"
     )
 
 
 def _cells(sheet: Sheet, row: Sequence[Cell]) -> Iterable[str]:
     for number, (column, cell) in enumerate(zip(sheet.columns, row, strict=True)):
         # Cut before the escaping, so that no entity such as &amp; is cut in two.
-        lines = [_text(line[:CUT]) for line in cell.lines]
+        lines = [escaped(line[:CUT]) for line in cell.lines]
         inner = (
             "<br>".join([f"<strong>{lines[0]}</strong>" if cell.bold else lines[0], *lines[1:]])
             if lines
@@ -510,10 +511,6 @@ def _cells(sheet: Sheet, row: Sequence[Cell]) -> Iterable[str]:
         )
         name = ' class="number"' if column.number else ""
         yield f'<th scope="row">{inner}</th>' if number == 0 else f"<td{name}>{inner}</td>"
-
-
-def _text(text: str) -> str:
-    return escape(wording.plain(text))
 
 
 def _asset(name: str) -> str:

@@ -1,13 +1,12 @@
 """The opening of the page: the verdict in words, what was asked at which cost, and a scorecard per model."""
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Sequence
 from typing import Final
 
-from codeaudit.reports import wording
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Summary
 from codeaudit.reports.render.html.charts import mark
+from codeaudit.reports.render.html.markup import escaped, sentences
 from codeaudit.reports.sheets import Cell, Column, Sheet
 from codeaudit.reports.verdict import verdict
 
@@ -22,11 +21,12 @@ def opening(summary: Summary, asked: Sequence[str]) -> str:
         summary: the numbers.
         asked: when which models were asked what, and what that cost, in sentences.
     """
-    told = [*first_screen(summary).lead, *verdict(summary.statistics)]
-    if not told:
-        told = ["No answer to a perturbed input could be judged."]
-    facts = "".join(f"<p>{_text(one)}</p>" for one in asked)
-    return f'<ul class="verdict">{_items(told)}</ul><div class="asked">{facts}</div>'
+    told = sentences(
+        [*first_screen(summary).lead, *verdict(summary.statistics)],
+        "No answer to a perturbed input could be judged.",
+    )
+    facts = "".join(f"<p>{escaped(one)}</p>" for one in asked)
+    return f'{told}<div class="asked">{facts}</div>'
 
 
 def scorecards(summary: Summary) -> str:
@@ -54,22 +54,14 @@ def _card(columns: Sequence[Column], row: Sequence[Cell], number: int) -> str:
     name, *cells = row
     rows = "".join(_line(column.head, cell) for column, cell in zip(columns[1:], cells, strict=True))
     head = f'<svg width="14" height="14" aria-hidden="true">{mark(number, 7, 7)}</svg>'
-    return f'<article class="card"><h3>{head} {_text(" ".join(name.lines))}</h3><dl>{rows}</dl></article>'
+    return f'<article class="card"><h3>{head} {escaped(" ".join(name.lines))}</h3><dl>{rows}</dl></article>'
 
 
 def _line(head: str, cell: Cell) -> str:
     first, *more = cell.lines or ("",)
-    rest = f' <span class="soft">{_text(", ".join(more))}</span>' if more else ""
-    return f"<dt>{_text(head)}</dt><dd><strong>{_text(first)}</strong>{rest}</dd>"
+    rest = f' <span class="soft">{escaped(", ".join(more))}</span>' if more else ""
+    return f"<dt>{escaped(head)}</dt><dd><strong>{escaped(first)}</strong>{rest}</dd>"
 
 
 def _legend(sheet: Sheet) -> str:
-    return "".join(f'<li class="legend-text">{_text(one)}</li>' for one in sheet.legend)
-
-
-def _items(texts: Iterable[str]) -> str:
-    return "".join(f"<li>{_text(one)}</li>" for one in texts)
-
-
-def _text(text: str) -> str:
-    return escape(wording.plain(text))
+    return "".join(f'<li class="legend-text">{escaped(one)}</li>' for one in sheet.legend)
