@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
 from codeaudit.audit.prompts import Prompt
@@ -38,10 +38,17 @@ class OneWordOf:
         text = answer.strip().lower()
         return text if text in self.words else self.spellings.get(text)
 
+    @property
+    def accepted(self) -> str:
+        """In words, for a message."""
+        return f"one of the words {', '.join(self.words)}"
+
 
 @dataclass(frozen=True, slots=True)
 class OneNumber:
     """A finite number that a network with one output can give."""
+
+    accepted: ClassVar = "a number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +57,21 @@ class NameOfCode:
 
     placeholder: Callable[[str, str], str | None]
     """From a source and its language to the placeholder; `None` if the source has none."""
+    accepted: ClassVar = "a name or a list of its subtokens"
 
 
 @dataclass(frozen=True, slots=True)
 class FreeText:
     """Any text: a value, or code."""
 
+    accepted: ClassVar = "a text"
+
 
 @dataclass(frozen=True, slots=True)
 class TextLikelihood:
     """A number that only a language model can give, because it sums over the probabilities of all tokens."""
+
+    accepted: ClassVar = "a number"
 
 
 AnswerKind: TypeAlias = OneWordOf | OneNumber | NameOfCode | FreeText | TextLikelihood
@@ -367,6 +379,11 @@ class Task(ABC):
     @abstractmethod
     def normalise(self, answer: object) -> Answer | None:
         """An answer from outside in the task's normal form; `None` if it is malformed."""
+
+    @property
+    def accepted(self) -> str:
+        """What `normalise` takes, in words, for a message about a malformed answer."""
+        return self.answers.accepted
 
     @abstractmethod
     def score(self, answer: Answer, sample: Sample) -> float | None:

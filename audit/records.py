@@ -4,8 +4,9 @@ Predictions and verdicts are closed unions; match them exhaustively. A verdict h
 predictions, so that a report needs nothing else.
 """
 
+import reprlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from codeaudit.audit.checks import is_number, shown
@@ -22,6 +23,8 @@ EXCUSES: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
 MALFORMED: Final = "malformed answer"
 CUT_OFF: Final = "answer cut off by max_tokens"
 """Reasons why an answer of the model cannot be used."""
+SHOWN: Final = 160
+"""Largest number of characters shown of a malformed answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,9 +180,22 @@ class Failed:
 
     reason: str
     """A short phrase that counts together: `endpoint: 429`, `input too long`, `malformed answer`."""
+    given: str = field(default="", compare=False)
+    """The beginning of a malformed answer, for a message to the user; kept in no file."""
 
 
 Prediction: TypeAlias = Predicted | Failed
+
+
+def malformed(answer: object) -> Failed:
+    """The failure for an answer that the task does not take."""
+    brief = reprlib.Repr()
+    brief.maxstring = brief.maxother = SHOWN // 2
+    try:
+        given = brief.repr(answer)
+    except Exception:  # an object of foreign code, or a number of thousands of digits
+        given = type(answer).__name__
+    return Failed(reason=MALFORMED, given=given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

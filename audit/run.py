@@ -47,6 +47,7 @@ from codeaudit.audit.records import (
     Unjudged,
     Verdict,
     Violated,
+    malformed,
 )
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
@@ -94,11 +95,18 @@ class AnswerMonitor(Protocol):
         """`count` more queries were answered: from memory if `recalled`, else by the model."""
         ...
 
+    def malformed(self, told: str) -> None:
+        """The model gave an answer that the task does not take; `told` says which, and what it takes."""
+        ...
+
 
 class NoMonitor:
     """Ignores progress: nobody watches, or the caller counts other units than answers."""
 
     def answered(self, count: int, *, recalled: bool) -> None:
+        """Do nothing."""
+
+    def malformed(self, told: str) -> None:
         """Do nothing."""
 
 
@@ -395,9 +403,17 @@ def _kept(prediction: Prediction) -> bool:
 
 
 def _keep(found: Mapping[Query, Prediction], setup: AuditSetup, *, again: bool) -> None:
-    """Store answers, and count them."""
+    """Store answers, count them, and tell about a malformed one."""
     setup.memory.remember({query: one for query, one in found.items() if _kept(one)}, again=again)
     setup.monitor.answered(len(found), recalled=False)
+    wrong = next((one for one in found.values() if isinstance(one, Failed) and one.given), None)
+    if wrong is not None:
+        setup.monitor.malformed(f"{setup.model.name}: {told_malformed(wrong, setup.task)}")
+
+
+def told_malformed(failed: Failed, task: Task) -> str:
+    """A malformed answer beside what the task takes."""
+    return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 
 Asked: TypeAlias = tuple[Query, bool]
@@ -509,7 +525,7 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
         case Predicted():
             answer = task.normalise(prediction.answer)
             if answer is None or not all(isfinite(score) for _, score in prediction.scores):
-                return Failed(reason=MALFORMED)
+                return malformed(prediction.answer)
             return replace(prediction, answer=answer)
 
 

@@ -65,6 +65,9 @@ class StageClock:
 class Ignoring:
     """A monitor of no use here."""
 
+    def malformed(self, told: str) -> None:
+        """Do nothing."""
+
     def answered(self, count: int, *, recalled: bool) -> None:
         """Do nothing."""
 

@@ -192,6 +192,9 @@ class Clock:
         """As `AnswerMonitor.answered`."""
         self.times += [time.monotonic()] * count
 
+    def malformed(self, told: str) -> None:
+        """As `AnswerMonitor.malformed`."""
+
 
 def cases(queries: int) -> Iterator[Case]:
     """Made-up functions with one query each for original, repetition and every variant."""

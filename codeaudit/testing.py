@@ -89,8 +89,8 @@ def assert_invariant(
     # pytest shows the line of the test, not this one.
     __tracebackhide__ = True
     from codeaudit.audit.cache import NoMemory
-    from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Held, Unjudged, Violated
-    from codeaudit.audit.run import AuditSetup, NoMonitor, audit
+    from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Failed, Held, Unjudged, Violated
+    from codeaudit.audit.run import AuditSetup, NoMonitor, audit, told_malformed
     from codeaudit.audit.suite import SuitePlan, cases
 
     check_values(transforms=transforms, task=task, variants=variants, seed=seed)
@@ -110,13 +110,15 @@ def assert_invariant(
     reasons = Counter(verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged))
     # Unjudged without fault of the model: the edit changes the right answer, or its effect is unknown.
     missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
+    wrong = next((one.before for one in found if isinstance(one.before, Failed) and one.before.given), None)
+    hint = f"; {told_malformed(wrong, asked)}" if wrong else ""
     # Without a verdict the assertion would hold for nothing.
     if not judged:
         gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)
-        raise CannotAudit(f"{chosen.name}: nothing could be judged ({most_frequent(gaps)})")
+        raise CannotAudit(f"{chosen.name}: nothing could be judged ({most_frequent(gaps)}){hint}")
     if missing > max_unjudged * len(verdicts):
         share = f"{missing} of {len(verdicts)} variants"
-        raise CannotAudit(f"{chosen.name}: {share} could not be judged ({most_frequent(reasons)})")
+        raise CannotAudit(f"{chosen.name}: {share} could not be judged ({most_frequent(reasons)}){hint}")
     if len(violated) > max_violation_rate * judged:
         raise AssertionError(_told(chosen.name, violated, judged))
     return found

@@ -120,11 +120,15 @@ def _unread(error: SourceError) -> str:
     return str(error) if isinstance(error, UnknownSyntaxError) else NOT_PARSED
 
 
+FAILED: Final = "transform failed"
+"""Beginning of the reasons where a transform raised."""
+
+
 def failure(error: Exception) -> str:
     """The reason to count where a transform raised; of somebody else's with the text and the place."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
-    told = f"transform failed: {type(error).__name__}"
+    told = f"{FAILED}: {type(error).__name__}"
     place = raised_at(error)
     text = " ".join(str(error).split())[:TOLD]
     return f"{told}: {text}{place}" if place else told

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from numbers import Real
 
 from codeaudit.audit.checks import finite
-from codeaudit.audit.records import Failed, Predicted, Prediction
-
-MALFORMED = Failed(reason="malformed answer")
+from codeaudit.audit.records import Failed, Predicted, Prediction, malformed
 
 
 def read_answer(raw: object) -> Prediction:
@@ -24,18 +22,18 @@ def read_answer(raw: object) -> Prediction:
         return _from_mapping(raw)
     match raw:
         case bool() | None:  # a bool is an int, but True is no number that a model estimates
-            return MALFORMED
+            return malformed(raw)
         case str():
             return Predicted(answer=raw)
         case Real():  # also the numbers of numpy
             number = finite(raw)
-            return MALFORMED if number is None else Predicted(answer=number)
+            return malformed(raw) if number is None else Predicted(answer=number)
         case list() | tuple() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(raw))
         case set() | frozenset() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(sorted(raw)))
         case _:
-            return MALFORMED
+            return malformed(raw)
 
 
 def _from_mapping(raw: Mapping[object, object]) -> Prediction:
@@ -48,17 +46,17 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
         return Failed(reason=f"model: {told[0][:80]}" if told else "model: an error")
     plain = raw.get("answer")
     # A mapping in a mapping could nest without end.
-    predicted = MALFORMED if isinstance(plain, Mapping) else read_answer(plain)
+    predicted = malformed(raw) if isinstance(plain, Mapping) else read_answer(plain)
     if isinstance(predicted, Failed):
         return predicted
     scores = _scores(raw.get("scores"))
     if scores is None:
-        return MALFORMED
+        return malformed(raw)
     alone = raw.get("score")
     if not scores and isinstance(alone, Real) and isinstance(predicted.answer, str):
         score = _score(alone)
         if score is None:
-            return MALFORMED
+            return malformed(raw)
         scores = ((predicted.answer, score),)
     return Predicted(answer=predicted.answer, scores=scores)
 

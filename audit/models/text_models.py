@@ -15,9 +15,8 @@ from random import Random
 from typing import Final
 
 from codeaudit.audit import prompts
-from codeaudit.audit.models.answers import MALFORMED
 from codeaudit.audit.prompts import CODE, SOURCE, Prompt
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query, malformed
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.seeding import stream
@@ -135,6 +134,6 @@ def joined(attempts: Sequence[Prediction]) -> Prediction:
                 return one
             case Predicted(answer=str(text)):
                 texts.append(text)
-            case Predicted():
-                return MALFORMED
+            case Predicted(answer=other):
+                return malformed(other)
     return Predicted(answer=tuple(texts))

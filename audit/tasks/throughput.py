@@ -62,6 +62,11 @@ class Throughput(Task):
         found = number(answer)
         return found if found is not None and found > 0 else None
 
+    @property
+    def accepted(self) -> str:
+        """As `Task.accepted`."""
+        return "a positive number"
+
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Equal up to `TOLERANCE`."""
         return nearly_equal(before, after)

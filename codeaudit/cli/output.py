@@ -170,6 +170,7 @@ class ProgressMonitor:
     def __init__(self, label: str, total: int | None, *, unit: str = "answers") -> None:
         self._asked = 0
         self._recalled = 0
+        self._malformed = False
         self._label = label
         self._total = total
         self._unit = unit
@@ -209,6 +210,12 @@ class ProgressMonitor:
         if self._bar.disable and now - self._told >= LINE_EVERY:
             self._told = now
             note(self._line(now))
+
+    def malformed(self, told: str) -> None:
+        """As `codeaudit.audit.run.AnswerMonitor.malformed`, for the first alone: others would look alike."""
+        if not self._malformed:
+            self._malformed = True
+            note(told)
 
     def _line(self, now: float) -> str:
         done = self._asked + self._recalled

@@ -74,14 +74,16 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.cli.verify import PYTEST, command_words
+from codeaudit.edits import most_frequent
 from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
 from codeaudit.preparing import draw, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
 from codeaudit.transforms.dependence.relations import Dependence
-from codeaudit.transforms.errors import CorpusError, RunError, UsageError
+from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
+from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand, one_way, related
@@ -502,6 +504,7 @@ def transform(
     _show(counts, sources, options["seed"], form, units="units" if suite is None else "variants", diff=diff)
     if suite is not None:
         note(f"suite: {suite}")
+    _demand_working(counts)
     return 0
 
 
@@ -562,6 +565,20 @@ def _confirmed(
     if out is not None:
         note(f"perturbed copy: {out}")
     return 0
+
+
+def _demand_working(counts: CountsByTransform) -> None:
+    """Check that no transform raised for all that it was given.
+
+    Raises:
+        CannotAudit: one did; what the others wrote stays.
+    """
+    for name, one in counts.items():
+        failed = Counter(
+            {reason: count for reason, count in one.reasons.items() if reason.startswith(FAILED)}
+        )
+        if failed and failed.total() == one.units:
+            raise CannotAudit(f"transform {name!r} changed nothing: {most_frequent(failed)}")
 
 
 def confirmed_lines(confirmed: Confirmation) -> Iterator[str]:

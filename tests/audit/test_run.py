@@ -42,6 +42,9 @@ class Silent:
     def answered(self, count: int, *, recalled: bool) -> None:
         pass
 
+    def malformed(self, told: str) -> None:
+        pass
+
 
 class Counting:
     def __init__(self) -> None:
@@ -53,6 +56,9 @@ class Counting:
             self.recalled += count
         else:
             self.asked += count
+
+    def malformed(self, told: str) -> None:
+        pass
 
 
 class Remembering:

@@ -23,7 +23,7 @@ from codeaudit.audit.models.endpoints.throttle import Throttle
 from codeaudit.audit.models.endpoints.traffic import Meter
 from codeaudit.audit.models.text_models import Prompts, customised
 from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import CUT_OFF, Failed, Prediction, Query
+from codeaudit.audit.records import CUT_OFF, Failed, Prediction, Query, malformed
 from codeaudit.transforms.errors import LimitError, ModelError
 
 LONGEST_BACKOFF: Final = 8.0
@@ -184,7 +184,10 @@ class Session:
         self._last_answer = time.monotonic()
         self.meter.reply(reply.tokens, reply.served)
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
-        return Failed(reason=CUT_OFF) if isinstance(found, Failed) and reply.cut else found
+        if not isinstance(found, Failed):
+            return found
+        # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
+        return Failed(reason=CUT_OFF) if reply.cut else malformed(self.endpoint.address.scrub(reply.text))
 
     def readable(self, found: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.

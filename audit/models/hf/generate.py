@@ -8,7 +8,6 @@ So sampling is greedy decoding of noisy scores.
 """
 
 import copy
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,6 @@ import torch
 from torch.nn.functional import log_softmax
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
-from codeaudit.audit.models.answers import MALFORMED
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, in_one_line
 from codeaudit.audit.models.text_models import draws
@@ -33,10 +31,6 @@ _END_OF: Final[Mapping[str, re.Pattern[str]]] = {
     "code": re.compile(r"\n[^\s#)\]}]"),
 }
 """Where a continued text is ended: after a line with content, or before an unindented line (code)."""
-SHOWN: Final = 80
-"""Characters of an answer in a message."""
-
-_log = logging.getLogger(__name__)
 
 _SAMPLING: Final = (
     *("temperature", "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff"),
@@ -73,7 +67,6 @@ class GenerationHead:
         self._bounded = "max_new_tokens" in arguments.given
         self._samples = arguments.samples
         self._temperature = arguments.temperature
-        self._told = False
         network = engine.network
         network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
 
@@ -145,8 +138,6 @@ class GenerationHead:
             batch, texts, watch.leads, watch.sound, watch.first, strict=True
         ):
             read = self._prompts.of(one.query).read(text) if sound else NOT_FINITE
-            if read == MALFORMED:
-                self._tell(text)
             if isinstance(read, Predicted) and not sampled:
                 margin = lead if isfinite(lead) else None
                 read = replace(read, scores=self._scores(first), margin=margin)
@@ -206,13 +197,6 @@ class GenerationHead:
             tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         return found
-
-    def _tell(self, text: str) -> None:
-        """Log the first answer that cannot be read, because it shows the user what to change."""
-        if not self._told:
-            told = "codeaudit: %s: first answer that cannot be read: %s"
-            _log.warning(told, self._engine.name, repr(text[:SHOWN]) + ("…" if len(text) > SHOWN else ""))
-        self._told = True  # once, because all others would look alike
 
     def _scores(self, first: torch.Tensor) -> tuple[tuple[str, float], ...]:
         top = first.topk(min(KEPT, len(first)))

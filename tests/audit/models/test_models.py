@@ -288,6 +288,11 @@ def test_the_wrapper_is_a_part_of_the_fingerprint() -> None:
         load("canonical/fake/hsh")
 
 
+class Unshown:
+    def __repr__(self) -> str:
+        raise ValueError("no text")
+
+
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
@@ -305,6 +310,9 @@ def test_the_wrapper_is_a_part_of_the_fingerprint() -> None:
         ({"answer": "x", "scores": {"x": "high"}}, Failed(reason="malformed answer")),
         ({"answer": "x", "scores": 3}, Failed(reason="malformed answer")),
         (10**400, Failed(reason="malformed answer")),
+        pytest.param(10**5000, Failed(reason="malformed answer"), id="5000 digits"),
+        ([{"a": ["b" * 999] * 999}] * 999, Failed(reason="malformed answer")),
+        (Unshown(), Failed(reason="malformed answer")),
         ({"answer": "x", "score": 10**400}, Failed(reason="malformed answer")),
         ({"answer": "x", "score": float("inf")}, Failed(reason="malformed answer")),
         ({"answer": "x", "scores": {"x": -(10**400)}}, Failed(reason="malformed answer")),
@@ -312,7 +320,13 @@ def test_the_wrapper_is_a_part_of_the_fingerprint() -> None:
     ],
 )
 def test_answers_from_outside_are_read_or_refused(raw: object, expected: Predicted | Failed) -> None:
-    assert read_answer(raw) == expected
+    found = read_answer(raw)
+    assert found == expected
+    # A malformed answer is shown to the user, in one line.
+    given = found.given if isinstance(found, Failed) else ""
+    assert bool(given) == (expected == Failed(reason="malformed answer"))
+    assert len(given) <= 160
+    assert given.isprintable()
 
 
 def test_every_shipped_name_can_be_checked_without_loading() -> None:

@@ -505,6 +505,15 @@ def test_what_opens_an_endpoint_is_sent_and_never_shown(opener: str) -> None:
     assert "sk-ab" not in model.bill
 
 
+@pytest.mark.parametrize("length", range(40, 100, 7))
+def test_a_key_in_an_answer_that_cannot_be_read_is_not_shown(length: int) -> None:
+    with serving(lambda asked: says(f"{'no' * length} {KEY} {'no' * length}")) as endpoint:
+        (found,) = load(endpoint.url, concurrency="1").predict([query(0)])
+    assert isinstance(found, Failed)
+    assert found.given
+    assert not any(KEY[start : start + 6] in found.given for start in range(len(KEY) - 5))
+
+
 @pytest.mark.parametrize(
     "act", [refuses(500, KEY), disconnects, hangs], ids=["status", "connection", "timeout"]
 )

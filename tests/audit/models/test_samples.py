@@ -2,9 +2,8 @@
 
 import pytest
 
-from codeaudit.audit.models.answers import MALFORMED
 from codeaudit.audit.models.text_models import draws, joined, samples
-from codeaudit.audit.records import Failed, Predicted
+from codeaudit.audit.records import MALFORMED, Failed, Predicted
 from codeaudit.transforms.errors import UsageError
 
 
@@ -36,4 +35,4 @@ def test_no_attempt_is_left_out() -> None:
     lost = Failed(reason="out of memory")
     assert joined([lost]) == lost
     assert joined([Predicted(answer="a"), lost, Predicted(answer="b")]) == lost
-    assert joined([Predicted(answer="a"), Predicted(answer=2.0)]) == MALFORMED
+    assert joined([Predicted(answer="a"), Predicted(answer=2.0)]) == Failed(reason=MALFORMED)

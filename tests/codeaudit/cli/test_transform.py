@@ -342,3 +342,40 @@ def test_a_long_table_names_what_changed_nothing_below_it(
     assert "rename" in above
     assert main(["transform", "m.py", "--transform", "rename,reorder-cases", "--out", "two"]) == 0
     assert "changed nothing" not in capsys.readouterr().out
+
+
+def test_a_transform_that_always_raises_fails_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.py").write_text(
+        "def f(a):\n    b = a\n    return b\n\n\ndef g(c):\n    d = c\n    return d\n", encoding="utf-8"
+    )
+    Path("faulty.py").write_text(
+        "class Always:\n    name = 'always'\n    kind = 'preserving'\n    languages = frozenset({'python'})\n"
+        "    unit = 'function'\n    def propose(self, source, rng):\n        raise KeyError('x')\n"
+        "    def apply(self, source, moves):\n        pass\n"
+        "class Sometimes(Always):\n    name = 'sometimes'\n    def propose(self, source, rng):\n"
+        "        return {}['x'] if 'b = a' in source else ()\n",
+        encoding="utf-8",
+    )
+    for more in (["--out", "out"], ["--diff"], ["--suite", "s.jsonl"]):
+        for name, expected in (("Always", 3), ("Sometimes", 0)):
+            words = [
+                "transform",
+                "m.py",
+                "--transform",
+                f"py/faulty:{name},rename",
+                "--format",
+                "json",
+                *more,
+            ]
+            assert main(words) == expected, more
+            told = capsys.readouterr()
+            assert "KeyError: 'x' (faulty.py:" in told.out + told.err
+            last = told.err.splitlines()[-1]
+            failed = (
+                "codeaudit: transform 'py/faulty:Always' changed nothing: transform failed: KeyError: 'x'"
+            )
+            assert last.startswith(failed) == bool(expected)
+            shutil.rmtree("out", ignore_errors=True)
