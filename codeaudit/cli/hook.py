@@ -1,5 +1,6 @@
 """The hook for pre-commit: `codeaudit run`, then `codeaudit gate`, with the repository's `codeaudit.toml`."""
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,15 +10,20 @@ from typing import Final
 from codeaudit.cli.main import main as codeaudit
 
 CONFIG: Final = "codeaudit.toml"
+NAME: Final = "python -m codeaudit.cli.hook"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Audit, then judge. Returns the exit code of the first of the two that fails, else 0.
 
-    The only argument is optional: the file to read instead of `codeaudit.toml`.
+    Raises:
+        SystemExit: the arguments ask for help or are wrong.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    config = words[0] if words else CONFIG
+    parser = argparse.ArgumentParser(
+        prog=NAME, description="Carry out `codeaudit run`, then `codeaudit gate`."
+    )
+    parser.add_argument("config", nargs="?", default=CONFIG, help="their options  (default: %(default)s)")
+    config = parser.parse_args(arguments).config
     folder = str(_folder() / "run")
     code = codeaudit(["run", "--config", config, "--out", folder])
     # An audit that failed leaves no run that the gate could judge.

@@ -526,7 +526,9 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
     # The options of `run` may stand at the top, because the file is mostly for `run`. Those of `gate` have
     # names that would clash.
-    table = whole.get(command, whole if command == "run" else {})
+    top = {key: value for key, value in whole.items() if key not in TABLES}
+    _check_top(path, whole, top, known, command)
+    table = whole.get(command, top if command == "run" else {})
     if not isinstance(table, dict):
         raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
     found = {key.replace("-", "_"): value for key, value in table.items()}
@@ -535,6 +537,42 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
         raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
     return found
+
+
+TABLES: Final = ("run", "gate")
+"""The tables of a file of options."""
+
+
+def _check_top(
+    path: Path, whole: Mapping[str, object], top: Mapping[str, object], known: set[str], command: str
+) -> None:
+    """Check that nothing stands at the top of a file where no command would read it.
+
+    Raises:
+        UsageError: something does, such as the table `gates`.
+    """
+    of_run = {param.name for param in _options_of_run()}
+    for key, value in top.items():
+        name = key.replace("-", "_")
+        if isinstance(value, dict) and name not in of_run:
+            near = get_close_matches(key, TABLES, n=1)
+            hint = f"; did you mean [{near[0]}]?" if near else f"; known: {', '.join(TABLES)}"
+            raise UsageError(f"unknown table {key!r} in {str(path)!r}{hint}")
+        if name not in of_run and name in known and command != "run":
+            raise UsageError(f"{key!r} in {str(path)!r} must stand below the line [{command}]")
+        if "run" in whole:
+            raise UsageError(f"{key!r} in {str(path)!r} stands above the table [run]; move it into a table")
+
+
+def _options_of_run() -> list[click.Parameter]:
+    """The options that `run_options` adds."""
+
+    @click.command
+    @run_options
+    def command() -> None:
+        """Hold the options."""
+
+    return command.params
 
 
 def as_option(value: object, multiple: bool) -> object:

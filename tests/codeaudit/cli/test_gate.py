@@ -402,6 +402,12 @@ def test_the_hook_audits_and_gates_by_one_file(
         "src",
     }
     assert hook(["nowhere.toml"]) == 3
+    capsys.readouterr()
+    for words, expected in ((["--help"], 0), (["a.toml", "b.toml"], 2), (["--limit", "3"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            hook(words)
+        assert ended.value.code == expected
+    assert "usage: python -m codeaudit.cli.hook" in capsys.readouterr().out
 
 
 @pytest.mark.slow

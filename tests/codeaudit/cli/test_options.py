@@ -89,6 +89,10 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("sed = 1\n", 2, "unknown option 'sed' in 'audit.toml'; did you mean 'seed'?"),
         ("seed = \n", 2, "is not TOML"),
         ('seed = "x"\n', 2, "--seed"),
+        ("seed = 1\n[gates]\n", 2, "unknown table 'gates' in 'audit.toml'; did you mean [gate]?"),
+        ("[run]\nseed = 1\n[limits]\n", 2, "unknown table 'limits' in 'audit.toml'; known: run, gate"),
+        ("seed = 1\n[run]\nlimit = 2\n", 2, "'seed' in 'audit.toml' stands above the table [run]"),
+        ("run = 1\n", 2, "'run' in 'audit.toml' is no table; write [run]"),
     ],
 )
 def test_a_wrong_file_is_one_line(
@@ -98,6 +102,35 @@ def test_a_wrong_file_is_one_line(
     assert main(["run", "--config", "audit.toml"]) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[gates]\n", "unknown table 'gates' in 'audit.toml'; did you mean [gate]?"),
+        ("seed = 1\n[run]\n", "'seed' in 'audit.toml' stands above the table [run]"),
+        (
+            'max-violation-rate = "5%"\n',
+            "'max-violation-rate' in 'audit.toml' must stand below the line [gate]",
+        ),
+        ("gate = 1\n", "'gate' in 'audit.toml' is no table; write [gate]"),
+        ('seed = 1\nmodel = ["fake/hash"]\n[model-argument]\nx = 1\n[gate]\n', "no run at 'r'"),
+        ('html = "page.html"\n[gate]\nmax-violation-rate = "5%"\n', "no run at 'r'"),
+    ],
+)
+def test_the_gate_reads_every_line_of_its_file(
+    text: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("audit.toml").write_text(text, encoding="utf-8")
+    assert main(["gate", "r", "--config", "audit.toml"]) == (3 if "no run" in message else 2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+def test_options_of_run_stand_above_those_of_the_gate(sources: Path) -> None:
+    text = f'model = "fake/hash"\ncorpus = "{sources}"\n[gate]\nmax-violation-rate = "5%"\n'
+    Path("audit.toml").write_text(text, encoding="utf-8")
+    assert options("--config", "audit.toml")["model"] == ["fake/hash"]
 
 
 def test_a_variable_that_is_misspelt_is_told(
