@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache, partial
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
+from codeaudit.audit.engines.local import spread
 from codeaudit.audit.papers.lines.encoding import (
     NO_REFERENTS,
     PLANES,
@@ -284,17 +284,8 @@ def featurise(
         )
         for one in samples
     )
-    return _flat([row for done in _mapped(work, chunks, workers) for row in done], labels, orders)
-
-
-def _mapped(work: Callable[[C], D], chunks: Iterable[C], workers: int) -> Iterator[D]:
-    """`map` in this process or, with more workers than one, in others; the results come in order."""
-    if workers == 1:
-        yield from map(work, chunks)
-        return
-    # Not forked: a fork of a process with torch's threads can wait for ever for a lock that no thread holds.
-    with get_context("spawn").Pool(workers) as pool:
-        yield from pool.imap(work, chunks)
+    done = spread(work, chunks, workers=workers, chunk=1, few=1)
+    return _flat([row for rows in done for row in rows], labels, orders)
 
 
 def _chunks(given: Iterable[C]) -> Iterator[list[C]]:
@@ -535,7 +526,7 @@ def word_counts(samples: Sequence[Sample], *, workers: int, relation: Relation =
     count = partial(_count, relation=relation)
     sources = ((sample.language, sample.source) for sample in samples)
     total: Counter[str] = Counter()
-    for counts in _mapped(count, _chunks(sources), workers):
+    for counts in spread(count, _chunks(sources), workers=workers, chunk=1, few=1):
         total.update(counts)
     return total
 
