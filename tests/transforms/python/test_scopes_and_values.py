@@ -107,6 +107,23 @@ UNBOUND = {
     "    try:\n        y = 1\n        z = x\n    except NameError:\n        return y\n    return z\n",
 }
 
+CHANGED = (
+    *("c and xs.append(1)", "xs.append(1) if c else 0", "xs.sort() if c else None", "c and xs.extend([1])"),
+    *("[xs.append(r) for r in c]", "{r: xs.append(r) for r in c}", "[r for r in c if xs.append(r) is None]"),
+    *("[*([xs.clear()] if c else [])]", "1 < len(c) < (xs.append(1) or 5)"),
+    *("sorted(c, key=lambda r: xs.append(r) or r)", "max(c, default=0, key=lambda r: xs.append(r) or r)"),
+    *("for _ in c and [xs.append(1)]:\n        pass", "while c and xs.append(1):\n        pass"),
+)
+"""Statements that change `xs` only if `c` holds something."""
+UNBOUND |= {
+    f"changed by {change}, {ending}": f"def f(c=()):\n    if c:\n        xs = []\n    {change}\n    y = [1]\n{rest}"
+    for change in CHANGED
+    for ending, rest in {
+        "read": "    try:\n        y = [2]\n        z = len(xs)\n    except NameError:\n        return y\n    return z\n",
+        "not read": "    z = len(y)\n    return z\n",
+    }.items()
+}
+
 BIG = "1" + "0" * 310
 VALUES = {
     f"a % giving a subclass: {text}": f"def f(x=S('s')):\n    a = {text}\n    return a + 'b', 'c' + a, 'd' + a + 'e'\n"

@@ -90,7 +90,8 @@ class ExpressionEffects(ABC):
         self.stored_reads: set[str] = set()
         """Places read that are not variables."""
         self.sometimes: set[str] = set()
-        """Names bound by `:=`, which is not always evaluated (`a and (b := c)`)."""
+        """Names that are written and maybe not bound: `:=` is not always evaluated (`a and (b := c)`), and a
+        change of a container binds nothing."""
         self.touched: set[str] = set()
         """Names whose objects a method call, attribute or subscript write may change.
 
@@ -662,6 +663,8 @@ class ExpressionEffects(ABC):
         """The contents of a builtin container change."""
         if self.is_owned(container) and isinstance(container, ast.Name):
             self.writes.add(container.id)
+            # It binds nothing: in `c and xs.append(1)` the name may stay unbound.
+            self.sometimes.add(container.id)
         else:
             self.store(SHARED)
 

@@ -531,3 +531,8 @@ def _bound_here(node: ast.stmt) -> Iterator[str]:
         for part in ast.iter_child_nodes(node):
             if not isinstance(part, HOLDERS):
                 yield from stored_names(part)
+            elif not isinstance(part, ast.stmt):  # a clause: `case __eq__:`, `except E as __eq__:`
+                yield from bound_by(part)
+                for head in ast.iter_child_nodes(part):
+                    if not isinstance(head, HOLDERS):
+                        yield from stored_names(head)

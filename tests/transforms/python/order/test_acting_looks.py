@@ -164,6 +164,10 @@ CASES = [
     ("__subclasshook__", text("issubclass(int, x)", instance="C", meta=(
         "def __subclasscheck__(self, other):\n    return self.__subclasshook__(other)"),
         member="@classmethod\ndef __subclasshook__(cls, other):\n    return tell()")),
+    *((f"__eq__ by the pattern {pattern}", text("x == 1", member=(
+        f"match {subject}:\n    case {pattern}:\n        pass\n__hash__ = None"), result="True"))
+      for subject, pattern in (("tell", "__eq__"), ("[tell]", "[__eq__]"), ("{1: tell}", "{1: __eq__}"),
+                               ("tell", "_ if (__eq__ := tell)"))),
     ("__class__", text("isinstance(x, int)", member="__class__ = property(tell)", result="int")),
     ("attribute of the metaclass", text("x.size", meta="size = property(tell)", instance="C")),
     ("case with attribute", text("1", member="size = property(tell)").replace(
