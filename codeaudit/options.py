@@ -12,9 +12,10 @@ from numbers import Integral, Real
 from os import cpu_count
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any, Final, get_args
+from types import NoneType, UnionType
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from codeaudit.audit.checks import is_text, is_whole
+from codeaudit.audit.checks import is_number, is_text, is_whole
 from codeaudit.audit.checks import shown as as_json
 from codeaudit.audit.engines.shards import WHOLE, Shard, read_shard
 from codeaudit.audit.models import catalogue
@@ -162,8 +163,9 @@ class RunOptions:
             RunError: an option has a value of another type.
         """
         values = {name: options[name] for name in cls.__slots__ if name in options}
+        kinds = get_type_hints(cls)
         for name, value in values.items():
-            if not _fits(value, getattr(cls(), name)):
+            if not _fits(value, kinds[name]):
                 raise RunError(
                     f"{str(place)!r}: the option {name!r} is {as_json(value)}; run the audit again"
                 )
@@ -174,19 +176,21 @@ class RunOptions:
         return cls(**values)
 
 
-def _fits(value: object, default: object) -> bool:
-    """Whether an option's value in a manifest has the type of the option."""
-    match default:
-        case bool():
-            return isinstance(value, bool)
-        case int():
-            return is_whole(value)
-        case str():
-            return is_text(value)
-        case tuple():
-            return isinstance(value, list) and all(map(is_text, value))
-        case _:
-            return value is None or is_text(value)
+def _fits(value: object, kind: object) -> bool:
+    """Whether an option's value in a manifest has the type of the option; `kind` is its annotation."""
+    if isinstance(kind, UnionType):
+        return any(_fits(value, one) for one in get_args(kind))
+    if get_origin(kind) is tuple:
+        return isinstance(value, list) and all(map(is_text, value))
+    if kind is NoneType:
+        return value is None
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind is int:
+        return is_whole(value)
+    if kind is float:
+        return is_number(value)
+    return is_text(value)  # also a path, and one of several words
 
 
 def listed(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -1,0 +1,56 @@
+"""The options in a manifest: `explain` and `merge` read what `run` wrote."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from codeaudit.options import RunOptions
+from codeaudit.transforms.errors import RunError
+
+PLACE = Path("run/manifest.json")
+SET: Final[dict[str, Any]] = {
+    "model": ("fake/hash",), "model_argument": ("seed=1",), "base_url": "http://127.0.0.1/v1",
+    "task": "function-name", "corpus": "src", "labels": "none", "columns": "source=code",
+    "transform": "rename", "mixed": "2", "sites": "all", "dependence": "paper", "variants": 3,
+    "controls": False, "execute": True, "attack": "greedy", "budget": 7, "limit": 0, "movable": 5, "seed": 9,
+    "trials": 2, "suite": Path("s.parquet"), "wrap": "columns", "out": Path("out"), "format": "json",
+    "device": "cpu", "precision": "float32", "batch_size": 4, "max_requests": 400, "max_tokens": 9000,
+    "max_cost": 5.5, "workers": 2, "engine": "ray", "address": "auto", "cache": Path("cache"),
+    "shard": "1/2", "sign_key": Path("key"),
+}  # fmt: skip
+
+
+def kept(options: RunOptions) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(options.to_json(options.model)))
+    return found
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(RunOptions)])
+def test_every_option_comes_back_from_a_manifest(name: str) -> None:
+    value = SET[name]
+    assert value != getattr(RunOptions(), name), "the value is not the default"
+    # The address is kept if an endpoint is asked.
+    options = RunOptions(**{"model": ("openai/tiny",), name: value})
+    found = RunOptions.of_manifest(kept(options), PLACE)
+    assert getattr(found, name) == value
+
+
+def test_whole_costs_and_absent_options_come_back() -> None:
+    assert RunOptions.of_manifest({**kept(RunOptions()), "max_cost": 5}, PLACE).max_cost == 5
+    assert RunOptions.of_manifest(kept(RunOptions()), PLACE) == RunOptions()
+    assert RunOptions.of_manifest({}, PLACE) == RunOptions()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_cost", "5"), ("max_cost", True), ("max_requests", 1.5), ("max_requests", "9"), ("labels", 3),
+        ("cache", 3), ("variants", None), ("controls", 1), ("model", "fake/hash"), ("shard", 2),
+    ],
+)  # fmt: skip
+def test_an_option_of_another_type_is_named(name: str, value: object) -> None:
+    with pytest.raises(RunError, match=f"the option '{name}' is "):
+        RunOptions.of_manifest({**kept(RunOptions()), name: value}, PLACE)
