@@ -91,7 +91,7 @@ class QuestionPrompt(_Prompt):
         """As `_Prompt.read`. The last line of a cut reply does not count, because it may be incomplete."""
         lines = list(_lines(text.rpartition("\n")[0] if cut else text))
         if not lines:
-            return malformed(text)
+            return malformed(text, is_reply=True)
         _, first = lines[0]
         found = self.reader(first)
         if found is None:
@@ -99,7 +99,7 @@ class QuestionPrompt(_Prompt):
             later = {self.reader(line) for labelled, line in lines if labelled or self._is_marked(line)}
             later.discard(None)
             found = later.pop() if len(later) == 1 else None
-        return malformed(text) if found is None else Predicted(answer=found)
+        return malformed(text, is_reply=True) if found is None else Predicted(answer=found)
 
     @property
     def digest(self) -> str:

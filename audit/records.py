@@ -182,20 +182,23 @@ class Failed:
     """A short phrase that counts together: `endpoint: 429`, `input too long`, `malformed answer`."""
     given: str = field(default="", compare=False)
     """The beginning of a malformed answer, for a message to the user; kept in no file."""
+    is_reply: bool = field(default=False, compare=False)
+    """Whether the model answered a prompt, which asks for a form of its own."""
 
 
 Prediction: TypeAlias = Predicted | Failed
 
 
-def malformed(answer: object) -> Failed:
-    """The failure for an answer that the task does not take."""
+def malformed(answer: object, *, is_reply: bool = False) -> Failed:
+    """The failure for an answer that the task does not take, or for a reply that is no answer."""
     brief = reprlib.Repr()
     brief.maxstring = brief.maxother = SHOWN // 2
     try:
         given = brief.repr(answer)
     except Exception:  # an object of foreign code, or a number of thousands of digits
         given = type(answer).__name__
-    return Failed(reason=MALFORMED, given=given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…")
+    cut = given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…"
+    return Failed(reason=MALFORMED, given=cut, is_reply=is_reply)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,7 +187,8 @@ class Session:
         if not isinstance(found, Failed):
             return found
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
-        return Failed(reason=CUT_OFF) if reply.cut else malformed(self.endpoint.address.scrub(reply.text))
+        scrubbed = self.endpoint.address.scrub(reply.text)
+        return Failed(reason=CUT_OFF) if reply.cut else malformed(scrubbed, is_reply=True)
 
     def readable(self, found: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.

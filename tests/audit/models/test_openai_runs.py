@@ -76,7 +76,7 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
         err = capfd.readouterr().err
         assert f"openai/tiny: {first} requests; {7 * first} tokens in, {3 * first} out; cost " in err
         assert "malformed answer x" in err
-        told = "the answer 'no idea' is malformed; function-name takes a name or a list of its subtokens"
+        told = "the reply 'no idea' is malformed; it has no answer in the form that the prompt asks for"
         assert err.count(" is malformed; ") == err.count(f"codeaudit: openai/tiny: {told}\n") == 1
 
         asked = [one.text for one in endpoint.asked]
