@@ -414,9 +414,7 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup, *, again: bool) 
 def told_malformed(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
-        return (
-            f"the reply {failed.given} is malformed; it has no answer in the form that the prompt asks for"
-        )
+        return f"the reply {failed.given} is malformed; it has no answer in the form that the prompt asks for"
     return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 

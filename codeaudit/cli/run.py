@@ -198,6 +198,10 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
     # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.
     from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
     models = () if runs and from_outside else asked.model
+    idle = [name for name in options if name != "format" and on_command_line(name)]
+    if idle and not models:
+        told = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+        note(f"{told}: no effect on finished runs; options of a run go with --model")
     if not runs and len(models) < 2:
         raise UsageError("nothing to compare: give runs, or two models with --model")
     if dry_run:

@@ -85,6 +85,13 @@ def test_a_model_of_the_environment_audits_nothing_beside_runs(
     told = capsys.readouterr()
     assert "fake/length" not in told.out
     assert "run folder" not in told.err
+    assert "no effect" not in told.err
+    assert (
+        main(["compare", "hash", "constant", "--transform", "rename", "--max-cost", "1", "--format", "json"])
+        == 0
+    )
+    idle = "--transform, --max-cost: no effect on finished runs; options of a run go with --model"
+    assert f"codeaudit: {idle}\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["--model", "fake/hash"]])
