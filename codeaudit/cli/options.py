@@ -551,7 +551,7 @@ def _check_top(
     Raises:
         UsageError: something does, such as the table `gates`.
     """
-    of_run = {param.name for param in _options_of_run()}
+    of_run = {param.name for param in _options_of_run()} if top else set()
     for key, value in top.items():
         name = key.replace("-", "_")
         if isinstance(value, dict) and name not in of_run:

@@ -23,7 +23,7 @@ from codeaudit.audit.models.endpoints.throttle import Throttle
 from codeaudit.audit.models.endpoints.traffic import Meter
 from codeaudit.audit.models.text_models import Prompts, customised
 from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import CUT_OFF, Failed, Prediction, Query, malformed
+from codeaudit.audit.records import CUT_OFF, SHOWN, Failed, Prediction, Query, malformed
 from codeaudit.transforms.errors import LimitError, ModelError
 
 LONGEST_BACKOFF: Final = 8.0
@@ -46,8 +46,6 @@ _log = logging.getLogger(__name__)
 
 WAIT: Final = 0.05
 """Seconds between two looks if the spending has room for a request as soon as others have ended."""
-SHOWN: Final = 160
-"""Largest number of characters shown of an unreadable reply."""
 
 
 class EndpointLostError(Exception):
@@ -186,9 +184,10 @@ class Session:
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
         if not isinstance(found, Failed):
             return found
+        if reply.cut:
+            return Failed(reason=CUT_OFF)
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
-        scrubbed = self.endpoint.address.scrub(reply.text)
-        return Failed(reason=CUT_OFF) if reply.cut else malformed(scrubbed, is_reply=True)
+        return malformed(self.endpoint.address.scrub(reply.text), is_reply=True)
 
     def readable(self, found: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.
