@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-import click
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
@@ -125,8 +124,9 @@ LINE_EVERY: Final = 10.0
 
 
 def note(message: str) -> None:
-    """Write one line for the user to stderr."""
-    click.echo(f"codeaudit: {visible(message)}", err=True)
+    """Write one line for the user to stderr, above the bar if there is one."""
+    # While a bar is drawn, `sys.stderr` is rich's; `click.echo` would write past it, into the bar's line.
+    print(f"codeaudit: {visible(message)}", file=sys.stderr, flush=True)
 
 
 def note_unbound(run: "Run") -> None:

@@ -89,6 +89,8 @@ def test_a_terminal_shows_stage_model_rate_and_time_left(
     lines = shown(*words, cwd=tmp_path, columns=columns)
     assert lines[0] == "codeaudit: reading corpus sources"
     assert max(len(line) for line in lines if "━" in line) <= columns, "a bar keeps to its line"
+    # The first model gives an answer that is none: the message has its own line, above the bar.
+    assert any(line.startswith("codeaudit: py/slow_models:first: the") for line in lines), "\n".join(lines)
     # The stages in their order, each told when it begins.
     stages = ["codeaudit: corpus sources", "codeaudit: suite:", "model 1 of 2", "model 2 of 2", "run folder"]
     places = [next(place for place, line in enumerate(lines) if one in line) for one in stages]
