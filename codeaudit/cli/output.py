@@ -3,6 +3,7 @@
 A reader that closes stdout early, as `head` does, is no error.
 """
 
+import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +24,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from codeaudit.audit.models.endpoints.client import may_pass
 from codeaudit.audit.projects.files import TransformCounts
 from codeaudit.cli.pipe import silence_stdout
 from codeaudit.reports.first_screen import first_screen
@@ -136,6 +138,27 @@ def note_unbound(run: "Run") -> None:
             f"{run.path} is of an earlier version, which did not bind its files together: "
             "an edited file is not found"
         )
+
+
+def note_unanswered(summary: Summary, folder: Path) -> None:
+    """Tell which questions of a finished run may be answered if they are asked again, and how to ask them."""
+    place = shlex.quote(str(folder))
+    for model in summary.models:
+        samples, variants = (
+            {reason: count for reason, count in lost.items() if may_pass(reason)}
+            for lost in (model.skipped, model.unjudged_reasons)
+        )
+        told = [
+            f"{sum(lost.values()):,} {what}"
+            for lost, what in ((samples, "samples"), (variants, "variants"))
+            if lost
+        ]
+        if told:
+            why = ", ".join({**samples, **variants})
+            note(
+                f"{model.model} gave no answer to {' and '.join(told)} ({why}); "
+                f"to ask again: codeaudit run --config {place} --out {place}"
+            )
 
 
 class _Label(ProgressColumn):

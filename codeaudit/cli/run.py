@@ -21,6 +21,7 @@ from codeaudit.cli.output import (
     PROGRESS,
     STDOUT,
     note,
+    note_unanswered,
     note_unbound,
     show,
     show_run,
@@ -91,6 +92,7 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
         return _planned(asked)
     summary, folder = audited_now(asked)
     show_run(summary, asked.format, verbose=verbose)
+    note_unanswered(summary, folder.path)
     place = shlex.quote(str(folder.path))
     if asked.shard is None:
         follows = f"codeaudit explain {place}, codeaudit report {place} --html FILE"
@@ -212,9 +214,11 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
     folders = [Run(path) for path in runs]
     for one in folders:
         note_unbound(one)
+        note_unanswered(one.summary, one.path)
     if models:
         asked = _on_inputs_of(runs, asked)
         summary, folder = audited_now(asked)
+        note_unanswered(summary, folder.path)
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)
         found.append(read_compared(folder.path))

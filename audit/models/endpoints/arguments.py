@@ -31,6 +31,8 @@ class Patience:
     """Seconds without an answer to any query after which the run ends."""
     unreadable: int = 20
     """Replies in a row without a readable answer after which the run ends; 0 for no end."""
+    failures: int = 32
+    """Queries in a row without a reply, after all their retries, after which the run ends; 0 for no end."""
     rpm: float | None = None
     """Largest number of requests in any minute; `None` without a limit."""
     tpm: float | None = None
@@ -116,6 +118,7 @@ ENDPOINT_ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "backoff": partial(read_number, "backoff", least=0),
     "patience": partial(read_number, "patience", least=0, above=True),
     "unreadable": partial(read_count, "unreadable", least=0),
+    "failures": partial(read_count, "failures", least=0),
     "rpm": partial(read_number, "rpm", least=0, above=True),
     "tpm": partial(read_number, "tpm", least=0, above=True),
     "price_in": partial(read_number, "price_in", least=0),

@@ -15,6 +15,8 @@ from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import UsageError
 
+TRANSIENT: Final = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which the same request may succeed; they say nothing about model and address."""
 HIDDEN: Final = "***"
 SHORTEST: Final = 8
 """Shorter secrets are not searched for in texts, because `EMPTY` and the like are words and not keys."""
@@ -141,6 +143,14 @@ class RequestError(Exception):
 
     def __post_init__(self) -> None:
         self.reason = f"endpoint: {self.reason}"
+
+
+def may_pass(reason: str) -> bool:
+    """Whether a query without an answer for this reason may be answered if it is asked again."""
+    _, _, told = reason.partition("endpoint: ")
+    if told.isdecimal():
+        return int(told) in TRANSIENT or int(told) >= 500
+    return told in ("timeout", "unreachable", "connection broken")
 
 
 class EndpointClient(Protocol):

@@ -9,7 +9,13 @@ from math import inf
 from typing import Final
 
 from codeaudit.audit.models.endpoints.arguments import Patience, Prices
-from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import (
+    TRANSIENT,
+    EndpointAddress,
+    EndpointClient,
+    Reply,
+    RequestError,
+)
 from codeaudit.audit.models.endpoints.spending import (
     MARGIN,
     UNKNOWN_REPLY,
@@ -36,8 +42,6 @@ HOPELESS: Final = frozenset({401, 402})
 """Statuses that every other query would get, too: the key is wrong, or there is no credit left."""
 OF_THE_QUERY: Final = frozenset({400, 413, 422})
 """Statuses with which a working endpoint refuses a single query."""
-TRANSIENT: Final = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that say nothing about the model and the address."""
 FIRST: Final = 32
 """Failed queries, without any answer, after which the model or the address counts as wrong."""
 
@@ -110,6 +114,8 @@ class Session:
         tokens of replies, and number."""
         self._unreadable = 0
         """Replies in a row without a readable answer."""
+        self._failing = 0
+        """Queries in a row without a reply."""
         self._url = endpoint.address.url
         # Unseeded: only waiting times depend on it, and clients that wait equally long would collide again.
         self._chance = random.Random()
@@ -179,6 +185,7 @@ class Session:
     def read(self, query: Query, reply: Reply) -> Prediction:
         """Count a reply and read the answer in it."""
         self._reached = self._answered = True
+        self._failing = 0
         self._last_answer = time.monotonic()
         self.meter.reply(reply.tokens, reply.served)
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
@@ -229,6 +236,7 @@ class Session:
         if error.status in OF_THE_QUERY:
             # The endpoint works and dislikes this query, so the patience starts anew.
             self._last_answer = time.monotonic()
+            self._failing = 0
         if error.elsewhere:
             raise EndpointLostError(
                 f"{self._url} redirects to another host, {error.elsewhere}, where nothing was sent; "
@@ -253,6 +261,27 @@ class Session:
                 f"{self._url} gave no answer for {silence:,.0f} s, at last {error.reason!r}"
                 f"{_in_brackets(error.message)}; start again to go on from here"
             )
+
+    def given_up(self, error: RequestError, *, drained: bool) -> None:
+        """Count a query that failed as often as it may.
+
+        Raises:
+            EndpointLostError: the endpoint is gone, or answers no query at all.
+        """
+        if not error.again or error.unreadable:  # `readable` counts those
+            return
+        self._failing += 1
+        most = self.endpoint.patience.failures
+        # A query may make a server fail, but no query makes it absent.
+        gone = error.unreachable and drained
+        if not gone and (self._failing < most or not most):
+            return
+        several = "query has" if self._failing == 1 else f"{self._failing} queries have"
+        more = "" if gone else "; -M failures=0 goes on without an end"
+        raise EndpointLostError(
+            f"{self._url}: the last {several} no reply, at last {error.reason!r}"
+            f"{_in_brackets(error.message)}; start again to go on from here{more}"
+        )
 
     def delay(self, error: RequestError, attempt: int) -> float:
         """Seconds until the next attempt: those that the endpoint asks for, else exponential backoff."""

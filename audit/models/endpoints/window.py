@@ -290,7 +290,7 @@ class RollingWindow:
         session.note(error, request.attempt, began)
         failed = Failed(reason=error.reason)
         if not error.again or request.attempt == session.endpoint.patience.retries:
-            self._lose(request.pending, failed, error.message)
+            self._lose(request.pending, failed, error)
         else:
             # After a refusal the throttle pauses for all.
             delay = 0.0 if error.busy else session.delay(error, request.attempt)
@@ -299,16 +299,18 @@ class RollingWindow:
         if error.unreadable:
             session.readable(failed, error.message)
 
-    def _lose(self, pending: PendingQuery, failed: Failed, message: str = "") -> None:
+    def _lose(self, pending: PendingQuery, failed: Failed, error: RequestError | None = None) -> None:
         """Count a query without an answer, once; no further request is sent for it.
 
         Raises:
-            EndpointLostError: the model or the address is wrong.
+            EndpointLostError: the endpoint is gone, or the model or the address is wrong.
         """
         if pending.lost is None:
             pending.lost = failed
-            self._session.meter.failure(failed.reason, message)
+            self._session.meter.failure(failed.reason, "" if error is None else error.message)
             self._session.check_fit(drained=self._open == 1)
+            if error is not None:
+                self._session.given_up(error, drained=self._open == 1)
             self._answer(pending)
 
     def _answer(self, pending: PendingQuery) -> None:

@@ -16,14 +16,12 @@ import httpx2
 import openai
 
 from codeaudit.audit.checks import is_whole
-from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import TRANSIENT, EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
-AGAIN: Final = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which a request is repeated."""
 BUSY: Final = frozenset({429, 503, 529})
 """Statuses for too many requests."""
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
@@ -124,7 +122,7 @@ class Client:
         status = error.status_code
         headers = error.response.headers
         spent = error.code == "insufficient_quota"
-        again = (status in AGAIN or status >= 500) and headers.get("x-should-retry") != "false"
+        again = (status in TRANSIENT or status >= 500) and headers.get("x-should-retry") != "false"
         return RequestError(
             str(status),
             message=self._shown(_told(error.body)),

@@ -1,7 +1,9 @@
 """`codeaudit run --model openai/MODEL`: whole runs against a server of the tests' own."""
 
 import json
+import re
 import signal
+import threading
 import time
 from pathlib import Path
 from random import Random
@@ -46,6 +48,16 @@ def words(sources: Path, url: str, *more: str) -> list[str]:
 def manifest() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
     return found
+
+
+def models_of(folder: str) -> list[dict[str, Any]]:
+    """What the summary says of each model, without its address."""
+    found = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))["models"]
+    return [{**model, "fingerprint": None} for model in found]
+
+
+def port_of(url: str) -> int:
+    return int(url.split(":")[2].split("/")[0])
 
 
 def kept(folder: Path) -> bytes:
@@ -98,7 +110,84 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
     assert summary["unjudged_reasons"]["endpoint: 500"] == summary["unjudged"] > 0
     assert summary["pairs"]["total"] > 0
-    assert "endpoint: 500 x" in capfd.readouterr().err
+    lost = summary["unjudged_reasons"]["endpoint: 500"]
+    err = capfd.readouterr().err
+    assert "endpoint: 500 x" in err
+    again = "codeaudit run --config out --out out"
+    assert re.search(
+        rf"openai/tiny gave no answer to .*{lost} variants? \(endpoint: 500\); .*: {again}\n", err
+    )
+
+    assert main(["compare", "out", "out"]) == 0
+    assert f"{lost} variants (endpoint: 500); to ask again: {again}\n" in capfd.readouterr().err
+
+    with serving(lambda asked: says("[total] [t]"), port=port_of(endpoint.url)) as endpoint:
+        assert main(again.split()[1:]) == 0
+        assert endpoint.asked, "what had no answer is asked again"
+    summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
+    assert summary["unjudged"] == 0
+    assert "gave no answer" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("after", [3, 9])
+def test_an_endpoint_that_goes_away_ends_the_run_and_the_same_command_goes_on(
+    after: int,
+    sources: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Whether it goes away in the middle or before the last query."""
+    with serving(lambda asked: says("[total] [t]")) as endpoint:
+        assert main([*words(sources, endpoint.url, "-M", "concurrency=1"), "--out", "whole"]) == 0
+    whole = models_of("whole")
+    asked = len(endpoint.asked)
+    assert asked > 9
+    capfd.readouterr()
+
+    gone = threading.Event()
+
+    def script(asked: Asked) -> Act:
+        if asked.number >= after:
+            gone.set()
+            return resets
+        return says("[total] [t]")
+
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "fresh"))
+    few = ["-M", "concurrency=1", "-M", "retries=4"]
+    found: list[int] = []
+    with serving(script) as endpoint:
+        port = port_of(endpoint.url)
+        running = threading.Thread(target=lambda: found.append(main(words(sources, endpoint.url, *few))))
+        running.start()
+        assert gone.wait(60)
+    running.join(60)
+    assert found == [3]
+    err = capfd.readouterr().err
+    assert "no reply, at last 'endpoint: unreachable' (Connection refused); start again to go on" in err
+    assert "every answer so far is kept; go on with: codeaudit run --config out --out out" in err
+    with serving(lambda asked: says("[total] [t]"), port=port) as endpoint:
+        assert main(["run", "--config", "out", "--out", "out"]) == 0
+        assert len(endpoint.asked) <= asked - after
+    assert models_of("out") == whole
+
+
+def test_an_endpoint_that_fails_every_query_is_not_asked_to_the_end(
+    sources: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    few = ["-M", "retries=0", "-M", "concurrency=1", "-M", "failures=4"]
+    with serving(lambda asked: refuses(500, "no memory left")) as endpoint:
+        assert main(words(sources, endpoint.url, *few)) == 3
+        assert len(endpoint.asked) == 4
+    err = capfd.readouterr().err
+    assert "the last 4 queries have no reply, at last 'endpoint: 500' (no memory left); start again" in err
+    with serving(lambda asked: refuses(500, "no memory left")) as endpoint:
+        assert main([*words(sources, endpoint.url, *few[:-1], "failures=0"), "--out", "more"]) == 3
+        assert len(endpoint.asked) > 4
+    assert (
+        "nothing could be judged: 'openai/tiny' gave no usable answer (8 × endpoint: 500)"
+        in capfd.readouterr().err
+    )
 
 
 @pytest.mark.slow
