@@ -70,7 +70,8 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     names = dict.fromkeys(shown.values())
     if len(names) < 2:
         raise UsageError(
-            f"nothing to compare: {', '.join(names) or 'no model'} stands alone; give a run of another model"
+            f"nothing to compare: the one model here is {', '.join(names) or 'none'}; give a run of another "
+            "model. Two runs of one model: codeaudit gate NEW --baseline OLD"
         )
     trials: dict[str, dict[tuple[str, str, int], Trial]] = {}
     inputs = SharedInputs()

@@ -149,7 +149,7 @@ def note_unanswered(summary: Summary, folder: Path) -> None:
             for lost in (model.skipped, model.unjudged_reasons)
         )
         told = [
-            f"{sum(lost.values()):,} {what}"
+            f"{sum(lost.values()):,} {what if sum(lost.values()) > 1 else what.removesuffix('s')}"
             for lost, what in ((samples, "samples"), (variants, "variants"))
             if lost
         ]

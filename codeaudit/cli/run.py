@@ -188,9 +188,9 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
 
     \b
     Examples:
-      codeaudit compare codeaudit-runs/monday codeaudit-runs/tuesday --html week.html
+      codeaudit compare codeaudit-runs/old-model codeaudit-runs/new-model --html models.html
       codeaudit compare --model spe-checkpoint --model hf/./my-model --trials 5
-      codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
+      codeaudit compare codeaudit-runs/old-model --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
     asked = _asked(options)
     if asked.shard is not None:

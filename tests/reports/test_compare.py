@@ -124,7 +124,7 @@ def test_different_tasks_are_refused() -> None:
 
 
 def test_a_model_alone_is_refused() -> None:
-    with pytest.raises(UsageError, match="m stands alone"):
+    with pytest.raises(UsageError, match=r"the one model here is m; .*gate NEW --baseline OLD"):
         compare([run("a", {"m": ("1", 0.1)})])
     with pytest.raises(UsageError, match="no model"):
         compare([])

@@ -118,7 +118,9 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
         rf"openai/tiny gave no answer to .*{lost} variants? \(endpoint: 500\); .*: {again}\n", err
     )
 
-    assert main(["compare", "out", "out"]) == 0
+    audited = ["run", "--suite", "out/suite.parquet", "--model", "fake/hash", "--out", "other"]
+    assert main(audited) == 0
+    assert main(["compare", "out", "other"]) == 0
     assert f"{lost} variants (endpoint: 500); to ask again: {again}\n" in capfd.readouterr().err
 
     with serving(lambda asked: says("[total] [t]"), port=port_of(endpoint.url)) as endpoint:
