@@ -68,9 +68,11 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
         raise UsageError(f"the run {repeated[0]!r} is named twice; name each run once")
     shown = labels(runs)
     names = dict.fromkeys(shown.values())
+    if not names:
+        raise UsageError("nothing to compare: the runs have no model")
     if len(names) < 2:
         raise UsageError(
-            f"nothing to compare: the one model here is {', '.join(names) or 'none'}; give a run of another "
+            f"nothing to compare: the one model here is {', '.join(names)}; give a run of another "
             "model. Two runs of one model: codeaudit gate NEW --baseline OLD"
         )
     trials: dict[str, dict[tuple[str, str, int], Trial]] = {}
