@@ -277,8 +277,6 @@ class LabelRequest:
     task: "Task"
     spec: str | None
     """The value of `--labels`."""
-    measure: bool
-    """Whether a tool may measure what the corpus does not know."""
     cache: Path | None
     """A folder for results of tools."""
     note: Note | None

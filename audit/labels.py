@@ -1,6 +1,6 @@
 """Sources of labels: where the right answers for samples come from, and those for their variants.
 
-`labels` and `of_corpus` choose a source for a task. By default it is the corpus or a column of a table
+`labels` chooses a source for a task. By default it is the corpus or a column of a table
 (`GivenLabels`). A task with another source names it in `Task.labels`:
 
 - `cost_labels`: llvm-mca measures blocks (`CostLabels`). The cycles depend on its version, the processor
@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from codeaudit.audit.checks import is_number, load_json
-from codeaudit.audit.corpora.records import LabelColumn, Note
+from codeaudit.audit.corpora.hub import HubTable
+from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
+from codeaudit.audit.corpora.tables import Table
 from codeaudit.audit.interface import (
     NO_LABELS,
     ContinuesPrompt,
@@ -27,9 +29,10 @@ from codeaudit.audit.interface import (
     LabelRequest,
     LabelSource,
     Task,
+    TextLikelihood,
 )
-from codeaudit.audit.records import Case
-from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.audit.records import Case, brief
+from codeaudit.transforms.errors import CannotAudit, CorpusError, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
@@ -182,16 +185,8 @@ def labels(
         UsageError: the task takes no such labels, or a divisor is no positive number.
         CannotAudit: llvm-mca is named and not installed, or does not know the processor.
     """
-    return _source(LabelRequest(task=task, spec=spec, measure=True, cache=cache, note=note))
-
-
-def of_corpus(task: Task, *, cache: Path | None = None, note: Note | None = None) -> LabelSource:
-    """The labels that a corpus brings; others only if labels are found by execution."""
-    return _source(LabelRequest(task=task, spec=None, measure=False, cache=cache, note=note))
-
-
-def _source(request: LabelRequest) -> LabelSource:
-    return (request.task.labels or corpus_labels)(request)
+    request = LabelRequest(task=task, spec=spec, cache=cache, note=note)
+    return (task.labels or corpus_labels)(request)
 
 
 def corpus_labels(request: LabelRequest) -> LabelSource:
@@ -217,7 +212,7 @@ def cost_labels(request: LabelRequest) -> LabelSource:
 
     # The default measures if it can. A named tool that is missing is an error.
     spec = request.spec
-    if spec is None and request.measure:
+    if spec is None:
         try:
             return CostLabels(mca=find(), replaces=False, cache=request.cache)
         except CannotAudit:  # not installed: nothing is measured
@@ -247,7 +242,7 @@ def prompt_labels(request: LabelRequest) -> LabelSource:
 
 def _given(request: LabelRequest, *, costs: bool) -> LabelSource:
     if request.spec is None:
-        return GivenLabels(found=not request.measure, costs=costs)
+        return GivenLabels(costs=costs)
     if request.spec == NO_LABELS:
         return GivenLabels(ignored=True, costs=costs)
     return GivenLabels(column=_column(request.spec), costs=costs)
@@ -265,6 +260,65 @@ def _column(spec: str) -> LabelColumn:
     if not 0 < divisor < float("inf"):
         raise UsageError(f"--labels {spec!r}: the divisor must be a positive number")
     return LabelColumn(name=name, divisor=divisor)
+
+
+def without_labels(source: LabelSource, task: Task, corpus: Corpus) -> str:
+    """A line for the user if a table has no labels and nobody has said so; else an empty text."""
+    if not isinstance(source, GivenLabels) or source.found or source.ignored or source.column is not None:
+        return ""
+    if not isinstance(corpus, Table | HubTable) or isinstance(task.answers, TextLikelihood):
+        return ""
+    more = ", and llvm-mca, once installed, measures blocks" if source.costs else ""
+    return (
+        f"{corpus.spec} has no labels of {task.name}, so {task.score_name.upper()} is not known; "
+        f"--columns label=COLUMN names a column that has them{more}"
+    )
+
+
+class NamedLabels:
+    """Looks at a column that the user names for labels: what the task does not take is told, not dropped."""
+
+    def __init__(self, column: str, place: str, task: Task, prepare: Prepare) -> None:
+        self._column = f"column {column!r} of {place}"
+        self._task = task
+        self._prepare = prepare
+        self._lost: dict[str, object] = {}
+        """Cells that the task does not take as a label, by sample."""
+        self._used = self._idle = 0
+        """Examples whose label is that of the column, and those whose label is another one."""
+
+    def prepare(self, raw: Sample) -> Sample | str:
+        """As `Task.prepare`."""
+        found = self._prepare(raw)
+        if isinstance(found, Sample) and raw.label is not None:
+            if found.label is None:
+                self._lost[found.id] = raw.label
+            elif found.label == self._task.normalise(raw.label):
+                self._used += 1
+            else:
+                self._idle += 1
+        return found
+
+    def told(self, samples: Sequence[Sample]) -> str:
+        """A line about these samples, for the user; empty if each has a label of the column.
+
+        Raises:
+            CorpusError: no sample has one.
+        """
+        if self._idle and not self._used:
+            return f"{self._column} has no effect: the labels of {self._task.name} stand in the code"
+        lost = [self._lost[one.id] for one in samples if one.id in self._lost]
+        empty = sum(one.label is None for one in samples) - len(lost)
+        shown = f"such as {brief(lost[0])} (it takes {self._task.accepted})" if lost else ""
+        if lost and len(lost) + empty == len(samples):
+            raise CorpusError(f"{self._column} has no label of {self._task.name} but other values, {shown}")
+        if empty == len(samples):
+            raise CorpusError(f"{self._column} has no label: all cells are empty or missing")
+        if not lost and not empty:
+            return ""
+        parts = [f"{len(lost):,} have another value, {shown}"] if lost else []
+        parts += [f"{empty:,} have none"] if empty else []
+        return f"{self._column}: {len(samples):,} samples, of which {' and '.join(parts)}"
 
 
 def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:

@@ -24,7 +24,7 @@ MALFORMED: Final = "malformed answer"
 CUT_OFF: Final = "answer cut off by max_tokens"
 """Reasons why an answer of the model cannot be used."""
 SHOWN: Final = 160
-"""Largest number of characters shown of a malformed answer."""
+"""Largest number of characters shown of a malformed answer, or of another value from outside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,16 +189,20 @@ class Failed:
 Prediction: TypeAlias = Predicted | Failed
 
 
+def brief(value: object) -> str:
+    """A value from outside in at most `SHOWN` characters, for a message to the user."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = SHOWN // 2
+    try:
+        text = short.repr(value)
+    except Exception:  # an object of foreign code, or a number of thousands of digits
+        text = type(value).__name__
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
 def malformed(answer: object, *, is_reply: bool = False) -> Failed:
     """The failure for an answer that the task does not take, or for a reply that is no answer."""
-    brief = reprlib.Repr()
-    brief.maxstring = brief.maxother = SHOWN // 2
-    try:
-        given = brief.repr(answer)
-    except Exception:  # an object of foreign code, or a number of thousands of digits
-        given = type(answer).__name__
-    cut = given if len(given) <= SHOWN else f"{given[: SHOWN - 1]}…"
-    return Failed(reason=MALFORMED, given=cut, is_reply=is_reply)
+    return Failed(reason=MALFORMED, given=brief(answer), is_reply=is_reply)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from codeaudit.audit.interface import (
     SeveralTasks,
     Task,
 )
-from codeaudit.audit.labels import labels
+from codeaudit.audit.labels import NamedLabels, labels, without_labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -603,17 +603,25 @@ def draw(
     own = options.part
     # A large corpus takes seconds, in which nothing else is told.
     progress.note(f"reading corpus {samples.spec}")
+    read, prepare = source.examples(samples, task)
+    column = source.column.name if source.column else renaming(options.columns).get("label")
+    named = None if column is None else NamedLabels(column, samples.spec, task, prepare)
     drawn = select(
-        *source.examples(samples, task),
+        read,
+        prepare if named is None else named.prepare,
         limit=options.limit or None,
         seeds=seeds,
         unit=task.noun,
         spare=CANDIDATES_PER_MOVABLE * options.movable,
         own=None if own == WHOLE or options.movable else own.has,
     )
+    if named is not None and (told := named.told(drawn[0].samples)):
+        progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
     truth = source.settled(sample for one in drawn for sample in one.shown)
+    if named is None and (told := without_labels(truth, task, samples)):
+        progress.note(told)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)
     if options.transforms is None:

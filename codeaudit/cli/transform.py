@@ -21,7 +21,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
-from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.labels import labels
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.projects.confirm import Confirmation, confirm
 from codeaudit.audit.projects.files import (
@@ -225,8 +225,10 @@ def write_suite(
     parts = tuple(corpus(source, None, resources) for source in sources)
     task = TASKS.get(options.task or _usual_task(parts[0]))
     whole = parts[0] if len(parts) == 1 else CombinedCorpus(" ".join(part.spec for part in parts), parts)
-    truth = of_corpus(task, cache=default_folder() / "labels", note=progress.note)
+    truth = labels(None, task, cache=default_folder() / "labels", note=progress.note)
     inputs = draw(options, task, whole, truth, progress)
+    if inputs.labels.follows_variants:
+        progress.note(f"labels: {inputs.labels}")
     if options.execute:
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)

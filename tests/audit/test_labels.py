@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.records import LabelColumn
-from codeaudit.audit.labels import CostLabels, GivenLabels, labels, of_corpus
+from codeaudit.audit.labels import CostLabels, GivenLabels, labels
 from codeaudit.audit.records import Case
 from codeaudit.audit.rows import read_suite, suite_rows
 from codeaudit.audit.store import SUITE_COLUMNS, LinesWriter, TableWriter
@@ -147,7 +147,7 @@ def test_an_order_and_a_control_have_labels_of_their_own(witness: Counted) -> No
 
 def test_where_labels_come_from_a_table_those_of_orders_are_unknown(witness: Counted) -> None:
     measuring = CostLabels(mca=witness, replaces=False, cache=None)
-    for fill in (measuring.settled(one.sample for one in varied(2.0)), of_corpus(THROUGHPUT)):
+    for fill in (measuring.settled(one.sample for one in varied(2.0)), GivenLabels(costs=True)):
         found = variants(list(fill.relabelled(iter(varied(2.0)))))
         told = {one.transform: one.sample.label for one in found}
         assert told == {"identity": 2.0, "rename": 2.0, "reorder": None, "rename-merging": None}
@@ -156,7 +156,7 @@ def test_where_labels_come_from_a_table_those_of_orders_are_unknown(witness: Cou
 
 def test_names_of_functions_are_left_alone() -> None:
     given = varied(2.0)
-    assert list(of_corpus(FUNCTION_NAME).relabelled(iter(given))) == given
+    assert list(labels(None, FUNCTION_NAME).relabelled(iter(given))) == given
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".jsonl"])

@@ -11,7 +11,7 @@ from codeaudit.audit.cache import AnswerCache
 from codeaudit.audit.corpora.calls import parted, with_call
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.evidence_check import DIFFERS
-from codeaudit.audit.labels import labels, of_corpus
+from codeaudit.audit.labels import labels
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.tasks.output_prediction import (
@@ -246,5 +246,5 @@ def test_labels_of_this_task_come_from_execution_alone(tmp_path: Path) -> None:
     ):
         labels("column", OUTPUT_PREDICTION)
     assert labels(None, OUTPUT_PREDICTION).about["tool"] == "sandbox"
-    assert isinstance(of_corpus(OUTPUT_PREDICTION, cache=tmp_path), Outputs)
-    assert not isinstance(of_corpus(FUNCTION_NAME), Outputs)
+    assert isinstance(labels(None, OUTPUT_PREDICTION, cache=tmp_path), Outputs)
+    assert not isinstance(labels(None, FUNCTION_NAME), Outputs)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute, witnesses
-from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.labels import labels
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.errors import CannotAudit, UsageError
@@ -68,7 +68,7 @@ def sample(source: str) -> Sample:
 def confirmed(name: str, source: str) -> list[Perturbed | NotApplied]:
     """What becomes of the variants where they are executed."""
     plan = SuitePlan(transforms=(name,), variants=2, seed=0, executed=True)
-    known = witnesses(["python"], of_corpus(TASKS.get("function-name"), cache=Path("unused"), note=print))
+    known = witnesses(["python"], labels(None, TASKS.get("function-name"), cache=Path("unused"), note=print))
     (judged,) = execute([case(sample(source), plan)], known, FindingCounts())
     return list(judged.outcomes)
 

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.papers.renamer import material
 from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial, TermRecipe
 from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
@@ -417,7 +417,7 @@ def test_implied_registers_can_be_left_out(tmp_path: Path) -> None:
     found = material.read(
         THROUGHPUT,
         replace(TINY, implied=False),
-        of_corpus(THROUGHPUT),
+        GivenLabels(costs=True),
         corpus(str(path)),
         note=lambda text: None,
     )

@@ -1,0 +1,98 @@
+"""Labels of tables: what a run says of a column that has none, others or some, and of a table without."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from codeaudit.cli.main import main
+
+FEW = ["--model", "fake/hash", "--transform", "rename", "--variants", "1", "--workers", "1", "--out", "out"]
+CODE = """\
+def total_{0}(values, start):
+    result = start + {0}
+    for value in values:
+        result = result + value
+    return result
+"""
+
+
+@pytest.fixture(autouse=True)
+def _table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Path("t.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["code", "project", "empty", "bug", "is_bug"])
+        for number in range(8):
+            odd = ("1", "0", "n/a", "")[number % 4]
+            rows.writerow([CODE.format(number), f"lib{number}", "", odd, number % 2])
+
+
+@pytest.mark.parametrize("option", ["--columns=label=", "--labels="])
+@pytest.mark.parametrize(
+    ("column", "task", "code", "line"),
+    [
+        (
+            "project",
+            "error-detection",
+            3,
+            "column 'project' of t.csv has no label of error-detection but other values, such as 'lib",
+        ),
+        (
+            "empty",
+            "error-detection",
+            3,
+            "column 'empty' of t.csv has no label: all cells are empty or missing",
+        ),
+        (
+            "bug",
+            "error-detection",
+            0,
+            "column 'bug' of t.csv: 8 samples, of which 2 have another value, such as 'n/a' "
+            "(it takes one of the words buggy, clean) and 2 have none",
+        ),
+        (
+            "project",
+            "function-name",
+            0,
+            "column 'project' of t.csv has no effect: the labels of function-name stand in the code",
+        ),
+    ],
+)
+def test_a_column_named_for_labels_is_looked_at(
+    option: str, column: str, task: str, code: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--corpus", "t.csv", "--task", task, f"{option}{column}", *FEW]) == code
+    assert line in capsys.readouterr().err
+
+
+def test_a_table_without_labels_is_told_of_unless_the_user_said_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = ["run", "--corpus", "t.csv", "--task", "error-detection", *FEW]
+    hint = "t.csv has no labels of error-detection, so F1 is not known; --columns label=COLUMN names a column"
+    assert main(plain) == 0
+    assert hint in capsys.readouterr().err
+    assert main([*plain, "--labels", "none", "--out", "none"]) == 0
+    assert "has no labels" not in capsys.readouterr().err
+    assert main([*plain, "--columns", "label=is_bug", "--out", "named"]) == 0
+    err = capsys.readouterr().err
+    assert "has no labels" not in err
+    assert "is_bug" not in err, "a column that has all labels needs no word"
+    scored = json.loads(Path("named/summary.json").read_text(encoding="utf-8"))["models"][0]["score"]
+    assert scored["scored"] == 8
+
+
+def test_a_column_of_no_numbers_does_not_give_way_to_measured_costs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with Path("t.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["asm", "cycles"])
+        rows.writerows([["addq %rax, %rbx\nmovq %rcx, %rdx", "unknown"], ["imulq %rsi, %rdi", "slow"]])
+    for option in ("--columns=label=cycles", "--labels=cycles"):
+        assert main(["run", "--corpus", "t.csv", "--task", "throughput", option, *FEW]) == 3
+        assert (
+            "column 'cycles' of t.csv has no label of throughput but other values" in capsys.readouterr().err
+        )
