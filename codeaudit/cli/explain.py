@@ -32,13 +32,14 @@ from codeaudit.cli.options import (
     POSITIVE,
     Whole,
     format_option,
+    limit_options,
     option,
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, note, note_unbound, show_parts, show_sheet, show_text
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.options import RunOptions, listed
-from codeaudit.preparing import load_models
+from codeaudit.preparing import load_models, spending_of, usage_noted
 from codeaudit.reports.explanations import answers, diff, headline, moves, tally
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.transforms.errors import RunError, UsageError
@@ -125,11 +126,18 @@ def violations(
 
 
 def explain_violations(
-    run: Run, found: Sequence[RecordedViolation], *, device: str, batch_size: int, progress: RunProgress
+    run: Run,
+    found: Sequence[RecordedViolation],
+    *,
+    device: str,
+    batch_size: int,
+    limits: Mapping[str, Any],
+    progress: RunProgress,
 ) -> Explanations:
     """Shrink each violation, and keep the results in the run folder; after an interruption, too.
 
-    Those of a model that has changed since are not kept: its answers are not those of the run.
+    `limits` are fields of `RunOptions` and replace those of the run; they are spent anew. Violations of a
+    model that has changed since are not kept: its answers are not those of the run.
 
     Raises:
         ModelError: a model cannot be loaded or cannot answer.
@@ -139,6 +147,7 @@ def explain_violations(
         RunOptions.of_manifest(_field(run, "options"), run.path / MANIFEST),
         device=device,
         batch_size=batch_size,
+        **limits,
     )
     results: list[Explained | Gone] = []
     changed: set[str] = set()
@@ -165,9 +174,10 @@ def _shrunk(
         )
     specs = dict(zip(recorded, options.model, strict=True))
     task = TASKS.get(_field(run, "task"))
+    spending = spending_of(options)
     with answer_cache(options, RunFolder(run.path), progress) as cache:
         for name in dict.fromkeys(one.model for one in found):
-            (model,) = load_models(options, (specs[name],), {})
+            (model,) = load_models(options, (specs[name],), {}, spending=spending)
             # A checkpoint may have been trained further since. Its answers are then asked again, under its
             # new fingerprint.
             if model.fingerprint != recorded[name]:
@@ -184,7 +194,10 @@ def _shrunk(
                 model=model, task=task, memory=memory, monitor=NoMonitor(), batch_size=options.batch_size
             )
             mine = [one for one in found if one.model == name]
-            with progress.counting(name, len(mine), unit="violations") as monitor:
+            with (
+                usage_noted(model, progress),
+                progress.counting(name, len(mine), unit="violations") as monitor,
+            ):
                 for one in mine:
                     yield shrink(one.violated, setup, seed=one.seed)
                     monitor.answered(1, recalled=False)
@@ -273,6 +286,7 @@ SPREAD: Final = 50
 @format_option(*FORMATS)
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
 @option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
+@limit_options
 def explain(
     run: Path,
     sample: str | None,
@@ -283,6 +297,9 @@ def explain(
     form: str,
     device: str,
     batch_size: int,
+    max_requests: int | None,
+    max_tokens: int | None,
+    max_cost: float | None,
 ) -> int:
     """Shrink the violations of a run to the smallest edit that still flips the answer.
 
@@ -290,6 +307,9 @@ def explain(
     away, and orders brought nearer to the original, while the answer stays flipped; every step is a legal
     perturbation. Without a sample, violations of the whole run are explained, and a table shows which moves
     flip most. The results are kept in the run folder.
+
+    Each step asks the model. A limit of the run on requests, tokens or cost holds here, too, and is spent
+    anew; --max-requests, --max-tokens and --max-cost replace it.
 
     \b
     Examples:
@@ -306,9 +326,19 @@ def explain(
             told = f"nothing was judged in {str(run)!r}; codeaudit report tells why"
             raise RunError(f"nothing to explain: {told}")
         where = f"on sample {sample}" if sample else "in the run"
-        note(f"nothing to explain: no answer changed under an edit that keeps the meaning {where}")
+        whose = f" of {' and '.join(model)}" if model else ""
+        edit = f"under {transform}" if transform else "under an edit that keeps the meaning"
+        note(f"nothing to explain: no answer{whose} changed {edit} {where}")
         return 0
-    done = explain_violations(found, chosen, device=device, batch_size=batch_size, progress=PROGRESS)
+    given = {"max_requests": max_requests, "max_tokens": max_tokens, "max_cost": max_cost}
+    done = explain_violations(
+        found,
+        chosen,
+        device=device,
+        batch_size=batch_size,
+        limits={name: value for name, value in given.items() if value is not None},
+        progress=PROGRESS,
+    )
     for each in done.gone[:3]:
         note(
             f"no violation any more: {each.model}, sample {each.violated.perturbed.sample.id}: {each.reason}"

@@ -254,6 +254,30 @@ def _whole(name: str) -> Whole:
     return Whole(min=SMALLEST[name])
 
 
+LIMITS: Final = (
+    option(
+        "--max-requests",
+        type=_whole("max_requests"),
+        metavar="N",
+        help="Models behind an endpoint: send at most N requests, counted over all starts of a run; exit "
+        "code 3 at the limit. The same command with a higher limit goes on.",
+    ),
+    option(
+        "--max-tokens",
+        type=_whole("max_tokens"),
+        metavar="N",
+        help="The same for the tokens of prompts and replies.",
+    ),
+    option(
+        "--max-cost",
+        type=Real(min=0),
+        metavar="X",
+        help="The same for the cost, by -M price_in and -M price_out (per million tokens).",
+    ),
+)
+"""What models behind an endpoint may spend."""
+
+
 EXECUTE: Final = (
     "Check each variant against its original. Python: run both in a sandbox, on the sample's own tests or on "
     "inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: llvm-mca and "
@@ -401,25 +425,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="N",
         help="Number of queries asked at once.",
     ),
-    option(
-        "--max-requests",
-        type=_whole("max_requests"),
-        metavar="N",
-        help="Models behind an endpoint: stop before more than N requests were sent for this run, in all its "
-        "starts (exit code 3). The same command with a higher limit goes on.",
-    ),
-    option(
-        "--max-tokens",
-        type=_whole("max_tokens"),
-        metavar="N",
-        help="The same for the tokens of prompts and replies.",
-    ),
-    option(
-        "--max-cost",
-        type=Real(min=0),
-        metavar="X",
-        help="The same for the cost, by -M price_in and -M price_out (per million tokens).",
-    ),
+    *LIMITS,
     option(
         "--workers",
         type=_whole("workers"),
@@ -452,6 +458,13 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "--cache", "DIR", "Folder of the answers that runs share.  [default: the user's cache folder]"
     ),
 )
+
+
+def limit_options(command: F) -> F:
+    """Add the options of `LIMITS` to a command."""
+    for add in reversed(LIMITS):
+        command = add(command)
+    return command
 
 
 def run_options(command: F) -> F:

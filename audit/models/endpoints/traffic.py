@@ -129,7 +129,7 @@ class Meter:
         """One line for the user."""
         again = f" ({self.retries:,} of them again)" if self.retries else ""
         told = [
-            f"{self.requests:,} requests{again}",
+            f"{self.requests:,} request{'s' if self.requests > 1 else ''}{again}",
             f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out",
         ]
         if self.unmetered:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.cli.main import main
+from tests.support.endpoints import says, serving
 
 MODEL = """
 import re
@@ -124,10 +125,36 @@ def test_a_model_that_changed_has_no_violation_any_more(
         (["nowhere"], 3, "no run at 'nowhere'"),
         (["out", "zzz"], 3, "the run has no sample 'zzz' with a verdict; it has "),
         (["out", "--model", "py/reads_total:predic"], 2, "did you mean 'py/reads_total:predict'?"),
-        (["out", "--transform", "reorder"], 0, "nothing to explain"),
+        (["out", "--transform", "reorder"], 0, "no answer changed under reorder in the run"),
+        (
+            ["out", "--transform", "identity", "--model", "py/reads_total:predict"],
+            0,
+            "nothing to explain: no answer of py/reads_total:predict changed under identity in the run",
+        ),
         ([], 2, "missing argument"),
     ],
 )
 def test_bad_input(words: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", *words]) == code
     assert told in capsys.readouterr().err
+
+
+def test_requests_of_an_endpoint_are_limited_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-FAKEfakeFAKEfake0123456789")
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    with serving(lambda asked: says("[total] [t]" if "total" in asked.text else "[other] [o]")) as endpoint:
+        model = ["--model", "openai/tiny", "--base-url", endpoint.url, "-M", "backoff=0.01"]
+        run = ["--corpus", "code.py", "--transform", "rename", "--workers", "1", "--no-controls"]
+        assert main(["run", *model, *run, "--out", "asked", "--max-requests", "100"]) == 0
+        asked = len(endpoint.asked)
+        assert main(["explain", "asked", "--max-requests", "1"]) == 3
+        err = capsys.readouterr().err
+        assert len(endpoint.asked) == asked + 1
+        assert "openai/tiny: 1 request; 7 tokens in, 3 out" in err
+        assert "--max-requests 1 is reached" in err
+        assert main(["explain", "asked"]) == 0
+        told = capsys.readouterr()
+        assert "1 of 3 moves" in " ".join(told.out.split())
+        assert f"openai/tiny: {len(endpoint.asked) - asked - 1} requests; " in told.err
