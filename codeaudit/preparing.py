@@ -48,6 +48,7 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
+from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
@@ -606,15 +607,21 @@ def draw(
     read, prepare = source.examples(samples, task)
     column = source.column.name if source.column else renaming(options.columns).get("label")
     named = None if column is None else NamedLabels(column, samples.spec, task, prepare)
-    drawn = select(
-        read,
-        prepare if named is None else named.prepare,
-        limit=options.limit or None,
-        seeds=seeds,
-        unit=task.noun,
-        spare=CANDIDATES_PER_MOVABLE * options.movable,
-        own=None if own == WHOLE or options.movable else own.has,
-    )
+    try:
+        drawn = select(
+            read,
+            prepare if named is None else named.prepare,
+            limit=options.limit or None,
+            seeds=seeds,
+            unit=task.noun,
+            spare=CANDIDATES_PER_MOVABLE * options.movable,
+            own=None if own == WHOLE or options.movable else own.has,
+        )
+    except CorpusError as error:
+        usual = usual_task(samples)
+        if options.task is not None or usual in (task.name, DEFAULT_TASK):
+            raise
+        raise CorpusError(f"{error}; the task is {task.name}: --task {usual} fits this corpus") from None
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
@@ -646,6 +653,15 @@ def draw(
         progress=progress,
         shard=options.part,
     )
+
+
+def usual_task(samples: Corpus) -> str:
+    """The task that is asked of a corpus, by the language of its first sample."""
+    first = next(iter(samples.read(Counter())), None)
+    if first is None or first.language == DEFAULT:
+        return DEFAULT_TASK
+    own = (name for name in TASKS.built_in if TASKS.get(name).language == first.language)
+    return next(own, DEFAULT_TASK)
 
 
 def _languages(selections: Iterable[Selection]) -> set[str]:

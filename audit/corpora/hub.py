@@ -35,7 +35,7 @@ class HubTable:
             ImportError: the library `datasets` is not installed.
         """
         yield from samples_of(
-            self._rows(),
+            self.rows(skipped),
             place=self.name,
             split=None,
             column=self.column,
@@ -43,7 +43,8 @@ class HubTable:
             skipped=skipped,
         )
 
-    def _rows(self) -> Iterator[tuple[int, Row]]:
+    def rows(self, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+        """As `Table.rows`; every row of a data set can be read."""
         import datasets
 
         datasets.disable_progress_bars()

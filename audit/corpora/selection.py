@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, Prepare
+from codeaudit.audit.corpora.tables import Table, names_language
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.language import DEFAULT, find_language
+from codeaudit.transforms.language import DEFAULT, LANGUAGES, find_language
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
@@ -117,7 +119,8 @@ def select(
         # Every trial has the same samples.
         readers[0].shown.complete(corpus, prepare, own, languages)
     if not (all(chosen) if own is None else readers[0].shown.found):
-        raise CorpusError(_nothing(unit or units(languages), corpus.spec, unread + readers[0].skipped))
+        left_out = unread + readers[0].skipped
+        raise CorpusError(_nothing(unit or units(languages), corpus, left_out, languages))
     return tuple(
         Selection(
             seed=draw.seed,
@@ -342,6 +345,21 @@ def units(languages: Collection[str]) -> str:
     return found.pop() if len(found) == 1 else "samples"
 
 
-def _nothing(unit: str, spec: str, reasons: Counter[str]) -> str:
+def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collection[str]) -> str:
+    """The error for a corpus without an example, with the remedy if its language is the reason."""
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
-    return f"no {unit} in corpus {spec!r}" + (f" ({why})" if why else "")
+    told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
+    known = ", ".join(sorted(LANGUAGES))
+    if strange := [name for name in languages if name not in LANGUAGES]:
+        told += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
+    elif isinstance(corpus, Table | HubTable) and not _says_language(corpus):
+        told += (
+            f"; it names no language, so its texts were read as {DEFAULT}; --columns language=NAME names a "
+            f"column or the language: {known}"
+        )
+    return told
+
+
+def _says_language(table: Table | HubTable) -> bool:
+    row = next((row for _, row in table.rows(Counter())), {})
+    return "language" in table.columns or names_language(row)

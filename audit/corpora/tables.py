@@ -23,7 +23,7 @@ from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
-from codeaudit.transforms.language import DEFAULT, by_ending, every_language
+from codeaudit.transforms.language import DEFAULT, LANGUAGES, by_ending, every_language
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target, unknown
 
@@ -70,15 +70,14 @@ class Table:
     """The column with the labels; `None` for the first one of `LABELS`."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Names of columns in the file, by the names of `OWN` that they have here."""
+    """Names of columns in the file, by the names of `OWN` that they have here; `language` may also have the
+    name of a language, which is then that of all rows."""
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`, row by row."""
-        wanted = COLUMNS | set(self.columns.values())
-        wanted = wanted if self.column is None else wanted | {self.column.name}
         try:
             yield from samples_of(
-                READERS[_kind(self.path)](self.path, wanted, skipped),
+                self.rows(skipped),
                 place=self.path.name,
                 split=self.split,
                 column=self.column,
@@ -87,6 +86,12 @@ class Table:
             )
         except (OSError, EOFError, zlib.error, csv.Error, UnicodeDecodeError) as error:
             raise CorpusError(f"cannot read table {str(self.path)!r}: {error}") from error
+
+    def rows(self, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+        """The rows with their numbers; `skipped` counts those that cannot be read, by reason."""
+        wanted = COLUMNS | set(self.columns.values())
+        wanted = wanted if self.column is None else wanted | {self.column.name}
+        return READERS[_kind(self.path)](self.path, wanted, skipped)
 
 
 def samples_of(
@@ -106,13 +111,18 @@ def samples_of(
     splits: set[str] = set()
     names: dict[str, None] = {}
     recognised = False
+    every: str | None = None
+    """The language of all rows."""
     for number, given in rows:
         if number == 1:
             known = [name for name in given if name is not None]
+            every = _language_of_all(columns, given)
             for wanted in (*columns.values(), *([] if column is None else [column.name])):
-                if wanted not in given:
+                if wanted not in given and wanted != every:
                     raise CorpusError(unknown(f"column of {place!r}", wanted, known))
         renamed = {**given, **{ours: given.get(theirs) for ours, theirs in columns.items()}}
+        if every is not None:
+            renamed["language"] = every
         recognised = recognised or is_known(renamed)
         if not recognised:
             names.update(dict.fromkeys(name for name in given if name is not None))
@@ -134,6 +144,20 @@ def samples_of(
         raise unrecognised(place, list(names))
     if split is not None and split not in splits and len(splits) < _SPLITS:
         raise CorpusError(unknown(f"split of {place!r}", split, sorted(splits)))
+
+
+def _language_of_all(columns: Mapping[str, str], row: Row) -> str | None:
+    """The language that `--columns language=java` means if the table has no column of that name."""
+    named = columns.get("language")
+    return named if named in LANGUAGES and named not in row else None
+
+
+def names_language(row: Row) -> bool:
+    """Whether a row says what language its text is in."""
+    file = _text(row.get("file"))
+    if _text(row.get("language")) or (file and by_ending(PurePosixPath(file).suffix)):
+        return True
+    return HEX in row or any(one.column in row for one in every_language())
 
 
 def is_known(names: Collection[str]) -> bool:

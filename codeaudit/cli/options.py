@@ -296,7 +296,7 @@ COLUMNS: Final = option(
     "--columns",
     metavar="NAME=COLUMN[,…]",
     help=f"Columns of a table that has names of its own, as in source=func,label=target. NAME is one of "
-    f"{', '.join(OWN)}.",
+    f"{', '.join(OWN)}. If all rows are of one language: language=java.",
 )
 
 

@@ -44,7 +44,7 @@ from codeaudit.audit.projects.files import (
 )
 from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
 from codeaudit.audit.records import Case
-from codeaudit.audit.registry import DEFAULT_TASK, TASKS
+from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import (
@@ -76,13 +76,13 @@ from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show
 from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.edits import most_frequent
 from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
-from codeaudit.preparing import draw, watched_cases, with_witnesses
+from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.language import DEFAULT, LANGUAGES
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
@@ -223,7 +223,7 @@ def write_suite(
             raise UsageError(f"--suite {str(path)!r} exists and is no suite; give another name") from error
     resources = CorpusResources(note=progress.note, columns=renaming(options.columns))
     parts = tuple(corpus(source, None, resources) for source in sources)
-    task = TASKS.get(options.task or _usual_task(parts[0]))
+    task = TASKS.get(options.task or usual_task(parts[0]))
     whole = parts[0] if len(parts) == 1 else CombinedCorpus(" ".join(part.spec for part in parts), parts)
     truth = labels(None, task, cache=default_folder() / "labels", note=progress.note)
     inputs = draw(options, task, whole, truth, progress)
@@ -246,15 +246,6 @@ def write_suite(
                 count(counts, case.outcomes)
             seen(case)
     return counts
-
-
-def _usual_task(samples: Corpus) -> str:
-    """The task that is asked of a corpus, by the language of its first sample."""
-    first = next(iter(samples.read(Counter())), None)
-    if first is None or first.language == LANGUAGES.get(DEFAULT).name:
-        return DEFAULT_TASK
-    own = (name for name in TASKS.built_in if TASKS.get(name).language == first.language)
-    return next(own, DEFAULT_TASK)
 
 
 def _path(source: str) -> Path:

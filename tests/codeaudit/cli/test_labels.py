@@ -96,3 +96,51 @@ def test_a_column_of_no_numbers_does_not_give_way_to_measured_costs(
         assert (
             "column 'cycles' of t.csv has no label of throughput but other values" in capsys.readouterr().err
         )
+
+
+JAVA = """\
+public int total{0}(int[] values, int start) {{
+    int result = start + {0};
+    for (int value : values) {{
+        result = result + value;
+    }}
+    return result;
+}}
+"""
+
+
+def lines(*rows: dict[str, str]) -> None:
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_a_table_that_names_no_language_says_how_to_name_it(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ["run", "--corpus", "t.jsonl", *FEW]
+    lines(*({"code": JAVA.format(number)} for number in range(4)))
+    assert main(run) == 3
+    err = capsys.readouterr().err
+    assert (
+        "names no language, so its texts were read as python; --columns language=NAME names a column" in err
+    )
+    assert main([*run, "--columns", "language=java"]) == 0
+    assert "corpus t.jsonl: 4 of 4 methods" in capsys.readouterr().err
+    assert main([*run, "--columns", "language=jav"]) == 3
+    assert "unknown column of 't.jsonl' 'jav'" in capsys.readouterr().err
+
+
+def test_a_column_of_languages_wins_over_a_language_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"code": JAVA.format(number), "java": "Java"} for number in range(3)]
+    lines(*rows, {"code": CODE.format(3), "java": "python"})
+    assert main(["run", "--corpus", "t.jsonl", *FEW, "--columns", "language=java"]) == 0
+    assert "corpus t.jsonl: 4 of 4 samples" in capsys.readouterr().err
+
+
+def test_a_language_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    lines(*({"code": JAVA.format(number), "language": "Jva"} for number in range(4)))
+    assert main(["run", "--corpus", "t.jsonl", *FEW]) == 3
+    assert "'jva' is no language that codeaudit knows: algebra, java, python, x86" in capsys.readouterr().err
+
+
+def test_a_corpus_of_another_task_names_the_task(capsys: pytest.CaptureFixture[str]) -> None:
+    lines({"asm": "addq %rax, %rbx\nmovq %rcx, %rdx"})
+    assert main(["run", "--corpus", "t.jsonl", *FEW]) == 3
+    assert "; the task is function-name: --task throughput fits this corpus" in capsys.readouterr().err
