@@ -10,7 +10,7 @@ from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
-from codeaudit.reports.verdict import verdict
+from codeaudit.reports.verdict import blind, verdict
 from codeaudit.reports.wording import ABSENT
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
@@ -405,20 +405,20 @@ def _beside(comparison: Comparison) -> Sheet:
     names = [name for groups in means.values() for name in groups]
     names += [name for standings in shared.values() for name in standings]
     rows = []
-    blind = [name for name, group in means.get("sensitivity", {}).items() if group.mean == 0]
+    unmoved = blind(comparison)
     changed = {name for name, group in means.get("violation rate", {}).items() if group.mean}
     for name in dict.fromkeys(names):
         cells = [_cell(wording.plain(name))]
         for metric in metrics:
             group = means[metric.name].get(name)
             cell = _cell(ABSENT) if group is None else _mean(metric, group)
-            cells.append(replace(cell, bold=cell.bold and name not in blind))
+            cells.append(replace(cell, bold=cell.bold and name not in unmoved))
         for paired in comparison.paired:
             standing = shared[paired.name].get(name)
             cells.append(
                 _cell(ABSENT)
                 if standing is None
-                else Cell(lines=wording.lines(standing.changed), bold=standing.best and name not in blind)
+                else Cell(lines=wording.lines(standing.changed), bold=standing.best and name not in unmoved)
             )
         rows.append(tuple(cells))
     untested = dict.fromkeys(
@@ -436,7 +436,7 @@ def _beside(comparison: Comparison) -> Sheet:
                 f"{wording.plain(name)}: {wording.UNMOVED}."
                 if name in changed
                 else f"{wording.plain(name)} may look steady; {wording.BLIND}."
-                for name in blind
+                for name in unmoved
             ),
             *(f"{note}." for note in untested),
         ),

@@ -19,24 +19,40 @@ def verdict(comparison: Comparison) -> Iterator[str]:
         yield f"{doubt[0].upper()}{doubt[1:]}."
     robustness = next((one for one in comparison.paired if one.better == "lower"), None)
     if robustness is not None and len(robustness.standings) > 1:
-        yield from _robustness(robustness)
+        yield from _robustness(robustness, blind(comparison))
     quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
     if not doubt and quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
         yield _quality(quality)
 
 
-def _robustness(paired: Paired) -> Iterator[str]:
+def blind(comparison: Comparison) -> tuple[str, ...]:
+    """The models whose answers no control changed: they may not read the code, so a low violation rate of
+    theirs is no robustness."""
+    sensitivity = next((one for one in comparison.metrics if one.name == "sensitivity"), None)
+    return () if sensitivity is None else tuple(one.name for one in sensitivity.groups if one.mean == 0)
+
+
+def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
     order = sorted(paired.standings, key=lambda one: one.changed.rate or 0.0)
     shared = f"on {order[0].changed.total:,} shared samples"
-    if len(order) == 2:
+    sighted = [one for one in order if one.model not in unmoved]
+    aside = [one for one in order if one.model in unmoved]
+    if len(sighted) == len(order) == 2:
         yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared)
         return
-    told = ", ".join(f"{_name(one)} {wording.percent(one.changed.rate)}" for one in order)
-    yield f"From most to least robust, by the violation rate {shared}: {told}."
+    told = ", ".join(f"{_name(one)} {wording.percent(one.changed.rate)}" for one in sighted)
+    if len(sighted) > 1:
+        yield f"From most to least robust, by the violation rate {shared}: {told}."
+    elif sighted:
+        yield f"Violation rate {shared}: {told}."
+    if aside:
+        told = wording.listed([f"{_name(one)} {wording.percent(one.changed.rate)}" for one in aside])
+        whose = "its" if len(aside) == 1 else "their"
+        yield f"Not ranked: {told}. No control changed {whose} answers, so a low rate is no robustness."
     p = {frozenset((one.first, one.second)): one.p_adjusted for one in paired.contrasts}
     equal = [
         f"{_name(one)} and {_name(other)}"
-        for one, other in pairwise(order)
+        for one, other in pairwise(sighted)
         if p.get(frozenset((one.model, other.model)), 1.0) > LEVEL
     ]
     if equal:

@@ -1,10 +1,11 @@
 """The verdict of a comparison in words."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from codeaudit.reports.compare import compare
 from codeaudit.reports.verdict import verdict
-from tests.reports.test_compare import run
+from tests.reports.test_compare import metric, run
 
 
 def told(rates: Mapping[str, float], seeds: Sequence[int] = (0,)) -> list[str]:
@@ -46,3 +47,28 @@ def test_signs_and_ends_of_the_difference_do_not_depend_on_the_order_of_models()
     assert one.split(" points apart")[1] == other.split(" points apart")[1]
     low, high = one.split("95 % interval ")[1].split(")")[0].split(" to ")
     assert 0 < float(low) < float(high)
+
+
+def blinded(rates: Mapping[str, float], unmoved: Sequence[str]) -> list[str]:
+    """The verdict if no control changed an answer of some models."""
+    models = {name: (str(n), rate) for n, (name, rate) in enumerate(rates.items())}
+    found = compare([run("r", models)])
+    rate = metric(found, "violation rate")
+    groups = tuple(replace(one, mean=0.0 if one.name in unmoved else 0.5) for one in rate.groups)
+    metrics = (*found.metrics, replace(rate, name="sensitivity", better="higher", groups=groups))
+    return list(verdict(replace(found, metrics=metrics)))
+
+
+def test_a_model_that_notices_no_control_is_never_called_more_robust() -> None:
+    (rate, aside, *_) = blinded({"constant": 0.0, "spe": 0.5}, ["constant"])
+    assert rate.startswith("Violation rate on 30 shared samples: spe ")
+    assert (
+        aside == "Not ranked: constant 0 %. No control changed its answers, so a low rate is no robustness."
+    )
+    (order, aside, _) = blinded({"a": 0.0, "constant": 0.0, "b": 0.9, "deaf": 0.0}, ["constant", "deaf"])
+    assert order.startswith(
+        "From most to least robust, by the violation rate on 30 shared samples: a 0 %, b "
+    )
+    assert aside.startswith("Not ranked: constant 0 % and deaf 0 %. No control changed their answers")
+    (aside, _) = blinded({"constant": 0.0, "deaf": 0.0}, ["constant", "deaf"])
+    assert aside.startswith("Not ranked: ")
