@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
@@ -72,8 +72,21 @@ class _Definition:
     bodies: list[FunctionNode] = field(default_factory=list)
     runs: set[str] = field(default_factory=set)
     """Names of functions, methods and attributes of the text that it may run, too."""
+    calls: list[ast.Call] = field(default_factory=list)
+    """Calls that give the value, or a part of it."""
     unknown: bool = False
     """Whether it may run anything."""
+
+    def mention(self, parts: Iterable[ast.AST]) -> None:
+        """These nodes are of what it may run."""
+        for part in parts:
+            match part:
+                case ast.Lambda():
+                    self.bodies.append(_function(part))
+                case ast.Call():
+                    self.calls.append(part)
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                    self.runs.add(name)
 
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
@@ -117,7 +130,7 @@ class _Text:
         self._attached: set[str] = set()
         """Names that get a value from outside of the bodies of their classes."""
         self._handled: set[int] = set()
-        nodes = NodesByKind(tree)
+        self._nodes = nodes = NodesByKind(tree)
         for node in nodes.functions:
             self._functions.setdefault(node.name, []).append(node)
             # A class inside may take such a name from the function: `def f(len): class C: …`.
@@ -138,6 +151,7 @@ class _Text:
         for single in nodes(ast.AnnAssign):
             self._store(single)
         self._mentions(nodes)
+        self._follow(nodes)
         # A function alone says nothing of the names around it.
         alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
         self._quiet = QuietFunctions(source, nodes)
@@ -295,15 +309,39 @@ class _Text:
             parts: Iterable[ast.AST] = (part for one in getters for part in ast.walk(one))
         else:
             parts = ast.walk(value)
-        for part in parts:
-            match part:
-                case ast.Lambda():
-                    definition.bodies.append(_function(part))
-                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
-                    definition.runs.add(name)
+        definition.mention(parts)
 
     def _knows(self, node: ast.expr) -> bool:
-        return last_name(node) in self._functions
+        """Whether an expression is a function of the text, and nothing else of its name."""
+        name = last_name(node)
+        return name in self._functions and name not in self._bound_otherwise
+
+    @cached_property
+    def _bound_otherwise(self) -> frozenset[str]:
+        """The names that the text binds other than by `def`."""
+        nodes = self._nodes
+        found = {one.id for one in nodes(ast.Name) if isinstance(one.ctx, ast.Store)}
+        found |= {one.attr for one in nodes(ast.Attribute) if isinstance(one.ctx, ast.Store)}
+        found |= {one.arg for one in nodes(ast.arg)}
+        for kind in (ast.alias, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping):
+            found.update(name for one in nodes(kind) for name in bound_by(one))
+        return frozenset(found)
+
+    def _follow(self, nodes: NodesByKind) -> None:
+        """What a name stands for runs, too: `shared = Base.length`, then `size = shared` in another class."""
+        followed = [one for one in self._found.values() if one.runs and not one.unknown]
+        if not followed:
+            return
+        values = _values(nodes, self._functions)
+        for definition in followed:
+            pending, seen = list(definition.runs), set(definition.runs)
+            while pending:
+                for value in values.get(pending.pop(), ()):
+                    definition.mention(ast.walk(value))
+                if any(_calls_object(one, values) for one in definition.calls):
+                    definition.runs.add("__call__")
+                pending += definition.runs - seen
+                seen |= definition.runs
 
     def _is_property(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Call) and last_name(node.func) in self._properties
@@ -414,10 +452,79 @@ class _Text:
             flags |= known.get(name, 0)
             called += self._functions.get(name, ())
         for node in called:
+            if flags == ACTS | RAISES:
+                break
             if id(node) not in seen:
                 seen[id(node)] = _body_flags(builder, node)
             flags |= seen[id(node)]
         return flags
+
+
+def _values(nodes: NodesByKind, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
+    """What may be, or be in, a variable or an attribute: expressions by its name, in whatever scope it is."""
+    found: dict[str, list[ast.expr]] = {}
+
+    def bind(target: ast.expr, value: ast.expr | None) -> None:
+        if value is None or isinstance(value, ast.Constant):
+            return
+        match target:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                found.setdefault(name, []).append(value)
+            case ast.Subscript(value=holder) | ast.Starred(value=holder):
+                bind(holder, value)
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                for part in parts:
+                    bind(part, value)
+            case _:
+                pass
+
+    for assignment in nodes(ast.Assign):
+        for target in assignment.targets:
+            bind(target, assignment.value)
+    single: tuple[ast.AnnAssign | ast.AugAssign | ast.NamedExpr, ...] = (
+        *nodes(ast.AnnAssign),
+        *nodes(ast.AugAssign),
+        *nodes(ast.NamedExpr),
+    )
+    for one in single:
+        bind(one.target, one.value)
+    loops: tuple[ast.For | ast.AsyncFor | ast.comprehension, ...] = (
+        *nodes(ast.For),
+        *nodes(ast.AsyncFor),
+        *nodes(ast.comprehension),
+    )
+    for loop in loops:
+        bind(loop.target, loop.iter)
+    for item in nodes(ast.withitem):
+        if item.optional_vars is not None:
+            bind(item.optional_vars, item.context_expr)
+    for choice in nodes(ast.Match):
+        for case in choice.cases:
+            for name in stored_names(case.pattern):
+                found.setdefault(name, []).append(choice.subject)
+    for call in nodes(ast.Call):
+        given = [*call.args, *(word.value for word in call.keywords)]
+        # `kinds.append(Base.length)` puts something into `kinds`.
+        if isinstance(call.func, ast.Attribute):
+            for value in given:
+                bind(call.func.value, value)
+        for function in functions.get(last_name(call.func) or "", ()):
+            for name in parameter_names(function.args):
+                found.setdefault(name, []).extend(one for one in given if not isinstance(one, ast.Constant))
+    for function in nodes.functions:
+        defaults = [one for one in (*function.args.defaults, *function.args.kw_defaults) if one is not None]
+        for name in parameter_names(function.args) if defaults else ():
+            found.setdefault(name, []).extend(one for one in defaults if not isinstance(one, ast.Constant))
+    return found
+
+
+def _calls_object(call: ast.Call, values: Mapping[str, Sequence[ast.expr]]) -> bool:
+    """Whether a call may be one of an object with `__call__`: `make()`, where `make = Maker()`."""
+    return (
+        call.func.id in values
+        if isinstance(call.func, ast.Name)
+        else call.func.__class__ is not ast.Attribute
+    )
 
 
 def _is_class_of(node: ast.expr) -> bool:

@@ -439,3 +439,134 @@ def test_a_function_that_dresses_a_class_shows_it_without_its_file(made: str) ->
     plain = alone.replace(made, "1")
     assert any(map(is_movable, analyse(plain).blocks))
     assert not any(map(is_movable, analyse(alone).blocks))
+
+
+DRESSED = """\
+import contextlib, functools
+
+told = 0
+
+def tell(*args):
+    global told
+    told += 1
+    return told
+
+{helper}
+{before}
+class C:
+{member}
+{after}
+x = C()
+
+def f(x):
+    a = x.size
+    b = told
+    return a, b
+"""
+BASE = "class Base:\n    @property\n    def length(self):\n        return tell()\n"
+KINDS = "KINDS = {'p': property}\n"
+MAKER = "class Maker:\n    kind = property\n    def __call__(self):\n        return self.kind(tell)\n"
+WRAP = "def wrap(kind, made):\n    return kind(made)\n"
+PROPERTIES = {
+    "property(tell)": "",
+    "property(fget=tell)": "",
+    "property(lambda self: tell())": "",
+    "property(*[tell])": "",
+    "property(**{'fget': tell})": "",
+    "Base.length": BASE,
+    "Base.length.setter(None)": BASE,
+    "vars(Base)['length']": BASE,
+    "getattr(Base, 'length')": BASE,
+    "pick(Base)": f"{BASE}def pick(owner):\n    return owner.length\n",
+    "wrap(property, tell)": WRAP,
+    "wrap(made=tell, kind=property)": WRAP,
+    "KINDS['p'](tell)": KINDS,
+    "KINDS.get('p')(tell)": KINDS,
+    "(KINDS or tell)['p'](tell)": KINDS,
+    "functools.partial(property, tell)()": "",
+    "functools.partial(property)(tell)": "",
+    "list(map(property, [tell]))[0]": "",
+    "next(iter([property(tell)]))": "",
+    "[property(shown) for shown in [tell]][0]": "def shown():\n    return 1\n",
+    "[kind(tell) for kind in [property]][0]": "",
+    "(lambda kind: kind(tell))(property)": "",
+    "maker()": f"{MAKER}maker = Maker()\n",
+    "Maker()()": MAKER,
+}
+"""Expressions that give a property whose getter acts, with what they need."""
+ROUTES = {
+    "in the class": ("", "size = {made}", ""),
+    "annotated": ("", "size: object = {made}", ""),
+    "in a tuple": ("", "size, other = {made}, 1", ""),
+    "in a loop of the class": ("", "for size in [{made}]: pass", ""),
+    "by another name in the class": ("", "other = {made}\nsize = other", ""),
+    "by a name": ("made = {made}", "size = made", ""),
+    "by two names": ("first = {made}\nmade = first", "size = made", ""),
+    "by a name in a branch": ("if told == 0:\n    made = {made}\nelse:\n    made = 1", "size = made", ""),
+    "by a walrus": ("print((made := {made}), end='')", "size = made", ""),
+    "by an unpacked list": ("made, *rest = [{made}, 1]", "size = made", ""),
+    "by the rest of a list": ("one, *rest = [1, {made}]", "size = rest[0]", ""),
+    "by a loop": ("for made in [{made}]: pass", "size = made", ""),
+    "by a with": ("with contextlib.nullcontext({made}) as made: pass", "size = made", ""),
+    "by a pattern": ("match {made}:\n    case made: pass", "size = made", ""),
+    "by a dict": ("made = dict(a={made})", "size = made['a']", ""),
+    "by an item": ("made = {{}}\nmade['a'] = {made}", "size = made['a']", ""),
+    "by a method of a list": ("made = []\nmade.append({made})", "size = made[0]", ""),
+    "by a method of a dict": ("made = {{}}\nmade.setdefault('a', {made})", "size = made.get('a')", ""),
+    "by an added list": ("made = []\nmade += [{made}]", "size = made[0]", ""),
+    "by an attribute": ("tell.made = {made}", "size = tell.made", ""),
+    "by another class": ("class Other:\n    made = {made}", "size = Other.__dict__['made']", ""),
+    "by a base": ("class Other:\n    size = {made}", "pass", "C = Other"),
+    "by a global of a function": (
+        "def fill():\n    global made\n    made = {made}\nfill()", "size = made", ""
+    ),
+    "by an argument": (
+        "def fill(given):\n    global made\n    kept = given\n    made = kept\nfill({made})",
+        "size = made",
+        "",
+    ),
+    "by a keyword": ("def fill(given=None):\n    global made\n    made = given\nfill(given={made})", "size = made", ""),
+    "by a default": ("def fill(given={made}):\n    global made\n    made = given\nfill()", "size = made", ""),
+    "by an argument in a list": ("KEPT = []\ndef fill(given):\n    KEPT.append(given)\nfill({made})", "size = KEPT[0]", ""),
+    "by an argument in an item": ("KEPT = {{}}\ndef fill(given):\n    KEPT['a'] = given\nfill({made})", "size = KEPT['a']", ""),
+    "by an argument in an attribute": ("def fill(given):\n    tell.made = given\nfill({made})", "size = tell.made", ""),
+    "by an object": (
+        "class Holder:\n    def __init__(self, given):\n        self.made = given\nheld = Holder({made})",
+        "size = held.made",
+        "",
+    ),
+    "by a function of arguments": ("def same(given):\n    return given\nmade = same({made})", "size = made", ""),
+    "by what a function keeps": (
+        "def keep(given):\n    def back():\n        return given\n    return back\nmade = keep({made})",
+        "size = made()",
+        "",
+    ),
+    "put into the class": ("made = {made}", "pass", "C.size = made"),
+    "set in the class": ("made = {made}", "pass", "setattr(C, 'size', made)"),
+    "put by its function": ("made = {made}", "@classmethod\ndef put(cls): cls.size = made", "C.put()"),
+    "a made class": ("made = {made}", "pass", "C = type('C', (), {{'size': made}})"),
+}  # fmt: skip
+"""Ways by which a class gets it."""
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_no_order_shows_where_a_property_comes_from(route: str) -> None:
+    before, member, after = ROUTES[route]
+    for made, helper in PROPERTIES.items():
+        text = DRESSED.format(
+            helper=helper,
+            before=before.format(made=made),
+            member=indented(member.format(made=made)),
+            after=after.format(made=made),
+        )
+        usual = ran(text)
+        assert usual == (1, 1), (made, usual)
+        assert ran(swapped(text)) == (1, 0), "the order shows"
+        assert not list(orders(text)), made
+
+
+@pytest.mark.parametrize("helper", ["", BASE, KINDS, WRAP])
+def test_a_plain_value_by_another_name_keeps_its_moves(helper: str) -> None:
+    for made in ("3", "int('3')", "dict(a=1)", "[number for number in range(3)]", "functools.partial(int)()"):
+        text = DRESSED.format(helper=helper, before=f"made = {made}", member="    size = made\n", after="")
+        assert list(orders(text)), made
