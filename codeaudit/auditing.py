@@ -47,6 +47,7 @@ from codeaudit.audit.store import (
     ATTACK_COLUMNS,
     ATTACKS,
     BOUND,
+    MANIFEST,
     SCHEMA,
     SHARD,
     SHARD_COLUMNS,
@@ -153,6 +154,7 @@ def audit_models(
         _resumable(folder, progress),
         _engine(options) as engine,
     ):
+        _demand_own(folder)
         spending = spending_of(options)
         found = load_all(options, given, corpus, progress, engine=engine, spending=spending)
         specs, task, models, inputs = found.specs, found.task, found.models, found.inputs
@@ -310,6 +312,19 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
                 ):
                     ignores.unlink()
                 place.rmdir()
+
+
+def _demand_own(folder: RunFolder) -> None:
+    """Check that a run replaces no file of the user: a suite may lie where it is to write its own.
+
+    Raises:
+        RunError: the folder holds such a file and no manifest.
+    """
+    if not (folder.path / MANIFEST).exists():
+        for name in (SUITE, VERDICTS, SUMMARY, ATTACKS):
+            if (folder.path / name).exists():
+                place = str(folder.path / name)
+                raise RunError(f"{place!r} is of no run and would be replaced; give another --out")
 
 
 @contextmanager

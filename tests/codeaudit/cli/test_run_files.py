@@ -121,3 +121,18 @@ def test_a_finished_run_of_the_first_schema_is_kept_when_its_folder_is_used_agai
     assert main(["run", "--config", "run", "--out", "run"]) == 0
     assert json.loads(Path("run/previous", MANIFEST).read_text("utf-8"))["schema"] == 1
     assert codeaudit.open_run("run").summary == codeaudit.open_run("run/previous").summary
+
+
+@pytest.mark.parametrize("name", ["suite.parquet", "verdicts.parquet", "summary.json"])
+def test_a_run_replaces_no_file_of_the_user(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine").mkdir()
+    Path("mine", "notes.txt").write_text("kept", "utf-8")
+    words = ["run", "--suite", "run/suite.parquet", "--model", "fake/hash", "--out", "mine"]
+    assert main(words) == 0, "other files are no obstacle"
+    shutil.rmtree("mine")
+    Path("mine").mkdir()
+    shutil.copy(Path("run", "suite.parquet"), Path("mine", name))
+    before = Path("mine", name).read_bytes()
+    assert main(words) == 3
+    assert f"'mine/{name}' is of no run and would be replaced; give another --out" in capsys.readouterr().err
+    assert Path("mine", name).read_bytes() == before
