@@ -69,6 +69,8 @@ def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str) -
         return f"{_name(better)} is more robust than {_name(worse)}: violation rate {shared} {rates}; {told}."
     named = f"{_name(better)} {_rate(better)} against {_name(worse)} {_rate(worse)}"
     text = f"Neither is shown to be more robust: violation rate {shared} {named}; {told}."
+    if contrast.low is not None and contrast.high is not None and not contrast.low <= 0 <= contrast.high:
+        text += " The exact test, which decides, is stricter than the interval."
     if contrast.detectable is not None:
         text += f" This many samples show differences of {_points(contrast.detectable)} points or more."
     return text

@@ -72,3 +72,10 @@ def test_a_model_that_notices_no_control_is_never_called_more_robust() -> None:
     assert aside.startswith("Not ranked: constant 0 % and deaf 0 %. No control changed their answers")
     (aside, _) = blinded({"constant": 0.0, "deaf": 0.0}, ["constant", "deaf"])
     assert aside.startswith("Not ranked: ")
+
+
+def test_where_the_interval_says_more_than_the_test_the_sentence_explains_it() -> None:
+    (robustness, _) = told({"a": 0.0, "b": 0.04})
+    assert "(95 % interval 1.6 to 29.6), p = 0.062. The exact test, which decides, is stricter" in robustness
+    (robustness, _) = told({"a": 0.0, "b": 0.03})
+    assert "stricter" not in robustness
