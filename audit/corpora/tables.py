@@ -199,6 +199,8 @@ def renaming(text: str | None) -> dict[str, str]:
             raise UsageError(f"--columns {part!r} must be NAME=COLUMN, as in source=func,label=target")
         if ours not in OWN:
             raise UsageError(unknown("name in --columns", ours, OWN))
+        if ours in found:
+            raise UsageError(f"--columns names {ours} twice: {found[ours]} and {theirs}")
         found[ours] = theirs
     return found
 

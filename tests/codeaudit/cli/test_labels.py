@@ -127,6 +127,12 @@ def test_a_table_that_names_no_language_says_how_to_name_it(capsys: pytest.Captu
     assert "unknown column of 't.jsonl' 'jav'" in capsys.readouterr().err
 
 
+def test_a_name_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:
+    lines({"a": CODE.format(1), "b": CODE.format(2)})
+    assert main(["run", "--corpus", "t.jsonl", *FEW, "--columns", "source=a,source=b"]) == 2
+    assert "--columns names source twice: a and b" in capsys.readouterr().err
+
+
 def test_a_column_of_languages_wins_over_a_language_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"code": JAVA.format(number), "java": "Java"} for number in range(3)]
     lines(*rows, {"code": CODE.format(3), "java": "python"})
