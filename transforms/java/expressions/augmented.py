@@ -5,6 +5,7 @@
 `byte b; b += 1;` casts, and `b = b + 1;` does not compile.
 """
 
+import re
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -32,6 +33,11 @@ _WIDE: Final = frozenset({"int", "long", "float", "double"})
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%"})
 _BITS: Final = frozenset({"&", "|", "^"})
 _SHIFTS: Final = frozenset({"<<", ">>", ">>>"})
+EQUAL: Final = "results are equal"
+_ZERO: Final = re.compile(r"0(\.0*)?[dDfFlL]?")
+_ONES: Final = frozenset({"1", "1L", "1l", "1.0", "1f", "1.0f", "1d"})
+_SEES_ZERO: Final = frozenset({"*=", "/=", "&=", "|="})
+"""Operators that zero distinguishes from those in their place."""
 _WRONG: Final = {
     "+=": "-=", "-=": "+=", "*=": "+=", "/=": "*=", "<<=": ">>=", ">>=": "<<=", "&=": "|=", "|=": "&=",
 }  # fmt: skip
@@ -158,6 +164,15 @@ def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
         return None
     if code.type(node.children[0]) not in _WIDE:
         return Refused(UNKNOWN)
+    value = code.text(node.children[1].unparenthesized)
+    # `n += 0` and `n -= 0` are one.
+    idle = (
+        value in _ONES
+        if node.operator == "/="
+        else node.operator not in _SEES_ZERO and _ZERO.fullmatch(value)
+    )
+    if idle:
+        return Refused(EQUAL)
     other = replace_operator(node, _WRONG[node.operator])
     return code.site(node, f"{node.operator} becomes another", other)
 

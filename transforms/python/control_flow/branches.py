@@ -61,6 +61,11 @@ DEEP: Final = "nested deeply"
 HAS_ELSE: Final = "condition has an else"
 OTHER_BODIES: Final = "branches are not one assignment or return each"
 IDLE: Final = "block does nothing"
+_WITHOUT_RESULT: Final = frozenset({
+    "print", "setattr", "delattr", "exec", "append", "extend", "insert", "remove", "clear", "sort", "reverse",
+    "add", "discard", "update", "close", "sleep",
+})  # fmt: skip
+"""Names of functions and methods that return `None`."""
 _DEEPEST: Final = 60
 """Number of ancestors up to which sites are nested deeper: Python reads at most 100 levels of indentation."""
 
@@ -419,13 +424,26 @@ def _drop_condition(code: PythonSource, node: ast.If) -> Site | None:
     return Site(options, "all but one condition dropped", node.lineno)
 
 
+def _gives_none(node: ast.expr) -> bool:
+    """Whether an expression gives `None`, or may well do so: `xs.sort()`."""
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _WITHOUT_RESULT
+        case ast.Await(value=value):
+            return _gives_none(value)
+        case _:
+            return False
+
+
 @at_each(ast.Return)
 def _drop_return(code: PythonSource, node: ast.Return) -> Site | Refused | None:
     """`return x` to `x`."""
     if node.value is None:
         return None
     # At the end of a function, `None` alone returns `None` too.
-    if isinstance(node.value, ast.Constant) and node.value.value is None:
+    if _gives_none(node.value):
         return Refused(IDLE)
     begin = code.start(node)
     first = token_after(code, begin + len("return"))

@@ -23,6 +23,7 @@ from codeaudit.transforms.python.contexts import (
     patch_range,
     patch_span,
 )
+from codeaudit.transforms.python.expressions.constants import number
 from codeaudit.transforms.python.expressions.identity import compares_objects, is_cached
 from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
@@ -55,6 +56,8 @@ ENDLESS: Final = "condition is constant"
 HAS_ELSE: Final = "loop has an else"
 LONG: Final = "long body"
 LEFT: Final = "body leaves anyway"
+ONCE: Final = "loop has one turn at most"
+EQUAL: Final = "range stays the same"
 _LONGEST: Final = 6
 """Most statements in a body that is written twice."""
 _DECLARING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal)
@@ -247,8 +250,15 @@ UNROLL_WHILE: Final = PythonRule("unroll-while", _unroll, "no while")
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _same_turns(bounds: list[int | float | None], place: int, change: int) -> bool:
+    """Whether a range of constants stays the same if a bound changes: `range(0, 9, 2)`, `range(0, 10, 2)`."""
+    before = [one for one in bounds if isinstance(one, int)]
+    after = [one + change if at == place else one for at, one in enumerate(before)]
+    return len(before) == len(bounds) <= 3 and 0 not in before[2:] and range(*before) == range(*after)
+
+
 @at_each(ast.For)
-def _off_by_one(code: PythonSource, node: ast.For) -> Site | None:
+def _off_by_one(code: PythonSource, node: ast.For) -> Site | Refused | None:
     """One of the first two arguments of `range`, one higher or lower."""
     match node.iter:
         case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
@@ -256,17 +266,43 @@ def _off_by_one(code: PythonSource, node: ast.For) -> Site | None:
                 return None
         case _:
             return None
+    bounds = [number(argument) for argument in arguments]
     options = [
-        (patch_span(code, code.full(argument), *parenthesized(code, argument, _SUM), change),)
-        for argument in arguments[:2]
-        for change in (" - 1", " + 1")
+        (patch_span(code, code.full(argument), *parenthesized(code, argument, _SUM), f" {sign} 1"),)
+        for place, argument in enumerate(arguments[:2])
+        for sign, change in (("-", -1), ("+", 1))
+        if not _same_turns(bounds, place, change)
     ]
+    if not options:
+        return Refused(EQUAL)
     return Site(tuple(options), "range moved by 1", node.lineno)
+
+
+def _turns(iterated: ast.expr) -> int | None:
+    """The number of turns of a loop over constants; `None` if it is not known."""
+    match iterated:
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            return None if any(isinstance(one, ast.Starred) for one in elements) else len(elements)
+        case ast.Constant(value=str() | bytes() as text):
+            return len(text)
+        case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
+            bounds = [number(argument) for argument in arguments]
+            whole = [one for one in bounds if isinstance(one, int)]
+            if len(whole) != len(bounds) or len(whole) > 3 or 0 in whole[2:]:
+                return None
+            return len(range(*whole))
+        case _:
+            return None
 
 
 @at_each(ast.For, ast.While, ast.AsyncFor)
 def _break_at_end(code: PythonSource, node: ast.For | ast.While | ast.AsyncFor) -> Site | Refused:
     """`break` at the end of a loop's body."""
+    if not isinstance(node, ast.While):
+        turns = _turns(node.iter)
+        # A `break` in the only turn skips the `else`.
+        if turns == 0 or (turns == 1 and not node.orelse):
+            return Refused(ONCE)
     # A `break` behind a statement that leaves would never run.
     if always_leaves(node.body):
         return Refused(LEFT)

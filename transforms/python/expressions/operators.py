@@ -29,13 +29,14 @@ from codeaudit.transforms.python.contexts import (
     token_after,
     tokens_between,
 )
+from codeaudit.transforms.python.expressions.constants import SIGNS, alike, number, result
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource, PythonToken
 
 UNKNOWN: Final = "operands of unknown type"
 ORDER: Final = "order of evaluation would change"
 CHAINED: Final = "chained comparison"
-EQUAL: Final = "operands are equal"
+EQUAL: Final = "operands or results are equal"
 UNKNOWN_VARIABLE: Final = "variable of unknown type"
 OTHER: Final = "operator may not be defined for the operand"
 LAYOUT: Final = "comment or line break between the parts"
@@ -266,25 +267,38 @@ def _swap_wrongly(code: PythonSource, node: ast.BinOp) -> Site | Refused | None:
     # `n - n` stays what it was, which is no control.
     if ast.dump(node.left) == ast.dump(node.right):
         return Refused(EQUAL)
+    # Neither does `2 ** 4`.
+    left, right = number(node.left), number(node.right)
+    if (
+        left is not None
+        and right is not None
+        and result(type(node.op), left, right) == result(type(node.op), right, left)
+    ):
+        return Refused(EQUAL)
     return _exchanged(code, node, code.slice(operator_between(code, node.left, node.right)))
 
 
 @at_each(ast.AugAssign, ast.Assign)
-def _augment_wrongly(code: PythonSource, node: ast.AugAssign | ast.Assign) -> Site | None:
+def _augment_wrongly(code: PythonSource, node: ast.AugAssign | ast.Assign) -> Site | Refused | None:
     """Another operator in `a += b` or `a = a + b`."""
     match node:
-        case ast.AugAssign(target=before, op=op):
+        case ast.AugAssign(target=before, op=op, value=right):
             suffix = "="
         case ast.Assign(
-            targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left) as before, op=op)
+            targets=[ast.Name(id=name)],
+            value=ast.BinOp(left=ast.Name(id=left) as before, op=op, right=right),
         ) if name == left:
             suffix = ""
         case _:
             return None
     if type(op) not in _WRONG_OPERATORS:
         return None
+    wrong = _WRONG_OPERATORS[type(op)]
+    # `x += 0` and `x -= 0` are one.
+    if alike(type(op), SIGNS[wrong], right):
+        return Refused(EQUAL)
     token = _operator_after(code, before)
-    change = Patch(token.start, token.end, (f"{_WRONG_OPERATORS[type(op)]}{suffix}",))
+    change = Patch(token.start, token.end, (f"{wrong}{suffix}",))
     return edit(f"{token.text} becomes another", node.lineno, change)
 
 

@@ -3,9 +3,11 @@
 import pytest
 
 from codeaudit.transforms.java.expressions.augmented import (
+    AUGMENTED_WRONG,
     CAST,
     CONTRACT_AUGMENTED,
     CONTRACT_INCREMENTS,
+    EQUAL,
     EXPAND_AUGMENTED,
     EXPAND_INCREMENTS,
     UNKNOWN,
@@ -110,3 +112,16 @@ def test_literals_keep_type_and_constancy() -> None:
 
 def test_a_name_of_the_library_that_means_something_else_is_left_alone() -> None:
     assert refused(SWAP_OPERANDS, "class String { } a = a + b;").startswith("a well-known type")
+
+
+@pytest.mark.parametrize(
+    "text", ["a += 0;", "a -= (0);", "l += 0L;", "d -= 0.0;", "a <<= 0;", "a /= 1;", "d /= 1.0;"]
+)
+def test_a_control_leaves_what_another_operator_would_not_change(text: str) -> None:
+    assert refused(AUGMENTED_WRONG, text) == EQUAL
+
+
+def test_a_control_takes_what_another_operator_changes() -> None:
+    assert variants(AUGMENTED_WRONG, "a *= 0;") == {"a += 0;"}
+    assert variants(AUGMENTED_WRONG, "a += 10;") == {"a -= 10;"}
+    assert variants(AUGMENTED_WRONG, "a /= 10;") == {"a *= 10;"}
