@@ -128,7 +128,8 @@ LINE_EVERY: Final = 10.0
 def note(message: str) -> None:
     """Write one line for the user to stderr, above the bar if there is one."""
     # While a bar is drawn, `sys.stderr` is rich's; `click.echo` would write past it, into the bar's line.
-    print(f"codeaudit: {visible(message)}", file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # closed by `2>&-`; then `print` would write to stdout
+        print(f"codeaudit: {visible(message)}", file=sys.stderr, flush=True)
 
 
 def note_unbound(run: "Run") -> None:

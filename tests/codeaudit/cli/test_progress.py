@@ -115,3 +115,19 @@ def test_each_of_several_models_is_numbered_and_a_single_one_is_not(
     assert "codeaudit: fake/hash: " in told
     assert "codeaudit: fake/hash, random: " in told
     assert "model 1 of 1" not in told
+
+
+def test_notes_never_go_to_stdout(sources: Path, tmp_path: Path) -> None:
+    """Also if stderr is closed."""
+    run = [*COMMAND, "run", "--corpus", str(sources), "--model", "fake/hash", "--transform", "rename"]
+    told = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", *run],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0
+    assert "rename: fake/hash changed" in told.stdout
+    assert "codeaudit: " not in told.stdout
