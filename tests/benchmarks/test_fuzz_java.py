@@ -144,12 +144,12 @@ def test_a_campaign_goes_on_where_its_log_ends(
     log = tmp_path / "log"
     for _ in range(2):
         monkeypatch.setattr(
-            sys, "argv", ["fuzz_java", "--log", str(log), "--programs", "10", "--transform", "spacing,rename"]
+            sys, "argv", ["fuzz_java", "--log", str(log), "--programs", "10", "--transform", "rename"]
         )
         assert main() == 0
     chunks = list(CampaignLog(log, "java").chunks())
     assert [one.first for one in chunks] == [0, 10]
-    assert all(one.total("applied") == one.total("equal") + one.total("unclear") > 100 for one in chunks)
+    assert all(one.total("applied") == one.total("equal") + one.total("unclear") > 40 for one in chunks)
     monkeypatch.setattr(sys, "argv", ["fuzz_java", "--log", str(log), "--report"])
     assert main() == 0
     assert "20 programs" in capsys.readouterr().out
