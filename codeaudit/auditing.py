@@ -234,6 +234,9 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
         # Variants were made, so the model is at fault; else no transform fits the samples.
         if any(row.applied for row in rows):
             why = f"{model.model!r} gave no usable answer ({_counted(model.unjudged_reasons)})"
+            # A checkpoint skips what its language is not: `not Python`.
+            if all(reason.startswith("not ") for reason in model.unjudged_reasons):
+                why += "; codeaudit list models names the models of each language"
         else:
             reasons = {reason: count for row in rows for reason, count in row.not_applied.items()}
             why = f"no perturbation could be applied ({_counted(reasons)})"

@@ -95,7 +95,8 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     note_unanswered(summary, folder.path)
     place = shlex.quote(str(folder.path))
     if asked.shard is None:
-        follows = f"codeaudit explain {place}, codeaudit report {place} --html FILE"
+        explained = f"codeaudit explain {place}, " if summary.judged else ""
+        follows = f"{explained}codeaudit report {place} --html FILE"
     else:
         follows = f"the other shards, then codeaudit merge {place} … --out DIR"
     note(f"run folder: {folder.path}; next: {follows}")

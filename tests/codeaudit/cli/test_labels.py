@@ -150,3 +150,12 @@ def test_a_corpus_of_another_task_names_the_task(capsys: pytest.CaptureFixture[s
     lines({"asm": "addq %rax, %rbx\nmovq %rcx, %rdx"})
     assert main(["run", "--corpus", "t.jsonl", *FEW]) == 3
     assert "; the task is function-name: --task throughput fits this corpus" in capsys.readouterr().err
+
+
+def test_a_model_of_another_language_says_where_to_find_one(capsys: pytest.CaptureFixture[str]) -> None:
+    lines(*({"code": JAVA.format(number)} for number in range(3)))
+    few = ["--model", "spe-checkpoint", *FEW[2:], "--columns", "language=java"]
+    assert main(["run", "--corpus", "t.jsonl", *few]) == 3
+    err = capsys.readouterr().err
+    assert "× not Python); codeaudit list models names the models of each language" in err
+    assert "next: codeaudit report out --html FILE\n" in err, "nothing can be explained"
