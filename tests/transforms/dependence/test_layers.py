@@ -159,4 +159,4 @@ def test_graphs_of_3000_lines_take_a_time_that_grows_with_the_lines() -> None:
 
     seconds(300)  # NumPy is imported once
     short, long = (min(seconds(count) / count for _ in range(3)) for count in (300, 3000))
-    assert long < 4 * short, (short, long)
+    assert long < 6 * short, (short, long)  # ten times as long would be quadratic
