@@ -267,7 +267,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
         few = "--limit 10 --movable 60 --transform reorder --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
-        for name in ("main", "monday", "tuesday"):
+        for name in ("main", "old-model", "new-model"):
             shutil.copytree(folder / "codeaudit-runs/one", folder / "codeaudit-runs" / name)
         verdicts = read_rows(folder / "codeaudit-runs/one/verdicts.parquet")
         changed = next(row for row in verdicts
