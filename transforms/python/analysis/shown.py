@@ -333,15 +333,23 @@ class _Text:
         if not followed:
             return
         values = _values(nodes, self._functions)
+        parts: dict[str, _Definition] = {}
         for definition in followed:
-            pending, seen = list(definition.runs), set(definition.runs)
+            pending = [definition]
             while pending:
-                for value in values.get(pending.pop(), ()):
-                    definition.mention(ast.walk(value))
-                if any(_calls_object(one, values) for one in definition.calls):
-                    definition.runs.add("__call__")
-                pending += definition.runs - seen
-                seen |= definition.runs
+                part = pending.pop()
+                runs = part.runs
+                if any(_calls_object(one, values) for one in part.calls):
+                    runs = runs | {"__call__"}
+                new = runs if part is definition else runs - definition.runs
+                definition.runs |= runs
+                for name in new & values.keys():
+                    if name not in parts:
+                        parts[name] = _Definition()
+                        for value in values[name]:
+                            parts[name].mention(ast.walk(value))
+                    definition.bodies += parts[name].bodies
+                    pending.append(parts[name])
 
     def _is_property(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Call) and last_name(node.func) in self._properties
