@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import isfinite
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
 
+from codeaudit.audit import checks
 from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
     AnswersBatches,
@@ -49,7 +50,7 @@ from codeaudit.audit.records import (
     Violated,
     malformed,
 )
-from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.errors import CannotAudit, ModelError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
 WINDOW: Final = 4096
@@ -371,6 +372,11 @@ def _asked(
             raise ModelError(
                 f"model {setup.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
             )
+        if wrong := [type(one).__name__ for one in predictions if not isinstance(one, Predicted | Failed)]:
+            raise ModelError(
+                f"model {setup.model.name!r} gave a {wrong[0]}; "
+                "`predict` must give a Predicted or a Failed (codeaudit.audit.records) for each query"
+            )
         checked = [_checked(setup.task, prediction) for prediction in predictions]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         found = {query: one for query, one in pairs if query not in known}
@@ -526,9 +532,16 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
             return Failed(reason=f"model: {reason}") if reason in EXCUSES else prediction
         case Predicted():
             answer = task.normalise(prediction.answer)
+            if not isinstance(answer, str | int | float | tuple | None):
+                raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
             if answer is None or not all(isfinite(score) for _, score in prediction.scores):
                 return malformed(prediction.answer)
             return replace(prediction, answer=answer)
+
+
+def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
+    """The error about a task of somebody else that gives something else than the interface says."""
+    return CannotAudit(f"task {task.name!r}: `{method}` gave {checks.shown(given)}; it must give {wanted}")
 
 
 def _audited(
@@ -585,7 +598,10 @@ def judge(
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=before.reason)
     if isinstance(after, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=after.reason)
-    if reason := _why_unjudged(perturbed, task.expects(sample, perturbed)):
+    expected = task.expects(sample, perturbed)
+    if expected not in get_args(Expectation):
+        raise _wrong(task, "expects", expected, f"one of {', '.join(get_args(Expectation))}")
+    if reason := _why_unjudged(perturbed, expected):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved = deviation(before, after)
     if task.same(before, after):

@@ -31,6 +31,7 @@ from codeaudit.transforms.records import (
 )
 from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.seeding import stream
+from codeaudit.transforms.typed import fits, wrong_member
 
 DRAWS_PER_VARIANT: Final = 8
 """Draws per variant; if all of them are duplicates, the variant is not applied."""
@@ -40,6 +41,7 @@ MADE_UNREADABLE: Final = "the result does not parse"
 TOLD: Final = 100
 """Number of letters that are shown of somebody else's error."""
 NOT_PARSED: Final = "source does not parse"
+WRONG_PROPOSAL: Final = "`propose` returned neither a tuple of Move nor Refused"
 UNCHANGED: Final = "nothing would change"
 UNCONFIRMED: Final = "not confirmed by execution"
 """Why an edit without a promise (evidence `none`, as a codemod's) is not applied after an execution."""
@@ -249,11 +251,14 @@ def _variant(
 ) -> Outcome:
     # The number is part of the stream, so more variants never change the first ones.
     rng = stream(seed, sample.id, transform.name, number)
+    theirs = _is_theirs(transform)
     for draw in range(DRAWS_PER_VARIANT):
         try:
             proposed = transform.propose(context.source, rng)
             if isinstance(proposed, Refused):
                 return _refused(sample, transform, number, proposed.reason)
+            if theirs and not fits(proposed, tuple[Move, ...]):
+                return _refused(sample, transform, number, WRONG_PROPOSAL)
             moves = _chosen(proposed, rng, sites, first=draw == 0)
             rewritten = transform.apply(context.source, moves)
         except SourceError as error:
@@ -287,6 +292,8 @@ def _wrong(transform: Transform, rewritten: object, context: FunctionContext, la
         return ""
     if not isinstance(rewritten, Rewritten):
         return f"`apply` returned a {type(rewritten).__name__}, neither Rewritten nor Refused"
+    if wrong := wrong_member(rewritten, Rewritten):
+        return f"of what `apply` returned {wrong}"
     record = find_language(language)
     source = context.before + rewritten.source + context.after
     return "" if record is None or record.parses(source) else MADE_UNREADABLE

@@ -26,6 +26,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
 from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.typed import wrong_member
 
 
 def load_target(target: str) -> Any:
@@ -192,7 +193,6 @@ class Registry(Generic[T]):
         project: bool = False,
         forms: Mapping[str, str] | None = None,
         late: Callable[[], Mapping[str, Entry]] = dict,
-        wrong: Callable[[Any], str] = lambda _: "",
     ) -> None:
         """Join the tables of built-in names.
 
@@ -204,7 +204,6 @@ class Registry(Generic[T]):
             project: whether `py/MODULE:OBJECT` is a name, too.
             forms: by `FORM`, the target of a function from a whole name `FORM/ARGUMENT` to its object.
             late: a further table, made when a name is not built in.
-            wrong: why a plug-in's object that fits cannot be used; empty if it can.
 
         Raises:
             ValueError: two tables hold the same name.
@@ -215,7 +214,6 @@ class Registry(Generic[T]):
         self._project = project
         self._forms = dict(forms or {})
         self._late = late
-        self._wrong = wrong
         self._entries: dict[str, Entry] = {}
         for table in tables:
             if twice := self._entries.keys() & table.keys():
@@ -319,10 +317,7 @@ class Registry(Generic[T]):
             raise type(error)(f"{self.noun} {name!r}: {error}") from error
 
     def _fitting(self, value: Any, name: str) -> Any:
-        found = fitting(value, self._expects, noun=self.noun, name=name)
-        if told := self._wrong(found):
-            raise CannotAudit(told)
-        return found
+        return fitting(value, self._expects, noun=self.noun, name=name)
 
 
 def _usable(
@@ -341,8 +336,8 @@ def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
     """A loaded object that fits and has this name; a class is called without arguments first.
 
     Raises:
-        CannotAudit: it is no instance of the record, lacks members of the protocol, or cannot be given the
-            name.
+        CannotAudit: it is no instance of the record, lacks members of the protocol, has one of another type,
+            or cannot be given the name.
     """
     if expects is None:
         return value
@@ -351,14 +346,21 @@ def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
             value = value()
         except Exception as error:  # foreign code may raise anything
             raise CannotAudit(f"{value.__name__}() raised {one_line(error)}") from error
+    if wrong := misfit(value, expects, noun=noun):
+        raise CannotAudit(wrong)
+    named = "name" in _members(expects) or getattr(expects, "__dataclass_fields__", {}).keys() >= {"name"}
+    return _with_name(value, name) if named else value
+
+
+def misfit(value: object, expects: type, *, noun: str) -> str:
+    """Why somebody else's object is no instance of a record or a protocol; empty if it is."""
     # `isinstance` on a protocol needs `@runtime_checkable`, and it does not say which member is missing.
     if not getattr(expects, "_is_protocol", False):
         if not isinstance(value, expects):
-            raise CannotAudit(f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}")
+            return f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}"
     elif lacking := [member for member in _members(expects) if not hasattr(value, member)]:
-        raise CannotAudit(f"a {type(value).__name__} is no {noun}: it lacks {', '.join(lacking)}")
-    named = "name" in _members(expects) or getattr(expects, "__dataclass_fields__", {}).keys() >= {"name"}
-    return _with_name(value, name) if named else value
+        return f"a {type(value).__name__} is no {noun}: it lacks {', '.join(lacking)}"
+    return wrong_member(value, expects)
 
 
 def _with_name(value: Any, name: str) -> Any:

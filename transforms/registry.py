@@ -5,7 +5,7 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final, get_args
+from typing import Final
 
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name
 from codeaudit.transforms.errors import CannotAudit, UsageError
@@ -19,7 +19,7 @@ from codeaudit.transforms.language import (
     find_language,
     warn_of_broken_languages,
 )
-from codeaudit.transforms.records import Kind, Unit
+from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
 from codeaudit.transforms.seeding import stream
 
@@ -104,15 +104,6 @@ def _of_plug_in_languages() -> dict[str, Entry]:
     return {name: entry for name, entry in rows.items() if name not in ENTRIES}
 
 
-def _wrong(transform: Transform) -> str:
-    """Why somebody else's transform cannot be used, although it has all members."""
-    known = {"kind": get_args(Kind), "unit": get_args(Unit)}
-    for name, values in known.items():
-        if (value := getattr(transform, name)) not in values:
-            return f"its {name} is {value!r}; it must be one of {', '.join(values)}"
-    return ""
-
-
 TRANSFORMS: Final[Registry[Transform]] = Registry(
     "transform",
     ENTRIES,
@@ -125,7 +116,6 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
         **{form: target for language in _BUILT_IN for form, target in language.forms.items()},
     },
     late=_of_plug_in_languages,
-    wrong=_wrong,
 )
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
+from codeaudit.audit.checks import shown
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.audit.corpora.tables import Table, names_language
-from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.errors import CannotAudit, CorpusError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES, find_language
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
@@ -280,6 +281,11 @@ class _Examples:
             if isinstance(prepared, str):
                 self.skipped[prepared] += 1
                 continue
+            if not isinstance(prepared, Sample):
+                raise CannotAudit(
+                    f"the task's `prepare` gave {shown(prepared)}; it must give a Sample, or the reason why "
+                    "there is none as a text"
+                )
             self.shown.add(prepared)
             key = _key(raw, prepared)
             if key in self._seen:

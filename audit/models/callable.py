@@ -2,10 +2,11 @@
 
 import hashlib
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
@@ -15,6 +16,8 @@ from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.registration import importable, load_foreign, one_line
+
+_log: Final = logging.getLogger(__name__)
 
 Answering: TypeAlias = Callable[[list[Query]], object]
 """From a list of queries to a list of answers."""
@@ -59,6 +62,8 @@ class CallableModel:
     task: None = None
     parameters: None = None
     noise: float = 0.0
+    _told: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
+    """Not empty once the user knows that only single queries are answered."""
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query.
@@ -76,7 +81,15 @@ class CallableModel:
         except (Exception, SystemExit) as error:  # foreign code may raise anything; Ctrl-C is the user's
             if len(queries) == 1:
                 return [Failed(reason=f"callable raised {_described(error)}")]
-            return [self.predict([query])[0] for query in queries]
+            alone = [self.predict([query])[0] for query in queries]
+            if not self._told and not any(isinstance(one, Failed) for one in alone):
+                self._told.append(True)
+                _log.warning(
+                    "codeaudit: %s raised %s; it gets its queries one by one, which is slower",
+                    f"{self.name}: a list of {len(queries)} queries",
+                    _described(error),
+                )
+            return alone
         if not isinstance(answers, list) or len(answers) != len(queries):
             given = _counted(len(answers)) if isinstance(answers, list) else type(answers).__name__
             wanted = _counted(len(queries))

@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.endpoints.spending import Spending
-from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import load_target
+from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.registration import load_target, misfit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Provider:
 
         Raises:
             UsageError: an argument does not exist or has a wrong value.
-            ModelError: the model exists and cannot be loaded.
+            ModelError: the model exists and cannot be loaded, or what was loaded is no model.
         """
         arguments = {key: self._value(spec, key, text) for key, text in given.items()}
         # A loader must not use an option that the user was told has no effect.
@@ -85,7 +85,10 @@ class Provider:
         load: Callable[[str, Settings], Model] = (
             load_target(self.load) if isinstance(self.load, str) else self.load
         )
-        return load(rest, replace(settings, arguments=arguments, **unused))
+        model = load(rest, replace(settings, arguments=arguments, **unused))
+        if wrong := misfit(model, Model, noun="model"):
+            raise ModelError(f"model {spec!r}: {wrong}")
+        return model
 
     def _value(self, spec: str, key: str, text: str) -> str | float:
         if key not in self.arguments:

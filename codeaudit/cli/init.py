@@ -23,10 +23,16 @@ model = "py/codeaudit_model:predict"
 corpus = "{corpus}"
 task = "function-name"
 limit = 200
+# The same inputs for every commit: write them once, commit the file, and put this line in the place of
+# corpus and limit: codeaudit transform {corpus} --suite suite.lock.jsonl
+# suite = "suite.lock.jsonl"
 
 [gate]
 # The largest share of functions whose answer may change although their meaning does not.
 max-violation-rate = "10%"
+# No worse than the version that is shipped: write its file once, and commit it:
+# codeaudit report codeaudit-runs/ci --baseline baseline.parquet
+# baseline = "baseline.parquet"
 """
 
 _MODEL: Final = '''\

@@ -19,7 +19,8 @@ import click
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.cli.pipe import silence_stdout
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
-from codeaudit.transforms.registration import load_target, nearest
+from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.registration import load_target, nearest, one_line
 
 CONFIG: Final = "codeaudit.config"
 """Key of the file of options in `click.Context.meta`."""
@@ -190,8 +191,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if os.environ.get("CODEAUDIT_DEBUG"):
                 raise
             # One line, because CI shows the last line of a log.
-            told = " ".join(f"{type(error).__name__}: {error}".split())
-            return _say(f"unexpected error: {told} (CODEAUDIT_DEBUG=1 shows the traceback)", CANNOT_AUDIT)
+            told, place = one_line(error), raised_at(error)
+            # A plug-in of the project: a task, a transform, a codemod.
+            whose = f"your code raised {told}{place}" if place else f"unexpected error: {told}"
+            return _say(f"{whose} (CODEAUDIT_DEBUG=1 shows the traceback)", CANNOT_AUDIT)
 
 
 def _invoke(words: list[str]) -> int:

@@ -84,7 +84,7 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     \b
     Examples:
       codeaudit run
-      codeaudit run --corpus src/ --model py/my_module:predict
+      codeaudit run --corpus src/ --model py/codeaudit_model:predict
       codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
     asked = _asked(options)

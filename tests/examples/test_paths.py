@@ -95,7 +95,7 @@ def test_a_shipper_gates_against_limits_and_then_against_a_baseline(project: Pat
     done = started("bash", "gate.sh", cwd=project)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "main.parquet" in done.stdout
-    with (project / "my_model.py").open("a") as file:
+    with (project / "codeaudit_model.py").open("a") as file:
         file.write(WORSE)
     done = started("bash", "gate.sh", cwd=project)
     assert done.returncode == 1, done.stderr + done.stdout

@@ -12,7 +12,7 @@ from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.mixing import Mixed
-from codeaudit.transforms.perturb import MADE_UNREADABLE, failure, perturb_one, reapply
+from codeaudit.transforms.perturb import MADE_UNREADABLE, WRONG_PROPOSAL, failure, perturb_one, reapply
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample, Unit
 from codeaudit.transforms.registry import TRANSFORMS
@@ -75,6 +75,26 @@ def test_a_result_of_another_type_is_told() -> None:
     found = outcome(Theirs(lambda source: source), "python")
     assert isinstance(found, NotApplied)
     assert found.reason == "`apply` returned a str, neither Rewritten nor Refused"
+
+
+def test_unknown_evidence_is_told() -> None:
+    sure = Theirs(lambda source: Rewritten(source=source + "\n", evidence="proven"))  # type: ignore[arg-type]
+    found = outcome(sure, "python")
+    assert isinstance(found, NotApplied)
+    assert found.reason.startswith(
+        "of what `apply` returned its evidence is 'proven'; it must be one of none,"
+    )
+
+
+@pytest.mark.parametrize("proposal", [[], None, ("rename",), [Move(kind="a", site=0, value="", note="")]])
+def test_a_proposal_of_another_type_is_told(proposal: object) -> None:
+    class Proposes(Theirs):
+        def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+            return proposal  # type: ignore[return-value]
+
+    found = outcome(Proposes(lambda source: Rewritten(source=source + "\n", evidence="analysis")), "python")
+    assert isinstance(found, NotApplied)
+    assert found.reason == WRONG_PROPOSAL
 
 
 def test_what_a_transform_of_the_project_raises_is_told_with_its_place(

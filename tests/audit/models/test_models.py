@@ -51,6 +51,10 @@ class Holder:
         return [("b", "a") for query in queries]
 
 number = 3
+
+def single(queries):
+    [query] = queries
+    return ["fine"]
 """
 
 PROGRAM = """
@@ -118,6 +122,18 @@ def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
         Failed(reason="callable raised ZeroDivisionError: division by zero (my_models.py:12, in picky)"),
         Predicted(answer="fine"),
     ]
+
+
+def test_a_callable_that_answers_single_queries_only_is_told_once(
+    module: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = load("py/my_models:single")
+    for _ in range(2):
+        assert model.predict([query("a"), query("b")]) == [Predicted(answer="fine")] * 2
+    (record,) = caplog.records
+    told = "a list of 2 queries raised ValueError: too many values to unpack (expected 1) (my_models.py:"
+    assert told in record.getMessage()
+    assert "one by one, which is slower" in record.getMessage()
 
 
 def test_a_callable_must_give_one_answer_per_query(module: Path) -> None:

@@ -87,6 +87,43 @@ def test_arguments_are_typed_by_their_schema_and_never_guessed(given: dict[str, 
         catalogue.load("acme/large", Settings(), given)
 
 
+WRONG = """
+from codeaudit.audit.models.provider import Provider
+
+class Plain:
+    name, task, parameters, fingerprint, noise = "wrong/a", None, None, "volatile:wrong", 0.0
+    def predict(self, queries):
+        return ["a name" for _ in queries]
+
+NAMED = Provider(form="named/A", summary="", load=lambda name, settings: Plain(), names=("a", "b"))
+BARE = Provider(form="bare/A", summary="", load=lambda name, settings: object())
+PLAIN = Provider(form="plain/A", summary="", load=lambda name, settings: Plain())
+"""
+
+
+def test_a_provider_that_breaks_its_contract_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = {name: f"wrong_models:{name.upper()}" for name in ("named", "bare", "plain")}
+    folder = install(tmp_path, "wrong", {"codeaudit.models": points}, {"wrong_models": WRONG})
+    monkeypatch.syspath_prepend(folder)
+    assert main(["list", "models"]) == 0
+    told = capsys.readouterr()
+    assert "plug-in 'named' (codeaudit.models) of 'wrong' is broken: its names is ('a', 'b');" in told.err
+    assert "plain/A" in told.out
+    source = tmp_path / "source.py"
+    source.write_text("def f(a):\n    b = a\n    c = b\n    return b + c\n", "utf-8")
+    wanted = {
+        "named/a": "its names is ('a', 'b'); it must be a mapping from text to text",
+        "bare/a": "model 'bare/a': a object is no model: it lacks",
+        "plain/a": "model 'wrong/a' gave a str; `predict` must give a Predicted or a Failed",
+    }
+    for model, message in wanted.items():
+        words = ("--model", model, "--corpus", str(source), "--out", str(tmp_path / "run"))
+        assert main(["run", *words]) == 3
+        assert message in capsys.readouterr().err
+
+
 def test_a_built_in_provider_wins_and_a_broken_one_stops_only_its_models(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -80,6 +80,36 @@ def test_a_task_of_an_installed_package_is_listed_and_named_by_its_entry_point(
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("method", "body", "told"),
+    [
+        (
+            "prepare",
+            "return None",
+            "the task's `prepare` gave null; it must give a Sample, or the reason why",
+        ),
+        ("prepare", "raise ValueError('no')", "your code raised ValueError: no (broken.py:8, in prepare)"),
+        ("normalise", "return {1}", "`normalise` gave set; it must give a text, a number, a tuple of texts,"),
+        ("normalise", "raise KeyError('a')", "your code raised KeyError: 'a' (broken.py:8, in normalise)"),
+        ("expects", "return 'maybe'", '`expects` gave "maybe"; it must give one of same, other, unknown'),
+        ("expects", "raise ValueError('no')", "your code raised ValueError: no (broken.py:8, in expects)"),
+    ],
+)
+def test_a_method_that_breaks_its_contract_ends_the_run_in_one_line(
+    project: Path, method: str, body: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "broken.py").write_text(
+        "import dataclasses\n\nfrom tiny import HAS_LOOP, HasLoop\n\n\nclass Broken(HasLoop):\n"
+        f"    def {method}(self, *given):\n        {body}\n\n\n"
+        "TASK = Broken(**{one.name: getattr(HAS_LOOP, one.name) for one in dataclasses.fields(HAS_LOOP)})\n",
+        "utf-8",
+    )
+    sys.modules.pop("broken", None)
+    fixed = ("--corpus", "src", "--workers", "1", "--cache", "cache", "--out", "out", "--model", "fake/hash")
+    assert main(["run", "--task", "py/broken:TASK", *fixed]) == 3
+    assert told in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_models_of_text_are_asked_its_prompt_and_no_fingerprint_changes(project: Path) -> None:
     before = Prompts().digest
     prompt = Prompts().of(Query(task=IN_PROJECT, language="python", source="x"))
