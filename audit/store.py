@@ -55,8 +55,12 @@ class RunFolder:
 
     path: Path
 
-    def reserve(self) -> bool:
+    def reserve(self, name: str = "", *, option: str = "--out") -> bool:
         """Make the folder and check that it can be written. Returns whether it is new.
+
+        Args:
+            name: the file that will be written, for the message; the folder itself if empty.
+            option: what the message asks the user to change.
 
         Raises:
             RunError: it cannot be written, or it holds a manifest of another program.
@@ -68,8 +72,9 @@ class RunFolder:
             with tempfile.TemporaryFile(dir=self.path):
                 pass
         except OSError as error:
+            place = str(self.path / name)
             raise RunError(
-                f"cannot write to {str(self.path)!r}: {error.strerror or error}; give another --out"
+                f"cannot write to {place!r}: {error.strerror or error}; give another {option}"
             ) from error
         if not new and (self.path / MANIFEST).exists():
             self.manifest()

@@ -5,13 +5,15 @@ language.
 """
 
 import difflib
+import os
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path, PurePath
-from stat import S_ISDIR, S_ISLNK, S_ISREG
+from stat import S_IMODE, S_IRWXU, S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final, Protocol
 
 from codeaudit.audit.corpora.files import walked
@@ -135,11 +137,12 @@ class FileResult:
 
 def copy_tree(
     source: Path, target: Path, *, without: Collection[str] = NOT_COPIED, environments: bool = True
-) -> None:
+) -> dict[Path, int]:
     """Copy a folder with its links, modes and times, but without pipes, sockets and devices.
 
     Files and folders named in `without` are left out at any depth, virtual environments unless
-    `environments`.
+    `environments`. The copy can be changed: its owner may write into every folder. Returns the modes of the
+    folders that were read-only, for `restore_modes`.
 
     Raises:
         RunError: something cannot be read or written.
@@ -153,6 +156,7 @@ def copy_tree(
 
     try:
         shutil.copytree(source, target, symlinks=True, ignore=left_out, dirs_exist_ok=True)
+        return open_folders(target)
     except shutil.Error as error:
         _, _, first = error.args[0][0]
         raise RunError(f"cannot copy {str(source)!r}: {first}") from error
@@ -160,6 +164,39 @@ def copy_tree(
         raise RunError(
             f"cannot copy {str(source)!r}: {error.strerror or error}: {error.filename!r}"
         ) from error
+
+
+def open_folders(root: Path) -> dict[Path, int]:
+    """Let the owner write into a folder and all folders in it. Returns the modes that they had.
+
+    Raises:
+        OSError: a mode cannot be changed.
+    """
+    changed: dict[Path, int] = {}
+    pending = [root]
+    while pending:
+        folder = pending.pop()
+        mode = S_IMODE(folder.stat().st_mode)
+        if mode & S_IRWXU != S_IRWXU:
+            changed[folder] = mode
+            folder.chmod(mode | S_IRWXU)
+        with os.scandir(folder) as entries:
+            pending += [Path(one.path) for one in entries if one.is_dir(follow_symlinks=False)]
+    return changed
+
+
+def restore_modes(modes: Mapping[Path, int]) -> None:
+    """Undo `open_folders`."""
+    # Inner folders first: an outer one may be closed afterwards.
+    for folder, mode in reversed(list(modes.items())):
+        folder.chmod(mode)
+
+
+def remove_tree(root: Path) -> None:
+    """Remove a folder as far as possible, with its read-only folders."""
+    with suppress(OSError):
+        open_folders(root)
+    shutil.rmtree(root, ignore_errors=True)
 
 
 def _copyable(path: Path) -> bool:
@@ -327,6 +364,8 @@ def replace_file(path: Path, data: bytes) -> None:
         shutil.copymode(path, place)
         place.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
         raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
 
 

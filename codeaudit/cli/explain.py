@@ -155,7 +155,11 @@ def explain_violations(
         results.extend(_shrunk(options, run, found, progress, changed))
     finally:
         explained = tuple(one for one in results if isinstance(one, Explained))
-        keep_explanations(RunFolder(run.path), [one for one in explained if one.model not in changed])
+        try:
+            keep_explanations(RunFolder(run.path), [one for one in explained if one.model not in changed])
+        except RunError as error:
+            # A run may lie in a folder of somebody else, or of a finished job.
+            progress.note(f"the explanations are shown and not kept: {error}")
     return Explanations(explained=explained, gone=tuple(one for one in results if isinstance(one, Gone)))
 
 

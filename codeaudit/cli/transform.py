@@ -36,7 +36,9 @@ from codeaudit.audit.projects.files import (
     named_unread,
     perturb_files,
     prepare,
+    remove_tree,
     replace_file,
+    restore_modes,
     source_files,
     source_languages,
     text_diff,
@@ -171,9 +173,9 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
     for source in sources:
         _check_apart(source, out)
     with _beside(out) as place:
-        final = place
+        final, modes = place, dict[Path, int]()
         if len(sources) == 1 and sources[0].is_dir():
-            copy_tree(sources[0], place)
+            modes = copy_tree(sources[0], place)
         # `transform a.py --out b.py` gives a file; `--out b` a folder with `a.py` in it.
         elif len(sources) == 1 and out.suffix == sources[0].suffix:
             final = place / out.name
@@ -181,7 +183,10 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
         else:
             for source in sources:
                 target = place / real_path(source).name
-                copy_tree(source, target) if source.is_dir() else _copy_file(source, target)
+                if source.is_dir():
+                    modes |= copy_tree(source, target)
+                else:
+                    _copy_file(source, target)
         counts: CountsByTransform = {}
         results = _perturbed(request, place, list(source_files(place)), counts, progress)
         for result in _some_read(results, progress):
@@ -190,6 +195,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
             if result.after != result.before:
                 replace_file(place / result.path, result.after)
         try:
+            restore_modes(modes)
             final.rename(out)
         except OSError as error:
             raise RunError(
@@ -232,7 +238,7 @@ def write_suite(
     if options.execute:
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)
-    folder.reserve()
+    folder.reserve(path.name, option="--suite")
     about = {"schema": TABLE_SCHEMA, "task": task.name, "corpus": inputs.name}
     writer = LinesWriter if path.suffix == LINES else TableWriter
     counts: CountsByTransform = {}
@@ -292,7 +298,7 @@ def _beside(out: Path) -> Iterator[Path]:
     try:
         yield place
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        remove_tree(place)
 
 
 def _perturbed(
@@ -371,11 +377,12 @@ def confirmed_copy(
         seen(result)
     if out is not None:
         with _beside(out) as place:
-            copy_tree(request.project, place)
+            modes = copy_tree(request.project, place)
             for result in confirmed.files:
                 if result.after != result.before:
                     replace_file(place / result.path, result.after)
             try:
+                restore_modes(modes)
                 place.rename(out)
             except OSError as error:
                 raise RunError(
