@@ -34,7 +34,7 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
 
 if TYPE_CHECKING:
@@ -236,6 +236,28 @@ def trained(
         told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told
+
+
+_LOGGED: Final = frozenset({"training.csv", "tensorboard", "wandb"})
+"""What the logs of a training leave that ended before its first state was saved."""
+
+
+def _demand_own(out: Path) -> None:
+    """Check that a training shares no folder with other files: its own have common names.
+
+    Raises:
+        RunError: the folder holds files and no training.
+    """
+    from codeaudit.audit.papers.checkpoint import CARD
+    from codeaudit.audit.training.trainer import STATE_FILE
+
+    names = {path.name for path in out.iterdir()} if out.is_dir() else set[str]()
+    others = sorted(name for name in names - _LOGGED if not name.startswith("."))
+    if others and names.isdisjoint({CARD, STATE_FILE}):
+        some = ", ".join(others[:3] + ["…"] * (len(others) > 3))
+        raise RunError(f"{str(out)!r} holds other files ({some}) and no training; give a new folder as --out")
+    if out.exists() and not out.is_dir():
+        raise RunError(f"{str(out)!r} is a file; give a folder as --out")
 
 
 def without_folders(spec: str) -> str:
@@ -479,6 +501,7 @@ def train(
     kinds = () if logs is None else log_kinds(logs)
     if threads is not None:
         torch.set_num_threads(threads)
+    _demand_own(out)
     with joined(device) as processes:
         settings = _precision(precision, options, device, out, exact=family.exact)
         if "half" in settings:

@@ -547,6 +547,12 @@ def test_a_training_into_the_folder_of_a_model_keeps_that_model(capsys: pytest.C
         "1e-9",
         *SETTINGS,
     ]
+    assert main(words) == 3
+    told = "'made' holds other files (config.json, model.safetensors, vocab.txt) and no training; give a new"
+    assert told in capsys.readouterr().err
+    assert {path.name: path.read_text("utf-8") for path in Path("made").iterdir()} == old
+    # A model that was trained here before gives way, and is kept.
+    Path("made", "model-card.json").write_text("{}", "utf-8")
     for _ in range(2):
         before = {path.name: path.read_bytes() for path in Path("made").iterdir() if path.is_file()}
         assert main(words) == 0
