@@ -6,6 +6,7 @@ Listing and checking import no framework.
 
 import logging
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -168,7 +169,27 @@ def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
         return wrapped(load(rest, settings, given))
     check(spec)
     provider, rest = _provider_of(spec)
+    _check_seal(spec, Path(os.path.expanduser(rest)))
     return provider.model(spec, rest, settings, given)
+
+
+def _check_seal(spec: str, folder: Path) -> None:
+    """Tell of a checkpoint that `codeaudit seal` wrote, because nothing else shows it.
+
+    Raises:
+        ModelError: it is encrypted.
+    """
+    path = folder / load_target("codeaudit.transforms.columns.sealing:SEAL")
+    if not path.is_file():
+        return
+    try:
+        found = load_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return
+    remedy = f"codeaudit unseal {shlex.quote(str(folder))} --key KEY --out DIR"
+    if isinstance(found, dict) and found.get("scheme") == "cipher":
+        raise ModelError(f"the weights of {spec!r} are encrypted; first: {remedy}")
+    _log.warning("codeaudit: %s is sealed: without its key it answers worse; %s", spec, remedy)
 
 
 def providers() -> dict[str, Provider]:

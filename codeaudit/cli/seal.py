@@ -43,7 +43,7 @@ _out_option: Final = click.option(
     type=click.Choice(SCHEMES),
     default="columns",
     show_default=True,
-    help="columns: permute the hidden columns of the blocks. The copy loads and computes nonsense; anyone "
+    help="columns: permute the hidden columns of the blocks. The copy loads and answers worse; anyone "
     "with the base weights can reverse it. cipher: encrypt every number (AES-GCM); only the key reverses it.",
 )
 @click.option(
@@ -57,7 +57,7 @@ def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -
 
     CHECKPOINT is a folder of Hugging Face (config.json and model.safetensors, or shards), a folder written by
     `codeaudit train`, or a bundled name. The copy in DIR keeps configuration and tokenizer in the clear.
-    Without the key the weights are lost: keep it, but not beside them.
+    Only the key restores them from it: keep the key, but not beside the copy.
 
     Columns only obfuscate. Use cipher if the weights have to stay secret.
 
@@ -168,7 +168,7 @@ def _key(path: Path) -> "Iterator[Key]":
         yield Key.read(path)
         return
     key = Key.new()
-    # Before the checkpoint: a sealed copy without its key would be lost.
+    # Before the checkpoint: nothing could restore a sealed copy without its key.
     key.write(path)
     try:
         yield key
@@ -176,4 +176,4 @@ def _key(path: Path) -> "Iterator[Key]":
         # Nothing was sealed with it; an orphaned key would be taken for that of something.
         path.unlink(missing_ok=True)
         raise
-    note(f"new key in {path}; without it the weights are lost")
+    note(f"new key in {path}; nothing else restores the weights from the sealed copy")

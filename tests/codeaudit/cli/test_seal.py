@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.provider import Settings
 from codeaudit.cli.seal import SCHEMES
 from codeaudit.transforms.columns import sealing
+from codeaudit.transforms.errors import ModelError
 from tests.support.checkpoints import write_checkpoint
 from tests.support.commands import called, codeaudit
 
@@ -24,7 +27,7 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     done = codeaudit("seal", "plain", "--key", "key", "--out", "sealed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
-    assert "without it the weights are lost" in done.stderr
+    assert "nothing else restores the weights from the sealed copy" in done.stderr
     assert {path.name for path in (tmp_path / "sealed").iterdir()} == {
         *(path.name for path in plain.iterdir()),
         "seal.json",
@@ -44,6 +47,19 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     assert wrong.stderr.count("\n") == 1
     assert "not the key" in wrong.stderr
     assert not (tmp_path / "never").exists()
+
+
+def test_a_sealed_checkpoint_that_is_loaded_says_so(
+    plain: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for scheme in SCHEMES:
+        words = ("seal", "plain", "--key", "key", "--out", scheme, "--scheme", scheme)
+        assert called(*words, cwd=tmp_path).returncode == 0
+    catalogue.load(str(tmp_path / "columns"), Settings(device="cpu"), {})
+    (record,) = caplog.records
+    assert "is sealed: without its key it answers worse; codeaudit unseal" in record.getMessage()
+    with pytest.raises(ModelError, match=r"are encrypted; first: codeaudit unseal .*cipher --key KEY"):
+        catalogue.load(str(tmp_path / "cipher"), Settings(device="cpu"), {})
 
 
 @pytest.mark.thinned(6)
