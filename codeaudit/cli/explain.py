@@ -38,6 +38,7 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import PROGRESS, note, note_unbound, show_parts, show_sheet, show_text
 from codeaudit.finished_runs import Run, read_run
+from codeaudit.gating import named_transforms
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models, spending_of, usage_noted
 from codeaudit.reports.explanations import answers, diff, headline, moves, tally
@@ -324,7 +325,8 @@ def explain(
     found = read_run(run)
     note_unbound(found)
     found.check_verdicts()
-    chosen = violations(found, models=model, sample=sample, transforms=listed(transform or ""), limit=limit)
+    names = sorted(named_transforms(listed(transform), found)) if transform else ()
+    chosen = violations(found, models=model, sample=sample, transforms=names, limit=limit)
     if not chosen:
         if not any(model.pairs.total for model in found.summary.models):
             told = f"nothing was judged in {str(run)!r}; codeaudit report tells why"

@@ -91,6 +91,7 @@ class LazyGroup(click.Group):
         found = super().resolve_command(ctx, args)
         # A shell that completes a word wants no messages.
         if found[1] is not None and not ctx.resilient_parsing:
+            _check_not_empty(found[2])
             _note_misspelt(ctx, self, found[1])
         return found
 
@@ -98,6 +99,20 @@ class LazyGroup(click.Group):
         """Write the table of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _check_not_empty(words: list[str]) -> None:
+    """Check that no word of a command is empty, as `--baseline "$UNSET"` is: it would mean something else.
+
+    Raises:
+        UsageError: one is.
+    """
+    for before, word in zip(["", *words], words, strict=False):
+        if before == "--":
+            return
+        if not word or (word.startswith("--") and word.endswith("=")):
+            what = before if before.startswith("-") and not word else word.removesuffix("=") or "an argument"
+            raise click.UsageError(f"{what} is empty; give a value, or leave it out")
 
 
 VARIABLE: Final = "CODEAUDIT_"

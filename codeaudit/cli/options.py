@@ -532,7 +532,7 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         CorpusError: the file cannot be read.
     """
     try:
-        whole = tomllib.loads(path.read_text(encoding="utf-8"))
+        whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
@@ -549,6 +549,9 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         near = get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
         raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
+    for name, value in found.items():
+        if value == "":
+            raise UsageError(f"{name.replace('_', '-')!r} in {str(path)!r} is empty; leave it out")
     return found
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import click
 import pytest
@@ -154,6 +155,35 @@ def test_a_mistake_is_answered_with_its_remedy(
     monkeypatch.chdir(here)
     assert main(words.split()) == code
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+OPTIONS_WITH_A_VALUE: Final = [
+    (name, option)
+    for name in COMMANDS
+    for one in load_target(COMMANDS[name][0]).params
+    if isinstance(one, click.Option) and not one.is_flag
+    for option in one.opts
+]
+
+
+@pytest.mark.parametrize(("command", "option"), OPTIONS_WITH_A_VALUE)
+def test_an_empty_value_is_a_mistake(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`gate RUN --baseline "$UNSET"` would compare with nothing, and pass."""
+    for words in ([option, ""], [f"{option}="]) if option.startswith("--") else ([option, ""],):
+        assert main([command, *words]) == 2
+        assert capsys.readouterr().err == f"codeaudit: {option} is empty; give a value, or leave it out\n"
+
+
+def test_an_empty_argument_or_an_empty_value_in_a_file_is_a_mistake(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gate", ""]) == 2
+    assert "an argument is empty" in capsys.readouterr().err
+    # With the mark that some editors begin a file with.
+    (here / "options.toml").write_text('[gate]\nbaseline = ""\n', "utf-8-sig")
+    assert main(["gate", "run", "--config", str(here / "options.toml")]) == 2
+    assert "'baseline' in " in (told := capsys.readouterr().err)
+    assert "is empty; leave it out" in told
 
 
 def test_the_help_of_a_command_may_be_asked_for_first(capsys: pytest.CaptureFixture[str]) -> None:

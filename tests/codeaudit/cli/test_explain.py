@@ -125,17 +125,24 @@ def test_a_model_that_changed_has_no_violation_any_more(
         (["nowhere"], 3, "no run at 'nowhere'"),
         (["out", "zzz"], 3, "the run has no sample 'zzz' with a verdict; it has "),
         (["out", "--model", "py/reads_total:predic"], 2, "did you mean 'py/reads_total:predict'?"),
-        (["out", "--transform", "reorder"], 0, "no answer changed under reorder in the run"),
-        (
-            ["out", "--transform", "identity", "--model", "py/reads_total:predict"],
-            0,
-            "nothing to explain: no answer of py/reads_total:predict changed under identity in the run",
-        ),
+        (["out", "--transform", "reorder"], 2, "the run has no transform 'reorder'; it has: "),
+        (["out", "--transform", "reordr"], 2, "unknown transform 'reordr'; did you mean 'reorder'?"),
+        (["out", "--transform", "dead-code"], 2, "the run has no transform 'dead-code'; it has: "),
+        (["out", "--transform", "identity"], 2, "--transform names no transform that keeps the meaning"),
         ([], 2, "missing argument"),
     ],
 )
 def test_bad_input(words: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", *words]) == code
+    assert told in capsys.readouterr().err
+
+
+def test_where_nothing_changed_the_filters_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "fake/constant", "--corpus", "code.py", "--transform", "rename", "--out", "same"]
+    assert main(["run", *words, "--workers", "1", "--no-controls"]) == 0
+    capsys.readouterr()
+    assert main(["explain", "same", "--transform", "rename", "--model", "fake/constant"]) == 0
+    told = "nothing to explain: no answer of fake/constant changed under rename in the run"
     assert told in capsys.readouterr().err
 
 
