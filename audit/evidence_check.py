@@ -88,8 +88,8 @@ class FindingCounts:
 
     kept: int = 0
     """Meaning-keeping variants that behave as their original."""
-    broken: int = 0
-    """Meaning-keeping variants that behave differently. They are not applied."""
+    broken: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Meaning-keeping variants that behave differently, by transform and reason. They are not applied."""
     changed: int = 0
     """Controls that behave differently."""
     unchanged: int = 0
@@ -100,7 +100,7 @@ class FindingCounts:
     @property
     def total(self) -> int:
         """Number of variants that a witness was asked about."""
-        return self.kept + self.broken + self.changed + self.unchanged + self.open.total()
+        return self.kept + self.broken.total() + self.changed + self.unchanged + self.open.total()
 
 
 def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Witness]:
@@ -158,7 +158,8 @@ def confirm(outcome: Perturbed, finding: WitnessFinding, findings: FindingCounts
             return outcome if control else _lifted(outcome, evidence)
         case BehavesDifferently(evidence, reason):
             findings.changed += control
-            findings.broken += not control
+            if not control:
+                findings.broken[outcome.transform, reason] += 1
             return _lifted(outcome, evidence) if control else outcome.left_out(reason)
         case Undecided(reason):
             findings.open[reason] += 1

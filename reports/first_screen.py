@@ -38,7 +38,7 @@ def first_screen(summary: Summary) -> Sheet:
     """Return the first table of a run, with its sentences before it."""
     edits = _edits(summary)
     shown = sorted(sorted(edits, key=lambda one: -one.worst)[:MOST], key=edits.index)
-    score = summary.models[0].score.name.upper() if summary.models else "score"
+    score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
     return Sheet(
         title=_title(summary),
         lead=tuple(_sentences(summary, shown, len(edits) - len(shown))),
@@ -91,6 +91,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     for model in summary.models:
         yield from wording.network(model)
         yield from _warnings(model)
+    yield from _broken(summary)
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
     )
@@ -123,6 +124,26 @@ def _samples(rates: Sequence[Rate]) -> str:
     least, most = min(rate.total for rate in rates), max(rate.total for rate in rates)
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     return f"{number} samples" if most != 1 else "1 sample"
+
+
+EXECUTED: Final = "execution differs"
+"""The reason with which a variant is left out that an execution has shown to be wrong."""
+
+
+def _broken(summary: Summary) -> Iterator[str]:
+    """The transforms that did not keep the meaning when variants were executed."""
+    told: set[str] = set()
+    for row in (row for model in summary.models for row in model.by_transform):
+        number = row.not_applied.get(EXECUTED, 0)
+        # Under `confirmed` the tests decide which orders are kept.
+        promised = row.kind == "preserving" and not row.transform.startswith("confirmed/")
+        if number and promised and row.transform not in told:
+            told.add(row.transform)
+            executed = number + row.evidence.get("executed", 0)
+            yield (
+                f"{row.transform} does not keep the meaning: {number:,} of {executed:,} executed variants "
+                "behaved differently and were left out. Its rate may count others that were not executed."
+            )
 
 
 def _warnings(model: ModelSummary) -> Iterator[str]:

@@ -119,7 +119,7 @@ def _models(summary: Summary) -> Sheet:
     trials = max((len(model.trials) for model in summary.models), default=1)
     over = f", {trials} trials" if trials > 1 else ""
     where = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
-    score = summary.models[0].score.name.upper() if summary.models else "score"
+    score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
     heads = (
         f"{score}",
         f"attack {score}",

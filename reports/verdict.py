@@ -85,7 +85,7 @@ def _quality(metric: Metric) -> str:
     told = ", ".join(
         f"{wording.plain(one.name)} {wording.value(one.mean, share=metric.percent)}" for one in order
     )
-    name = metric.name.upper()
+    name = wording.score_name(metric.name)
     if metric.test.p is None:
         return f"{name}: {told}. So few trials cannot show a difference; --trials 5 can."
     shown = "differs" if metric.test.p <= LEVEL else "is not shown to differ"

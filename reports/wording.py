@@ -40,6 +40,11 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii") if hidden else letter
 
 
+def score_name(name: str) -> str:
+    """The name of a score for people: abbreviations in capitals, words as they are."""
+    return name if len(name) > 4 else name.upper()
+
+
 def percent(share: float | None) -> str:
     """Format a share as `21.1 %`. Only exact 0 and 1 become `0 %` and `100 %`."""
     if share is None:

@@ -72,7 +72,8 @@ STAND_INS: Final = (
     (r"algebra:(train|valid|test):\d+", r"algebra:\1:40"),
     # To read the standard library takes seconds; the plain `codeaudit run` does.
     (
-        r"^(codeaudit run)(?= -)(?! --limit 8$)(?!.* --(?:corpus|suite|config|task|engine)\b)",
+        r"^(codeaudit (?:run|compare))(?= -)(?! --limit 8$)(?!.* --(?:corpus|suite|config|engine)\b)"
+        r"(?!.* --task (?!function-name\b))",
         r"\1 --corpus stdlib:argparse,ast,inspect,shutil",
     ),
     # Ready in the environment: the example plug-ins are installed, and an endpoint answers.
@@ -264,7 +265,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few = "--limit 10 --movable 60 --transform reorder --variants 1"
+        few = "--limit 10 --movable 40 --transform reorder --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
         for name in ("main", "old-model", "new-model"):

@@ -82,6 +82,21 @@ def shown(found: Summary, width: int) -> list[str]:
     return target.getvalue().splitlines()
 
 
+def test_a_transform_that_executions_disprove_is_named() -> None:
+    wrong = replace(
+        row("theirs", of(8, 8)),
+        not_applied={"execution differs": 10, "no return": 3},
+        evidence={"executed": 5, "analysis": 3},
+    )
+    some = replace(row("confirmed/reorder", of(0, 9)), not_applied={"execution differs": 4})
+    found = lead(model("spe", [wrong, some]), model("symc", [wrong, some]))
+    told = [line for line in found if "does not keep the meaning" in line]
+    assert told == [
+        "theirs does not keep the meaning: 10 of 15 executed variants behaved differently and were left out. "
+        "Its rate may count others that were not executed."
+    ]
+
+
 def test_a_sentence_says_who_kept_every_answer_and_who_did_not() -> None:
     found = lead(
         model("spe", [row("reorder", of(0, 112))]),

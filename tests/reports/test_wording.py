@@ -143,3 +143,12 @@ def test_losses_name_the_reasons_once_for_models_that_share_them() -> None:
         "a, b: skipped: input too long 6; unjudged: numeric noise 2. d: skipped: endpoint: 429 1"
     )
     assert wording.losses([model("c")]) == ""
+
+
+def test_names_of_scores_are_capitals_only_if_they_are_abbreviations() -> None:
+    assert [wording.score_name(name) for name in ("f1", "mape", "accuracy", "pass@1")] == [
+        "F1",
+        "MAPE",
+        "accuracy",
+        "pass@1",
+    ]

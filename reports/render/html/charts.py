@@ -98,7 +98,7 @@ def _scatter(summary: Summary) -> Chart | None:
     if not shown:
         return None
     score = shown[0][1].score
-    name, share = score.name.upper(), wording.is_share(score)
+    name, share = wording.score_name(score.name), wording.is_share(score)
     values = [value for _, _, value, _ in shown]
     # One model, or equal scores, have no range: a quarter of the value stands in for it.
     room = (max(values) - min(values)) / 4 or abs(values[0]) / 4 or 0.1

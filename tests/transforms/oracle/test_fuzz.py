@@ -98,12 +98,16 @@ def test_a_cause_can_be_put_back(cause: Cause) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", ["3 ", "4 containers", "6 unpacking", "10 ", "11 a nested"])
-def test_the_fuzzer_finds_a_cause_that_is_put_back(judge: Judge, number: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "near"),
+    [("3 ", 200), ("4 containers", 800), ("6 unpacking", 1050), ("10 ", 0), ("11 a nested", 1500)],
+)
+def test_the_fuzzer_finds_a_cause_that_is_put_back(judge: Judge, number: str, near: int) -> None:
+    """It begins where the first program stood that told; a new grammar may move it."""
     (cause,) = (cause for cause in CAUSES if cause.name.startswith(number))
     transforms = [TRANSFORMS.get(name) for name in cause.transforms]
     with cause.put_back():
-        for start in range(0, 3000, 50):
+        for start in (*range(near, 3000, 50), *range(0, near, 50)):
             tallies = fuzz(judge, transforms, range(start, start + 50), seed=25)
             if any(tally.different for tally in tallies.values()):
                 return

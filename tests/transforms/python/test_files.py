@@ -80,12 +80,12 @@ def reasons(data: bytes, *transforms: Transform) -> list[str]:
 def test_nothing_changes_a_byte_of_the_standard_library() -> None:
     root = Path(sysconfig.get_path("stdlib"))
     seen = 0
-    for path in sorted(root.rglob("*.py"))[::3]:
+    for path in sorted(root.rglob("*.py"))[::9]:
         if not {"site-packages", "dist-packages"} & set(path.parts):
             data = path.read_bytes()
             assert perturb_file(PYTHON_FILES, data, str(path), series(IDENTITY)).data == data, path
             seen += 1
-    assert seen > 150
+    assert seen > 50
 
 
 def test_a_rewritten_standard_library_compiles_and_keeps_what_is_between_functions() -> None:

@@ -14,7 +14,7 @@ from tests.support.java_judge import JavaJudge, JavaUnit, jdks
 from tests.support.java_methods import Method
 from tests.support.java_running import outputs
 
-PROGRAMS = 120
+PROGRAMS = 80
 DRAWS = 2
 
 
