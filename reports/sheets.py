@@ -1,6 +1,6 @@
 """The tables of a report as rows of text cells, shared by all formats."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import stdev
@@ -10,7 +10,7 @@ from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
-from codeaudit.reports.verdict import blind, verdict
+from codeaudit.reports.verdict import LEVEL, blind, verdict
 from codeaudit.reports.wording import ABSENT
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
@@ -477,7 +477,7 @@ def _diagram(result: Metric | Paired) -> list[Sheet]:
 
 
 def _metric(metric: Metric) -> Sheet:
-    bold = _bold_note(metric.groups, "Conover (t approximation), Holm-adjusted")
+    bold = _bold_note(metric.groups, "Conover (t approximation), Holm-adjusted", metric.test.p)
     names = [group.name for group in metric.groups]
     ps = {frozenset((pair.first, pair.second)): pair.p_adjusted for pair in metric.pairs}
     rows = []
@@ -520,7 +520,7 @@ def _paired(paired: Paired) -> Sheet:
                 *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
             )
         )
-    bold = _bold_note(paired.standings, "exact McNemar, Holm-adjusted")
+    bold = _bold_note(paired.standings, "exact McNemar, Holm-adjusted", paired.test.p)
     return Sheet(
         title=f"On shared inputs: {paired.name} ({paired.better} is better)",
         columns=(
@@ -529,7 +529,8 @@ def _paired(paired: Paired) -> Sheet:
             *numbers(*(f"p vs {number}" for number in range(1, len(names) + 1))),
         ),
         rows=tuple(rows),
-        notes=(f"{wording.verdict(paired.test)}. {bold}",),
+        notes=(f"{wording.verdict(paired.test)}.",),
+        legend=(bold,),
     )
 
 
@@ -574,11 +575,22 @@ def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
     )
 
 
-def _bold_note(groups: Sequence[object], test: str) -> str:
+def _bold_note(groups: Sequence[object], test: str, over_all: float | None) -> str:
     marked = any(getattr(group, "best", False) for group in groups)
     if marked:
         return f"p: {test}; bold: the best, and those not significantly different from it at 0.05."
+    # Its small p of a single pair counts only after the test over all models.
+    if over_all is not None and over_all > LEVEL:
+        return f"p: {test}; the test over all models shows no difference at 0.05, so nothing is bold."
     return f"p: {test}; no difference shown at 0.05, so nothing is bold."
+
+
+def told_once(found: Iterable[Sheet]) -> Iterator[Sheet]:
+    """The sheets of one page: a sentence that explains a word stands below the first table with the word."""
+    seen: set[str] = set()
+    for sheet in found:
+        yield replace(sheet, legend=tuple(text for text in sheet.legend if text not in seen))
+        seen.update(sheet.legend)
 
 
 def _cell(*lines: str) -> Cell:

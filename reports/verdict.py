@@ -87,7 +87,7 @@ def _quality(metric: Metric) -> str:
     )
     name = wording.score_name(metric.name)
     if metric.test.p is None:
-        return f"{name}: {told}. So few trials cannot show a difference; --trials 5 can."
+        return f"{name}: {told}. So few trials cannot show a difference; runs with --trials 5 can."
     shown = "differs" if metric.test.p <= LEVEL else "is not shown to differ"
     return f"{name} {shown} (p {_p(metric.test.p)}): {told}."
 

@@ -1,12 +1,13 @@
 """Tables of a comparison, before any format."""
 
+from dataclasses import replace
 from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codeaudit.reports.records import Comparison
-from codeaudit.reports.sheets import sheets
+from codeaudit.reports.sheets import Sheet, sheets, told_once
 from codeaudit.reports.statistics.adjustment import cliques
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
@@ -83,3 +84,13 @@ def test_what_sees_nothing_is_not_best_by_violating_nothing() -> None:
     (table, *_) = sheets(Comparison(metrics=metrics))
     assert {row[0].lines[0]: [cell.bold for cell in row] for row in table.rows}["blind"] == [False] * 3
     assert "blind: no control changed an answer." in table.notes
+
+
+def test_a_sentence_that_explains_a_word_stands_once_on_a_page() -> None:
+    first = Sheet(title="a", columns=(), rows=(), notes=("n",), legend=("one word.", "another."))
+    second = replace(first, title="b", legend=("another.", "a third."))
+    assert [sheet.legend for sheet in told_once([first, second])] == [
+        ("one word.", "another."),
+        ("a third.",),
+    ]
+    assert [sheet.notes for sheet in told_once([first, second])] == [("n",), ("n",)]

@@ -20,7 +20,10 @@ def test_of_two_models_the_more_robust_one_is_named_with_the_difference() -> Non
     )
     assert "points apart (95 % interval " in robustness
     assert "p < 0.0001" in robustness
-    assert quality == "F1: vanilla 100.0, spe 100.0. So few trials cannot show a difference; --trials 5 can."
+    assert (
+        quality
+        == "F1: vanilla 100.0, spe 100.0. So few trials cannot show a difference; runs with --trials 5 can."
+    )
 
 
 def test_where_no_difference_is_shown_the_visible_one_is_said() -> None:
