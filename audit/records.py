@@ -202,6 +202,9 @@ def brief(value: object) -> str:
 
 def malformed(answer: object, *, is_reply: bool = False) -> Failed:
     """The failure for an answer that the task does not take, or for a reply that is no answer."""
+    # A whole number was read as a float, and is shown as it was given.
+    if isinstance(answer, float) and answer.is_integer():
+        answer = int(answer)
     return Failed(reason=MALFORMED, given=brief(answer), is_reply=is_reply)
 
 

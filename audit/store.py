@@ -177,6 +177,8 @@ def read_manifest(path: Path) -> Manifest:
         why = f"{what}{error.strerror or 'cannot be read'}"
         if isinstance(error, FileNotFoundError) and what:
             why = f"it has no {MANIFEST}" if place.is_dir() else "no such folder"
+        elif isinstance(error, NotADirectoryError) and what:
+            why = "it is a file; a run is a folder"
         raise RunError(f"no run at {str(place)!r}: {why}") from error
     except ValueError as error:
         raise RunError(f"{str(path)!r} is not JSON: {error}") from error
@@ -733,6 +735,13 @@ def suite_contents(path: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     Raises:
         RunError: there is no such table, it is damaged, or it has a variant or the rows of a sample twice.
     """
+    from pyarrow.parquet import read_schema
+
+    if path.suffix == PARQUET and (lacking := {"source", "perturbed"} - set(read_schema(path).names)):
+        raise RunError(
+            f"{str(path)!r} is no suite: it has no column {' and no '.join(sorted(lacking))}; a baseline "
+            "goes with codeaudit gate RUN --baseline"
+        )
     pairs: dict[tuple[int, str], None] = {}
     samples: set[tuple[int, str]] = set()
     numbered = enumerate(read_rows(path), 1)

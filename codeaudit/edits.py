@@ -75,6 +75,7 @@ def transform(
     """
     from codeaudit.audit.corpora.records import raw_sample
     from codeaudit.audit.suite import SuitePlan, case
+    from codeaudit.transforms.perturb import NOT_PARSED
     from codeaudit.transforms.registry import TRANSFORMS
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
@@ -88,7 +89,18 @@ def transform(
     outcome = case(sample, plan).outcomes[-1]
     if isinstance(outcome, Perturbed):
         return outcome.source
-    raise NotAppliedError(outcome.reason, transform=name)
+    error = NotAppliedError(outcome.reason, transform=name)
+    if outcome.reason == NOT_PARSED and (other := _language_of(source, language)):
+        error.hint = f"; as {other} it does: language={other!r}"
+    raise error
+
+
+def _language_of(text: str, but: str) -> str | None:
+    """A language other than `but` in whose syntax a text parses."""
+    from codeaudit.transforms.language import every_language
+
+    known = (one for one in every_language() if one.name != but and one.parse and one.function_context)
+    return next((one.name for one in known if one.parses(text)), None)
 
 
 def perturb(
@@ -214,9 +226,21 @@ def raw_samples(
         elif not isinstance(sample, str):
             raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
         else:
+            if "\n" not in sample and _is_path(sample):
+                raise UsageError(
+                    f"sample {number} is a text; for the file of that name write Path({sample!r})"
+                )
             # A method as it stands in its class is indented, and no Python parser would take it.
             text = dedent(sample).strip("\n")
             yield raw_sample(text, language=language, label=None, path=f"<sample {number}>", line=1)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text is certainly meant as a path: it names something that exists."""
+    try:
+        return bool(text) and Path(text).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def prepared_samples(

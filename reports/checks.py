@@ -63,6 +63,9 @@ class Gate:
         """Whether every check passed."""
         return self.outcome == "passed"
 
+    def __bool__(self) -> bool:
+        return self.passed
+
     @property
     def exit_code(self) -> int:
         """The exit code of `codeaudit gate`: 0 passed, 1 failed, 3 could not be judged."""

@@ -72,6 +72,8 @@ class NotAppliedError(CannotAudit):
         self.reason = reason
         """A short phrase without names or numbers of the text, so that equal reasons can be counted."""
         self.transform = transform
+        self.hint = ""
+        """What the caller may have meant, for the message."""
 
     def __str__(self) -> str:
-        return f"{self.transform}: {self.reason}" if self.transform else self.reason
+        return (f"{self.transform}: {self.reason}" if self.transform else self.reason) + self.hint

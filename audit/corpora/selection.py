@@ -355,6 +355,8 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     """The error for a corpus without an example, with the remedy if its language is the reason."""
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
     told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
+    if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
+        return f"{told}: the table has no rows"
     known = ", ".join(sorted(LANGUAGES))
     if strange := [name for name in languages if name not in LANGUAGES]:
         told += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"

@@ -115,6 +115,7 @@ def samples_of(
     """The language of all rows."""
     for number, given in rows:
         if number == 1:
+            _check_no_suite(place, given)
             known = [name for name in given if name is not None]
             every = _language_of_all(columns, given)
             for wanted in (*columns.values(), *([] if column is None else [column.name])):
@@ -142,8 +143,27 @@ def samples_of(
                 skipped[sample] += 1
     if names and not recognised:
         raise unrecognised(place, list(names))
+    if split is not None and not splits - {""}:
+        raise CorpusError(
+            f"table {place!r} has no column of splits (split; or {', '.join(GROUPS)}, by which it is split); "
+            f"leave out ':{split}'"
+        )
     if split is not None and split not in splits and len(splits) < _SPLITS:
         raise CorpusError(unknown(f"split of {place!r}", split, sorted(splits)))
+
+
+def _check_no_suite(place: str, names: Collection[str]) -> None:
+    """Check that a table is none of those that codeaudit writes: their rows are variants.
+
+    Raises:
+        CorpusError: it is a suite, a baseline, or the verdicts of a run.
+    """
+    if set(names) >= {"sample", "transform", "variant", "perturbed"}:
+        raise CorpusError(f"{place!r} is a suite of codeaudit; audit it with --suite")
+    if set(names) >= {"sample", "transform", "variant", "outcome"}:
+        raise CorpusError(
+            f"{place!r} has verdicts of a run and no code; a baseline goes with codeaudit gate RUN --baseline"
+        )
 
 
 def _language_of_all(columns: Mapping[str, str], row: Row) -> str | None:
@@ -268,6 +288,7 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
     try:
         with ParquetFile(path) as file:
             # Other columns may hold nested values or embeddings that take longer to read than the code.
+            _check_no_suite(path.name, file.schema_arrow.names)
             present = [name for name in file.schema_arrow.names if name in columns]
             if not is_known(present) and not set(present) & (set(columns) - COLUMNS):
                 raise unrecognised(path.name, file.schema_arrow.names)

@@ -44,7 +44,9 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
         except (ValueError, RecursionError):  # a number of thousands of digits, or a deeply nested list
             told = []
         return Failed(reason=f"model: {told[0][:80]}" if told else "model: an error")
-    plain = raw.get("answer")
+    if "answer" not in raw:
+        return malformed(dict(raw))
+    plain = raw["answer"]
     # A mapping in a mapping could nest without end.
     predicted = malformed(raw) if isinstance(plain, Mapping) else read_answer(plain)
     if isinstance(predicted, Failed):

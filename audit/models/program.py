@@ -101,7 +101,12 @@ class ProgramModel:
         try:
             running = _Running(self._command, self._environment)
         except OSError as error:
-            raise ModelError(f"cannot start {self.name!r}: {error.strerror or error}") from error
+            why = error.strerror or str(error)
+            if isinstance(error, FileNotFoundError):  # the file is there: `load` has looked
+                why = (
+                    "the program in its first line (#!) does not exist; a line that ends with CRLF names none"
+                )
+            raise ModelError(f"cannot start {self.name!r}: {why}") from error
         # Not `__del__`: a finalizer runs at the exit of the interpreter, too. It must not hold the model.
         weakref.finalize(self, running.end)
         self._running = running

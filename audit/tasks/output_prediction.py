@@ -332,8 +332,8 @@ class Outputs(LabelSource):
         if self._note is not None and findings.total:
             self._note(
                 f"executed {findings.total:,} variants: {findings.kept:,} give what their original gives, "
-                f"{findings.broken:,} do not (left out); {findings.changed:,} controls give something else, "
-                f"{findings.unchanged:,} the same"
+                f"{findings.broken.total():,} do not (left out); {findings.changed:,} controls give "
+                f"something else, {findings.unchanged:,} the same"
             )
 
     def _chosen(self, sample: Sample, calls: Calls) -> tuple[str, str] | str:

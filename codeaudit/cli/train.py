@@ -277,8 +277,8 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
 """Options whose names on the command line are others."""
 
 
-@click.command()
-@click.argument("model", type=click.Choice(registry.NETWORKS))
+@click.command(epilog=f"NETWORK is one of {', '.join(registry.NETWORKS)}.")
+@click.argument("model", metavar="NETWORK", type=click.Choice(registry.NETWORKS))
 @click.option(
     "--task",
     metavar="NAME",
@@ -438,7 +438,7 @@ def train(
     logs: str | None,
     **given: Any,
 ) -> None:
-    """Train MODEL on a corpus. Ctrl-C saves; the same command resumes.
+    """Train NETWORK on a corpus. Ctrl-C saves; the same command resumes.
 
     \b
     Examples:

@@ -410,3 +410,20 @@ def test_assert_invariant_is_the_one_of_testing() -> None:
     codeaudit.assert_invariant(Steady(), [TEXT], transforms="rename")
     with pytest.raises(AssertionError, match="fickle changed its answer"):
         codeaudit.assert_invariant(partial(fickle).func, [TEXT], transforms="rename")
+
+
+def test_a_text_of_another_language_is_named() -> None:
+    with pytest.raises(codeaudit.NotApplied, match="source does not parse; as java it does: language='java'"):
+        codeaudit.transform("int f(int a) { int b = a; return b + a; }", "rename")
+    with pytest.raises(codeaudit.NotApplied, match=r"source does not parse$"):
+        codeaudit.transform("def f(:", "rename")
+
+
+def test_the_path_of_a_file_is_no_text_of_a_function(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("def f(a):\n    b = a\n    return b\n", "utf-8")
+    told = "sample 1 is a text; for the file of that name write Path"
+    with pytest.raises(codeaudit.UsageError, match=told):
+        codeaudit.assert_invariant("fake/constant", [str(path)], transforms=["rename"])
+    with pytest.raises(codeaudit.UsageError, match=told):
+        list(codeaudit.perturb(str(path), "rename"))

@@ -197,10 +197,10 @@ def test_a_callable_that_breaks_its_contract(sources: Path, capsys: pytest.Captu
 def test_an_unexpected_error_is_one_line_with_a_hint(
     sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("boom\nsecond line")
-
-    monkeypatch.setattr("codeaudit.auditing.carry_out", breaks)
+    # In no file: an error in a file of the user's is told with its place.
+    made: dict[str, object] = {}
+    exec("def breaks(*_, **__):\n    raise ZeroDivisionError('boom\\nsecond line')\n", made)
+    monkeypatch.setattr("codeaudit.auditing.carry_out", made["breaks"])
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--out", "out"]
     assert main(words) == 3
     line = complaint(capsys)
@@ -209,6 +209,67 @@ def test_an_unexpected_error_is_one_line_with_a_hint(
     monkeypatch.setenv("CODEAUDIT_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main(words)
+
+
+def test_files_of_another_kind_are_told_by_what_they_are(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--model", "fake/hash", "--workers", "1")
+    for name in ("suite.parquet", "suite.jsonl"):
+        assert main(["transform", str(sources), "--suite", name]) == 0
+    assert main(["run", "--corpus", str(sources), *model, "--out", "out"]) == 0
+    assert main(["report", "out", "--baseline", "baseline.parquet"]) == 0
+    Path("empty.jsonl").write_text("\n", "utf-8")
+    Path("plain.jsonl").write_text('{"source": "def f(a):\\n    b = a\\n    return b\\n"}\n', "utf-8")
+    capsys.readouterr()
+    wanted = {
+        (
+            "run",
+            "--corpus",
+            "suite.parquet",
+        ): "'suite.parquet' is a suite of codeaudit; audit it with --suite",
+        ("run", "--corpus", "suite.jsonl"): "'suite.jsonl' is a suite of codeaudit; audit it with --suite",
+        ("run", "--corpus", "baseline.parquet"): "has verdicts of a run and no code; a baseline goes with",
+        (
+            "run",
+            "--corpus",
+            "out/verdicts.parquet",
+        ): "has verdicts of a run and no code; a baseline goes with",
+        ("run", "--suite", "baseline.parquet"): "is no suite: it has no column perturbed and no source",
+        ("run", "--corpus", "empty.jsonl"): "no functions in corpus 'empty.jsonl': the table has no rows",
+        (
+            "run",
+            "--corpus",
+            "plain.jsonl:test",
+        ): "has no column of splits (split; or leak_group, split_group, group",
+        ("gate", "suite.parquet"): "no run at 'suite.parquet': it is a file; a run is a folder",
+    }
+    for (command, *words), told in wanted.items():
+        more = model if command == "run" else ("--max-violation-rate", "5%")
+        assert main([command, *words, *more]) == 3
+        assert told in complaint(capsys)
+
+
+def test_models_of_another_form_are_told_what_they_lack(
+    sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("waits.py").write_text(
+        "async def predict(queries): return []\n\n\ndef one(queries): return [1] * len(queries)\n", "utf-8"
+    )
+    Path("crlf.sh").write_bytes(b"#!/bin/sh\r\ncat\r\n")
+    Path("crlf.sh").chmod(0o755)
+    wanted = {
+        "py/waits:predict": "model 'py/waits:predict' is asynchronous; write `def`, and `asyncio.run` in it",
+        "py/waits:one": "the answer 1 is malformed",
+        "exec/./crlf.sh": "the program in its first line (#!) does not exist; a line that ends with CRLF names",
+        "exec/cat": "the answer {'language': 'python', ",
+    }
+    for model, told in wanted.items():
+        assert (
+            main(["run", "--model", model, "--corpus", str(sources), "--workers", "1", "--out", model[-3:]])
+            == 3
+        )
+        assert told in capsys.readouterr().err
 
 
 def test_an_unfinished_run_cannot_be_compared(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
