@@ -21,7 +21,10 @@ from codeaudit.cli.main import COMMANDS, cli
 from codeaudit.transforms.language import LANGUAGES, TransformEntry
 from codeaudit.transforms.python.analysis import effects
 
-MARK: Final = re.compile(r"^<!-- generated: ([\w-]+) ?(.*?) -->$", re.MULTILINE)
+MARK: Final = re.compile(
+    r"^<!-- generated: ([\w-]+) ?(.*?) -->$(?:\n\*\(The site has .*\)\*$)?", re.MULTILINE
+)
+"""With the line below it, which tells readers of the repository where to look."""
 MEASURED: Final = Path(__file__).parents[2] / "benchmarks" / "README.md"
 
 

@@ -109,6 +109,17 @@ def _anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
+def test_where_the_site_has_a_table_the_repository_says_where_to_look(generated: ModuleType) -> None:
+    found = 0
+    for page in (ROOT / "docs").rglob("*.md"):
+        text = page.read_text("utf-8")
+        for mark in re.finditer(r"^<!-- generated: .*$", text, re.MULTILINE):
+            assert text[mark.end() :].startswith("\n*(The site has "), f"{page}: {mark[0]}"
+            found += 1
+        assert "The site has" not in generated.filled(text)
+    assert found > 20
+
+
 def test_a_mark_that_names_nothing_is_an_error(generated: ModuleType) -> None:
     with pytest.raises(KeyError, match="nonsense"):
         generated.filled("<!-- generated: nonsense -->")
