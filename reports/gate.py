@@ -543,7 +543,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     elif whole and blind and not full:
         outcome = "unknown"
     # The test of all transforms says this in its note, in a full sentence.
-    seen = "" if whole or rise.detectable is None else f"; could fail from {_points(rise.detectable)} on"
+    seen = "" if whole or rise.detectable is None else f"; shows rises from {_points(rise.detectable)}"
     return _rise(
         test.model,
         limits,
