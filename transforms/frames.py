@@ -34,6 +34,9 @@ def shown(path: str) -> str:
 
 def _is_foreign(path: str) -> bool:
     place = Path(os.path.realpath(path))
+    # An environment may take packages of another one.
+    if not {"site-packages", "dist-packages"}.isdisjoint(place.parts):
+        return True
     return any(place.is_relative_to(folder) for folder in _foreign_folders())
 
 

@@ -16,6 +16,7 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.provider import BINDING, OPTIONS, Option, Provider, Settings
+from codeaudit.transforms.columns import SEAL
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.registration import Entry, Registry, load_target, nearest
 
@@ -179,7 +180,7 @@ def _check_seal(spec: str, folder: Path) -> None:
     Raises:
         ModelError: it is encrypted.
     """
-    path = folder / load_target("codeaudit.transforms.columns.sealing:SEAL")
+    path = folder / SEAL
     if not path.is_file():
         return
     try:

@@ -12,3 +12,8 @@ are found by tracing one call of the module, so there is no list of architecture
 
 Only the modules that need torch import it.
 """
+
+from typing import Final
+
+SEAL: Final = "seal.json"
+"""The file that tells of a sealed checkpoint. Here, because whoever looks for it needs nothing else."""

@@ -34,7 +34,7 @@ from typing import IO, Any, Final, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from codeaudit.transforms.columns import old_seals
+from codeaudit.transforms.columns import SEAL, old_seals
 from codeaudit.transforms.columns.keys import SALT, Bytes, DamagedError, Key, Salted
 from codeaudit.transforms.columns.layout import Indices, Layout, indices, inverse
 from codeaudit.transforms.errors import CannotAudit, ModelError
@@ -192,7 +192,6 @@ def _entries(header: Mapping[str, Any]) -> tuple[TensorEntry, ...]:
 Scheme: TypeAlias = Literal["columns", "cipher"]
 SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)
 
-SEAL: Final = "seal.json"
 SCHEMA: Final = 2
 OLD_SCHEMA: Final = 1
 WEIGHTS: Final = "model.safetensors"

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from codeaudit.transforms.columns import keys
+from codeaudit.transforms.columns import SEAL, keys
 from codeaudit.transforms.columns.keys import HEAD, Key
 from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product
 from codeaudit.transforms.columns.sealing import (
     SCHEMES,
-    SEAL,
     Scheme,
     Seal,
     TensorFile,
