@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeAlias, TypeGuard, get_args
 
 from codeaudit.audit.interface import LabelSource
 from codeaudit.audit.records import Case
+from codeaudit.transforms.dependence.relations import related_name
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.perturb import promised
 from codeaudit.transforms.records import KEEPS_TEXT, Evidence, Outcome, Perturbed
@@ -22,6 +23,15 @@ from codeaudit.transforms.registration import load_target
 
 DIFFERS: Final = "execution differs"
 """Why a variant whose execution differed from its original's is not applied."""
+
+
+def disproves(transform: str, reason: str) -> bool:
+    """Whether a variant that was left out for a reason shows that its transform does not keep the meaning.
+
+    A measured cost is no meaning, and under `confirmed` the tests decide which orders are kept.
+    """
+    return reason == DIFFERS and not transform.startswith(related_name("", "confirmed"))
+
 
 _STRENGTH: Final[Mapping[str, int]] = {name: place for place, name in enumerate(get_args(Evidence))}
 

@@ -68,6 +68,8 @@ GROUP: Final = 4
 NOISE_FACTOR: Final = 10.0
 """A changed answer whose margin is at most this many times the model's arithmetic noise is unjudged."""
 
+EXPECTATIONS: Final[tuple[str, ...]] = get_args(Expectation)
+
 NUMERIC_NOISE: Final = "numeric noise"
 FINAL: Final = frozenset({MALFORMED, CUT_OFF})
 """Failures that are kept in the memory: the model did answer, and a repeated query would fail again."""
@@ -599,8 +601,8 @@ def judge(
     if isinstance(after, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=after.reason)
     expected = task.expects(sample, perturbed)
-    if expected not in get_args(Expectation):
-        raise _wrong(task, "expects", expected, f"one of {', '.join(get_args(Expectation))}")
+    if expected not in EXPECTATIONS:
+        raise _wrong(task, "expects", expected, f"one of {', '.join(EXPECTATIONS)}")
     if reason := _why_unjudged(perturbed, expected):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved = deviation(before, after)

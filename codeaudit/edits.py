@@ -89,10 +89,9 @@ def transform(
     outcome = case(sample, plan).outcomes[-1]
     if isinstance(outcome, Perturbed):
         return outcome.source
-    error = NotAppliedError(outcome.reason, transform=name)
-    if outcome.reason == NOT_PARSED and (other := _language_of(source, language)):
-        error.hint = f"; as {other} it does: language={other!r}"
-    raise error
+    other = _language_of(source, language) if outcome.reason == NOT_PARSED else None
+    hint = f"; as {other} it does: language={other!r}" if other else ""
+    raise NotAppliedError(outcome.reason, transform=name, hint=hint)
 
 
 def _language_of(text: str, but: str) -> str | None:

@@ -22,7 +22,7 @@ from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.engines.shards import WHOLE, Shard
-from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, Witness, execute, witnesses
+from codeaudit.audit.evidence_check import FindingCounts, Witness, disproves, execute, witnesses
 from codeaudit.audit.interface import (
     ContinuesPrompt,
     HasAttempts,
@@ -701,8 +701,7 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
         f"{findings.changed:,} controls differ from it, {findings.unchanged:,} could not be shown to"
     )
     for (name, reason), number in findings.broken.most_common():
-        # Under `confirmed` the tests decide; a measured cost is no meaning.
-        if number and reason == DIFFERS and not name.startswith("confirmed/"):
+        if disproves(name, reason):
             progress.note(f"{name} does not keep the meaning: {number:,} of its variants behave differently")
     if findings.open:
         progress.note(f"undecided: {', '.join(counted(findings.open, most=3))}")

@@ -6,6 +6,7 @@ It has at most 40 lines of 80 columns for up to six models. Everything else is i
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from codeaudit.audit.evidence_check import DIFFERS, disproves
 from codeaudit.reports import wording
 from codeaudit.reports.records import NOTHING, Comparison, ModelSummary, Rate, Summary
 from codeaudit.reports.sheets import Cell, Sheet, numbers, sheets, words
@@ -126,17 +127,12 @@ def _samples(rates: Sequence[Rate]) -> str:
     return f"{number} samples" if most != 1 else "1 sample"
 
 
-EXECUTED: Final = "execution differs"
-"""The reason with which a variant is left out that an execution has shown to be wrong."""
-
-
 def _broken(summary: Summary) -> Iterator[str]:
     """The transforms that did not keep the meaning when variants were executed."""
     told: set[str] = set()
     for row in (row for model in summary.models for row in model.by_transform):
-        number = row.not_applied.get(EXECUTED, 0)
-        # Under `confirmed` the tests decide which orders are kept.
-        promised = row.kind == "preserving" and not row.transform.startswith("confirmed/")
+        number = row.not_applied.get(DIFFERS, 0)
+        promised = row.kind == "preserving" and disproves(row.transform, DIFFERS)
         if number and promised and row.transform not in told:
             told.add(row.transform)
             executed = number + row.evidence.get("executed", 0)

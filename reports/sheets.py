@@ -579,7 +579,7 @@ def _bold_note(groups: Sequence[object], test: str, over_all: float | None) -> s
     marked = any(getattr(group, "best", False) for group in groups)
     if marked:
         return f"p: {test}; bold: the best, and those not significantly different from it at 0.05."
-    # Its small p of a single pair counts only after the test over all models.
+    # Then a small p of one pair shows nothing: it counts only if the test over all models finds a difference.
     if over_all is not None and over_all > LEVEL:
         return f"p: {test}; the test over all models shows no difference at 0.05, so nothing is bold."
     return f"p: {test}; no difference shown at 0.05, so nothing is bold."

@@ -67,12 +67,12 @@ class NotAppliedError(CannotAudit):
     its outcomes with `isinstance(outcome, codeaudit.Perturbed)`.
     """
 
-    def __init__(self, reason: str, transform: str = "") -> None:
+    def __init__(self, reason: str, transform: str = "", hint: str = "") -> None:
         super().__init__(reason, transform)
         self.reason = reason
         """A short phrase without names or numbers of the text, so that equal reasons can be counted."""
         self.transform = transform
-        self.hint = ""
+        self.hint = hint
         """What the caller may have meant, for the message."""
 
     def __str__(self) -> str:

@@ -167,7 +167,7 @@ def reapply(
     # No subset is left to try here: the caller chose the moves.
     if isinstance(rewritten, Refused):
         return _refused(sample, transform, variant, rewritten.reason)
-    if wrong := _wrong(transform, rewritten, context, sample.language):
+    if _is_theirs(transform) and (wrong := _wrong(rewritten, context, sample.language)):
         return _refused(sample, transform, variant, wrong)
     source = context.before + rewritten.source + context.after
     if source == sample.source:
@@ -267,7 +267,7 @@ def _variant(
             if moves == proposed:
                 return _refused(sample, transform, number, rewritten.reason)
             continue  # the moves are legal together, but this subset is not
-        if wrong := _wrong(transform, rewritten, context, sample.language):
+        if theirs and (wrong := _wrong(rewritten, context, sample.language)):
             return _refused(sample, transform, number, wrong)
         source = context.before + rewritten.source + context.after
         if source not in seen:
@@ -283,13 +283,11 @@ def _variant(
     return _refused(sample, transform, number, EXHAUSTED)
 
 
-def _wrong(transform: Transform, rewritten: object, context: FunctionContext, language: str) -> str:
+def _wrong(rewritten: object, context: FunctionContext, language: str) -> str:
     """Why what somebody else's transform returned is no variant; empty if it is one.
 
     Ours make texts that parse, and looking would take longer than most of them.
     """
-    if not _is_theirs(transform):
-        return ""
     if not isinstance(rewritten, Rewritten):
         return f"`apply` returned a {type(rewritten).__name__}, neither Rewritten nor Refused"
     if wrong := wrong_member(rewritten, Rewritten):

@@ -301,7 +301,7 @@ class Registry(Generic[T]):
     def _from_plug_in(self, plug_in: PlugIn) -> Any:
         value = plug_in.load()
         try:
-            return self._fitting(value, plug_in.name)
+            return fitting(value, self._expects, noun=self.noun, name=plug_in.name)
         except CannotAudit as error:  # the message must name the distribution that has to be mended
             raise plug_in.broken(str(error)) from error
 
@@ -312,12 +312,9 @@ class Registry(Generic[T]):
             raise UsageError(f"{self.noun} {name!r} must be {PROJECT}MODULE:OBJECT")
         try:
             value = load_foreign(target, folder=Path.cwd())
-            return self._fitting(value, name)
+            return fitting(value, self._expects, noun=self.noun, name=name)
         except CannotAudit as error:
             raise type(error)(f"{self.noun} {name!r}: {error}") from error
-
-    def _fitting(self, value: Any, name: str) -> Any:
-        return fitting(value, self._expects, noun=self.noun, name=name)
 
 
 def _usable(

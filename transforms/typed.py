@@ -1,6 +1,7 @@
 """Does a value fit the type that a record or a protocol declares? For objects of plug-ins."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -61,6 +62,7 @@ def fits(value: Any, hint: Any) -> bool:
     return all(fits(one, arguments[0]) for one in parts)
 
 
+@cache
 def _declared(kind: Any) -> dict[str, Any]:
     """The attributes of a record, or the properties of a protocol, with their types."""
     try:

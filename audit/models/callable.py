@@ -76,15 +76,8 @@ class CallableModel:
                 answers = self.function(list(queries))
                 # A generator runs here, where its errors are caught and its prints go to stderr. The letters
                 # of a text and the keys of a mapping are no answers.
-                if inspect.iscoroutine(answers):
-                    answers.close()
-                    raise ModelError(
-                        f"model {self.name!r} is asynchronous; write `def`, and `asyncio.run` in it"
-                    )
                 if isinstance(answers, Iterable) and not isinstance(answers, str | bytes | Mapping):
                     answers = list(answers)
-        except ModelError:
-            raise
         except (Exception, SystemExit) as error:  # foreign code may raise anything; Ctrl-C is the user's
             if len(queries) == 1:
                 return [Failed(reason=f"callable raised {_described(error)}")]
@@ -97,6 +90,9 @@ class CallableModel:
                     _described(error),
                 )
             return alone
+        if inspect.iscoroutine(answers):
+            answers.close()
+            raise ModelError(f"model {self.name!r} is asynchronous; write `def`, and `asyncio.run` in it")
         if not isinstance(answers, list) or len(answers) != len(queries):
             given = _counted(len(answers)) if isinstance(answers, list) else type(answers).__name__
             wanted = _counted(len(queries))

@@ -187,7 +187,7 @@ def open_folders(root: Path) -> dict[Path, int]:
 
 def restore_modes(modes: Mapping[Path, int]) -> None:
     """Undo `open_folders`."""
-    # Inner folders first: an outer one may be closed afterwards.
+    # Inner folders first, because a closed outer folder may not be entered any more.
     for folder, mode in reversed(list(modes.items())):
         folder.chmod(mode)
 

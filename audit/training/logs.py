@@ -18,6 +18,10 @@ from codeaudit.transforms.errors import UsageError
 
 TABLE: Final = "training.csv"
 """The table of steps in the folder of a checkpoint."""
+BOARD: Final = "tensorboard"
+"""The folder of event files in that of a checkpoint."""
+LEFT: Final = frozenset({TABLE, BOARD, "wandb"})
+"""What logs leave in the folder of a training that ended before its first state was saved."""
 COLUMNS: Final = (
     *("step", "epoch", "examples", "tokens", "seconds"),
     *("loss", "rate", "tokens_per_second", "share_of_peak", "valid"),
@@ -122,7 +126,7 @@ class BoardLog(TrainingLog):
     """Event files for TensorBoard, in the folder `tensorboard` of the checkpoint."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "tensorboard"
+        self._folder = folder / BOARD
         self._writer: Any = None
 
     def begin(self, step: int) -> None:

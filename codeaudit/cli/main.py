@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
+from itertools import pairwise
 from types import FrameType
 from typing import Final
 
@@ -107,12 +108,16 @@ def _check_not_empty(words: list[str]) -> None:
     Raises:
         UsageError: one is.
     """
-    for before, word in zip(["", *words], words, strict=False):
+    for before, word in pairwise(["", *words]):
         if before == "--":
             return
-        if not word or (word.startswith("--") and word.endswith("=")):
-            what = before if before.startswith("-") and not word else word.removesuffix("=") or "an argument"
-            raise click.UsageError(f"{what} is empty; give a value, or leave it out")
+        if word.startswith("--") and word.endswith("="):
+            what = word.removesuffix("=")
+        elif not word:
+            what = before if before.startswith("-") else "an argument"
+        else:
+            continue
+        raise click.UsageError(f"{what} is empty; give a value, or leave it out")
 
 
 VARIABLE: Final = "CODEAUDIT_"

@@ -57,7 +57,7 @@ def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -
 
     CHECKPOINT is a folder of Hugging Face (config.json and model.safetensors, or shards), a folder written by
     `codeaudit train`, or a bundled name. The copy in DIR keeps configuration and tokenizer in the clear.
-    Only the key restores them from it: keep the key, but not beside the copy.
+    Only the key restores the weights: keep it, but not beside the copy.
 
     Columns only obfuscate. Use cipher if the weights have to stay secret.
 

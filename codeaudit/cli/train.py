@@ -238,10 +238,6 @@ def trained(
         return told
 
 
-_LOGGED: Final = frozenset({"training.csv", "tensorboard", "wandb"})
-"""What the logs of a training leave that ended before its first state was saved."""
-
-
 def _demand_own(out: Path) -> None:
     """Check that a training shares no folder with other files: its own have common names.
 
@@ -249,10 +245,11 @@ def _demand_own(out: Path) -> None:
         RunError: the folder holds files and no training.
     """
     from codeaudit.audit.papers.checkpoint import CARD
+    from codeaudit.audit.training.logs import LEFT
     from codeaudit.audit.training.trainer import STATE_FILE
 
     names = {path.name for path in out.iterdir()} if out.is_dir() else set[str]()
-    others = sorted(name for name in names - _LOGGED if not name.startswith("."))
+    others = sorted(name for name in names - LEFT if not name.startswith("."))
     if others and names.isdisjoint({CARD, STATE_FILE}):
         some = ", ".join(others[:3] + ["…"] * (len(others) > 3))
         raise RunError(f"{str(out)!r} holds other files ({some}) and no training; give a new folder as --out")

@@ -194,13 +194,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
             # An unchanged file keeps its time stamp, which build tools look at.
             if result.after != result.before:
                 replace_file(place / result.path, result.after)
-        try:
-            restore_modes(modes)
-            final.rename(out)
-        except OSError as error:
-            raise RunError(
-                f"cannot write {str(out)!r}: {error.strerror or error}; give another --out"
-            ) from error
+        _moved(final, out, modes)
     return counts
 
 
@@ -301,6 +295,15 @@ def _beside(out: Path) -> Iterator[Path]:
         remove_tree(place)
 
 
+def _moved(place: Path, out: Path, modes: Mapping[Path, int]) -> None:
+    """Close the folders of a finished copy that were read-only, and give it its name."""
+    try:
+        restore_modes(modes)
+        place.rename(out)
+    except OSError as error:
+        raise RunError(f"cannot write {str(out)!r}: {error.strerror or error}; give another --out") from error
+
+
 def _perturbed(
     request: FilePerturbation, root: Path, paths: list[str], counts: CountsByTransform, progress: RunProgress
 ) -> Iterator[FileResult]:
@@ -381,13 +384,7 @@ def confirmed_copy(
             for result in confirmed.files:
                 if result.after != result.before:
                     replace_file(place / result.path, result.after)
-            try:
-                restore_modes(modes)
-                place.rename(out)
-            except OSError as error:
-                raise RunError(
-                    f"cannot write {str(out)!r}: {error.strerror or error}; give another --out"
-                ) from error
+            _moved(place, out, modes)
     return confirmed
 
 

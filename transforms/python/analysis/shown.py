@@ -88,6 +88,11 @@ class _Definition:
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
                     self.runs.add(name)
 
+    def note_objects(self, values: Mapping[str, Sequence[ast.expr]]) -> None:
+        """If one of the calls may be of an object, its `__call__` runs."""
+        if any(_calls_object(one, values) for one in self.calls):
+            self.runs.add("__call__")
+
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
@@ -333,23 +338,23 @@ class _Text:
         if not followed:
             return
         values = _values(nodes, self._functions)
+        # By name, because many definitions mention the same names.
         parts: dict[str, _Definition] = {}
         for definition in followed:
-            pending = [definition]
+            definition.note_objects(values)
+            pending = list(definition.runs)
             while pending:
-                part = pending.pop()
-                runs = part.runs
-                if any(_calls_object(one, values) for one in part.calls):
-                    runs = runs | {"__call__"}
-                new = runs if part is definition else runs - definition.runs
-                definition.runs |= runs
-                for name in new & values.keys():
-                    if name not in parts:
-                        parts[name] = _Definition()
-                        for value in values[name]:
-                            parts[name].mention(ast.walk(value))
-                    definition.bodies += parts[name].bodies
-                    pending.append(parts[name])
+                name = pending.pop()
+                if name not in values:
+                    continue
+                if name not in parts:
+                    parts[name] = _Definition()
+                    for value in values[name]:
+                        parts[name].mention(ast.walk(value))
+                    parts[name].note_objects(values)
+                definition.bodies += parts[name].bodies
+                pending += parts[name].runs - definition.runs
+                definition.runs |= parts[name].runs
 
     def _is_property(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Call) and last_name(node.func) in self._properties
