@@ -1,6 +1,7 @@
 """What every test runs under, and which tests run.
 
-Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators.
+Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators,
+no module that another test wrote.
 
 Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. `--rest` runs
 what `pytest` leaves out. `--full` runs everything, and so does a test named by its node id
@@ -12,6 +13,7 @@ import gc
 import itertools
 import os
 import random
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,6 +112,17 @@ def _untouched_generator() -> Iterator[None]:
     before = random.getstate()
     yield
     assert random.getstate() == before, "the product drew from Python's global generator"
+
+
+@pytest.fixture(autouse=True)
+def _own_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget the modules that the test wrote: another test of this process may write one of the same name."""
+    before = set(sys.modules)
+    yield
+    written = str(tmp_path_factory.getbasetemp())
+    for name in sys.modules.keys() - before:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(written):
+            del sys.modules[name]
 
 
 @pytest.fixture

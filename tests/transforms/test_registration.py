@@ -142,7 +142,6 @@ def test_a_broken_plug_in_stops_only_what_uses_it(path: Path, target: str, cause
 
 
 def test_an_object_of_the_project_needs_no_package(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "mine", raising=False)  # another test's
     (path.parent / "mine.py").write_text(LOUD, "utf-8")
     before = list(sys.path)
     found = GREETERS.get("py/mine:LOUD")

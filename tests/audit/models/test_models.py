@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -82,13 +82,12 @@ def load(spec: str, **given: str) -> Model:
 
 
 @pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
     path = tmp_path / "my_models.py"
     path.write_text(CALLABLES, encoding="utf-8")
-    yield path
-    sys.modules.pop("my_models", None)
+    return path
 
 
 @pytest.fixture

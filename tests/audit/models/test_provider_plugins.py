@@ -1,7 +1,6 @@
 """Providers of installed packages: their models are named, checked, loaded and asked as ours are."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,6 @@ def acme(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         tmp_path_factory.mktemp("site"), "acme", {"codeaudit.models": points}, {"acme_models": ACME}
     )
     monkeypatch.syspath_prepend(folder)
-    monkeypatch.delitem(sys.modules, "acme_models", raising=False)
 
 
 def query(number: int) -> Query:

@@ -1,7 +1,6 @@
 """A task of the user's own: the example of docs/howto/task.md, from the working directory and from a package."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "code.py").write_text(SOURCE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "tiny", raising=False)
     return tmp_path
 
 
@@ -104,7 +102,6 @@ def test_a_method_that_breaks_its_contract_ends_the_run_in_one_line(
         "TASK = Broken(**{one.name: getattr(HAS_LOOP, one.name) for one in dataclasses.fields(HAS_LOOP)})\n",
         "utf-8",
     )
-    sys.modules.pop("broken", None)
     fixed = ("--corpus", "src", "--workers", "1", "--cache", "cache", "--out", "out", "--model", "fake/hash")
     assert main(["run", "--task", "py/broken:TASK", *fixed]) == 3
     assert told in capsys.readouterr().err.splitlines()[-1]

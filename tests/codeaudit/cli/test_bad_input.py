@@ -15,7 +15,6 @@ from tests.support.commands import codeaudit
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(1000)  # Python's own; libraries raise it, such as torch's compiler
     yield

@@ -241,7 +241,6 @@ def test_the_exception_of_a_callable_is_told_with_its_line(
 ) -> None:
     monkeypatch.chdir(here)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "their_model", raising=False)
     Path("their_model.py").write_text(THEIRS)
     words = f"run --model py/their_model:{function} --corpus src --transform rename --out theirs-{function}"
     assert main(words.split()) == 3
@@ -261,7 +260,6 @@ def test_a_module_that_cannot_be_imported_is_told_with_its_line(
 ) -> None:
     monkeypatch.chdir(here)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "broken_model", raising=False)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     Path("broken_model.py").write_text(text)
     assert main(["run", "--model", "py/broken_model:predict", "--corpus", "src"]) == 3

@@ -37,7 +37,6 @@ def plain(rows):
 def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "reads_total", raising=False)
     monkeypatch.chdir(tmp_path)
     Path("reads_total.py").write_text(MODEL, "utf-8")
     Path("code.py").write_text(CODE, "utf-8")

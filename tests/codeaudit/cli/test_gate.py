@@ -75,7 +75,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _here(runs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(runs)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
     before = set(runs.iterdir())
     yield
     for path in set(runs.iterdir()) - before:
@@ -392,7 +391,6 @@ def test_the_hook_audits_and_gates_by_one_file(
 ) -> None:
     project(tmp_path / "project", limit)
     monkeypatch.chdir(tmp_path / "project")
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
     assert hook([]) == code
     assert "gate: .git/codeaudit/run" in capsys.readouterr().out
     assert {path.name for path in Path().iterdir()} - {"__pycache__"} == {

@@ -36,7 +36,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a corpus in which every tenth function has another order, and a model."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
     Path("mine.py").write_text(MODEL, encoding="utf-8")
     text = "".join(
         f"def take_{number}(x):\n    a = {number}\n"

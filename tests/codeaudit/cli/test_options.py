@@ -13,7 +13,6 @@ from codeaudit.cli.main import main
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
 
 
 def options(*words: str) -> dict[str, object]:

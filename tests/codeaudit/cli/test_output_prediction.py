@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,14 +101,13 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "path", sys.path[:])
     (tmp_path / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
     (tmp_path / "executing.py").write_text(EXECUTES, encoding="utf-8")
-    yield tmp_path
-    sys.modules.pop("executing", None)
+    return tmp_path
 
 
 def models(out: str = "out") -> Mapping[str, Mapping[str, Any]]:

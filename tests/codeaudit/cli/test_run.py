@@ -19,7 +19,6 @@ from tests.transforms.x86.support import own_blocks
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
 
 
 def run(*words: str) -> int:

@@ -1,7 +1,5 @@
 """LibCST codemods as transforms: nothing vouches for them, so only execution lets them count."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -54,11 +52,10 @@ NUMBER = 3
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_codemods.py").write_text(OWN, "utf-8")
-    yield tmp_path
-    sys.modules.pop("own_codemods", None)
+    return tmp_path
 
 
 def sample(source: str) -> Sample:
