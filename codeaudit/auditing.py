@@ -75,7 +75,8 @@ from codeaudit.preparing import (
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
-from codeaudit.reports.wording import counted
+from codeaudit.reports.wording import counted_reasons
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, LimitError, ModelError, RunError, UsageError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.python.language import PYTHON
@@ -244,7 +245,7 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
 
 
 def _counted(reasons: Mapping[str, int]) -> str:
-    return ", ".join(counted(reasons, most=3)) or "no samples"
+    return ", ".join(counted_reasons(reasons, most=3)) or "no samples"
 
 
 def _finished(job: PreparedRun) -> Summary:
@@ -548,7 +549,7 @@ def _write_suite(
         variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
         # Equal texts are asked once; the repetitions for the noise floor are asked besides.
         answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
-    job.progress.note(f"suite: {variants:,} variants")
+    job.progress.note(f"suite: {counted(variants, 'variant')}")
     return _WrittenTrial(answers=answers, draw=None if chooser is None else chooser.result(seed))
 
 

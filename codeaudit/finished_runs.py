@@ -35,6 +35,7 @@ from codeaudit.audit.store import (
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registry import kind_of
@@ -487,7 +488,7 @@ def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
         "command": shlex.join(map(str, manifest.get("command", ()))),
         "started": str(manifest.get("started")),
         "corpus": f"{summary.corpus}, hash {str(corpus.get('hash', ''))[:16]}",
-        "seed": f"{summary.seed}, {number} trial{'s'[: number != 1]}",
+        "seed": f"{summary.seed}, {counted(number, 'trial')}",
         "transforms": ", ".join(map(str, manifest.get("transforms", ()))),
         "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
         "machine": str(manifest.get("machine", {}).get("system")),
@@ -529,4 +530,4 @@ def _usage(manifest: Manifest) -> Iterator[tuple[str, str]]:
         )
         costs = [float(each["cost"]) for each in used if each.get("cost") is not None]
         cost = f"; cost {sum(costs):.4g}, in the unit of the prices given" if costs else ""
-        yield name, f"{requests:,} requests, {read:,} tokens in, {written:,} out{cost}"
+        yield name, f"{counted(requests, 'request')}, {counted(read, 'token')} in, {written:,} out{cost}"

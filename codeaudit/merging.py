@@ -44,6 +44,7 @@ from codeaudit.finished_runs import FINISHED, Run
 from codeaudit.preparing import RAW
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import RunError
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def merge(
         if key is not None:
             check_signature(part.path, part.manifest, key)
     trials = _trials(parts)
-    progress.note(f"merging {len(parts)} shards")
+    progress.note(f"merging {counted(len(parts), 'shard')}")
     _note_differences(parts, progress)
     with run_folder(out) as folder:
         _put_aside(folder, progress)

@@ -46,7 +46,7 @@ from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
-from codeaudit.reports.wording import counted
+from codeaudit.reports.wording import counted_reasons
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
@@ -320,7 +320,7 @@ class DrawnInputs:
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
         if first.part is not None:
             size = f"shard {self.shard} with {size}"
-        left_out = f"; left out: {', '.join(counted(self.skipped, most=6))}" if self.skipped else ""
+        left_out = f"; left out: {', '.join(counted_reasons(self.skipped, most=6))}" if self.skipped else ""
         return f"corpus {self.name}: {size}{left_out}"
 
     def size(self, seed: int) -> int:
@@ -704,7 +704,7 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
         if disproves(name, reason):
             progress.note(f"{name} does not keep the meaning: {number:,} of its variants behave differently")
     if findings.open:
-        progress.note(f"undecided: {', '.join(counted(findings.open, most=3))}")
+        progress.note(f"undecided: {', '.join(counted_reasons(findings.open, most=3))}")
 
 
 def _frozen(path: Path) -> FrozenInputs:

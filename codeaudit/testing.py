@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.options import check_values, listed
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
@@ -117,7 +118,7 @@ def assert_invariant(
         gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)
         raise CannotAudit(f"{chosen.name}: nothing could be judged ({most_frequent(gaps)}){hint}")
     if missing > max_unjudged * len(verdicts):
-        share = f"{missing} of {len(verdicts)} variants"
+        share = f"{missing} of {counted(len(verdicts), 'variant')}"
         raise CannotAudit(f"{chosen.name}: {share} could not be judged ({most_frequent(reasons)}){hint}")
     if len(violated) > max_violation_rate * judged:
         raise AssertionError(_told(chosen.name, violated, judged))
@@ -164,7 +165,7 @@ def _told(name: str, violated: Sequence[Violated], judged: int) -> str:
     from codeaudit.audit.projects.files import text_diff
 
     samples = len({one.perturbed.sample.id for one in violated})
-    counts = f"{len(violated)} of {judged} variants ({samples} sample{'s'[: samples != 1]})"
+    counts = f"{len(violated)} of {counted(judged, 'variant')} ({counted(samples, 'sample')})"
     parts = [f"{name} changed its answer on {counts} although the meaning was kept"]
     for one in violated[:SHOWN]:
         edit = one.perturbed

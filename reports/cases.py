@@ -20,6 +20,7 @@ from codeaudit.audit.records import (
     Violated,
 )
 from codeaudit.reports.wording import plain
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.records import Kind, NotApplied, Sample
 
 State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]
@@ -94,7 +95,7 @@ class ReportedCase:
         violated = self.of("violated")
         judged = len(violated) + len(self.of("held"))
         change = f"{violated[0].before!r} became {violated[0].after!r}"
-        return f"{change} under {self.transform} in {len(violated)} of {judged} variants"
+        return f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
 
 
 def cases(

@@ -6,6 +6,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.reports import wording
 from codeaudit.reports.records import Rise, decode, encode
 from codeaudit.reports.sheets import Cell, Sheet, words
+from codeaudit.transforms.counting import counted
 
 SCHEMA: Final = 1
 
@@ -142,10 +143,10 @@ def verdict(gate: Gate) -> str:
     tested = len(gate.checks) - len(gate.of("untested"))
     if failed:
         also = f", and {len(unknown)} could not be judged" if unknown else ""
-        return f"gate FAILED: {len(failed)} of {tested} checks{also}"
+        return f"gate FAILED: {len(failed)} of {counted(tested, 'check')}{also}"
     if unknown:
-        return f"gate cannot tell: {len(unknown)} of {tested} checks could not be judged"
-    return f"gate passed: {tested} check{'s'[: tested != 1]}"
+        return f"gate cannot tell: {len(unknown)} of {counted(tested, 'check')} could not be judged"
+    return f"gate passed: {counted(tested, 'check')}"
 
 
 def sentence(check: Check) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from codeaudit.audit.records import Answer, Explained, Predicted
 from codeaudit.reports import wording
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
+from codeaudit.transforms.counting import counted
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
@@ -47,11 +48,11 @@ def headline(explained: Explained) -> str:
     """Return one line with the model, the transform, the number of moves, and the number of model calls."""
     all_, few = explained.violated.perturbed.moves, explained.minimal.perturbed.moves
     least = "no smaller set flips it" if explained.smallest else "none of them can be left out"
-    asked = f"{explained.queries} model call{'s'[: explained.queries != 1]}"
+    asked = counted(explained.queries, "model call")
     return (
         f"{wording.plain(explained.model)}, {explained.minimal.perturbed.transform}, "
-        f"sample {explained.minimal.perturbed.sample.id}: {len(few)} of {len(all_)} "
-        f"move{'s'[: len(all_) != 1]} ({least}; {asked})"
+        f"sample {explained.minimal.perturbed.sample.id}: {len(few)} of "
+        f"{counted(len(all_), 'move')} ({least}; {asked})"
     )
 
 

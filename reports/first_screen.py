@@ -10,6 +10,7 @@ from codeaudit.audit.evidence_check import DIFFERS, disproves
 from codeaudit.reports import wording
 from codeaudit.reports.records import NOTHING, Comparison, ModelSummary, Rate, Summary
 from codeaudit.reports.sheets import Cell, Sheet, numbers, sheets, words
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.records import Kind
 
 MOST: Final = 4
@@ -123,8 +124,7 @@ def _share(rate: Rate) -> str:
 
 def _samples(rates: Sequence[Rate]) -> str:
     least, most = min(rate.total for rate in rates), max(rate.total for rate in rates)
-    number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-    return f"{number} samples" if most != 1 else "1 sample"
+    return counted(most, "sample") if least == most else f"{least:,} to {counted(most, 'sample')}"
 
 
 def _broken(summary: Summary) -> Iterator[str]:
@@ -161,7 +161,7 @@ def _row(model: ModelSummary, rates: Sequence[Rate]) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
         Cell(lines=(wording.size(model.parameters),)),
-        Cell(lines=(f"{model.samples} sample{'s'[: model.samples != 1]}",)),
+        Cell(lines=(counted(model.samples, "sample"),)),
         *(Cell(lines=wording.lines(rate)) for rate in rates),
         _score(model),
         Cell(lines=wording.lines(model.sensitivity)),

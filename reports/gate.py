@@ -25,6 +25,7 @@ from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, with_detectable
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
 
@@ -232,7 +233,8 @@ def _gaps(model: ModelSummary, now: Judged) -> list[str]:
     if not reasons:
         return []
     name = wording.plain(model.model)
-    return [f"{name}: {reasons.total()} pairs unjudged, counted nowhere ({wording.reasons(reasons)})"]
+    unjudged = f"{counted(reasons.total(), 'pair')} unjudged"
+    return [f"{name}: {unjudged}, counted nowhere ({wording.reasons(reasons)})"]
 
 
 def _violations(model: ModelSummary, limit: float) -> list[Check]:
@@ -423,7 +425,7 @@ def _coverage(
         # Where no pair is shared there is no test of a rise either, and its check says so.
         if model and not judged + newly:
             continue
-        name, of = model or partner, f"of {len(wanted)} pairs of the baseline"
+        name, of = model or partner, f"of {counted(len(wanted), 'pair')} of the baseline"
         if (judged + newly) / len(wanted) < limits.min_shared:
             yield Check(
                 model=name,
@@ -559,10 +561,8 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
 
 def _note(rise: Rise, *, full: bool, blind: bool) -> str:
     """Describe the data of a test and the rises that it could have detected."""
-    text = (
-        f"of {rise.samples} samples ({rise.pairs} pairs) {rise.appeared} are violated for the first time, "
-        f"{rise.gone} no longer; "
-    )
+    of = f"of {counted(rise.samples, 'sample')} ({counted(rise.pairs, 'pair')})"
+    text = f"{of} {rise.appeared} are violated for the first time, {rise.gone} no longer; "
     if full:
         return f"{text}no more could be"
     if blind:

@@ -7,6 +7,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.records import encode
 from codeaudit.reports.sheets import Cell, Sheet, numbers
 from codeaudit.reports.statistics.mcnemar import power, samples_needed
+from codeaudit.transforms.counting import counted
 
 RISES: Final = (0.02, 0.03, 0.05, 0.1, 0.2)
 POWERS: Final = (0.5, 0.8, 0.95)
@@ -71,7 +72,7 @@ def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
     heads = [f"{100 * one:g} % power" for one in found.powers]
     if found.samples is not None:
         heads.append(f"power with {found.samples:,}")
-    tests = f"{found.tests} test{'s'[: found.tests != 1]}"
+    tests = counted(found.tests, "test")
     churn = "no" if not found.churn else wording.percent(found.churn)
     return (
         Sheet(
@@ -79,7 +80,7 @@ def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
             columns=numbers("true rise, points", *heads),
             rows=tuple(_row(row, known=found.samples is not None) for row in found.rows),
             notes=(
-                f"alpha {found.alpha:g} over {tests}, margin {100 * found.margin:g} points, "
+                f"alpha {found.alpha:g} over {tests}, margin {100 * found.margin:g} percentage points, "
                 f"{churn} samples change by chance.",
             ),
             legend=(

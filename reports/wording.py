@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, ModelSummary, Rate, Score, Test
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.registry import in_relation
 
@@ -121,23 +122,23 @@ def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
     shown = [f"{plain(reason)} {number}" for reason, number in ordered[:most]]
     rest = ordered[most:]
     if rest:
-        shown.append(f"{len(rest)} other reason{'s'[: len(rest) > 1]} {sum(number for _, number in rest)}")
+        shown.append(f"{counted(len(rest), 'other reason')} {sum(number for _, number in rest)}")
     return ", ".join(shown) or ABSENT
 
 
-def counted(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
+def counted_reasons(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
     """Return counted reasons one by one: `540 × no other legal order`, `37 others`."""
     ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
     rest = sum(number for _, number in ordered[most:])
     told = [f"{number:,} × {reason}" for reason, number in ordered[:most]]
-    return (*told, f"{rest:,} other{'s'[: rest > 1]}") if rest else tuple(told)
+    return (*told, counted(rest, "other")) if rest else tuple(told)
 
 
 def asked(model: ModelSummary) -> tuple[str, ...]:
     """Return `200 samples`, `3 skipped`, and the numbers of samples drawn in addition, truncated inputs and
     unjudged pairs if there are any.
     """
-    parts = [f"{model.samples} samples", f"{sum(model.skipped.values())} skipped"]
+    parts = [counted(model.samples, "sample"), f"{sum(model.skipped.values())} skipped"]
     if model.extra:
         parts.append(f"+ {model.extra} movable")
     if model.truncated:
@@ -234,7 +235,7 @@ def network(model: ModelSummary) -> Iterator[str]:
     proof = model.network
     if proof is None:
         return
-    groups = f"{proof.groups:,} groups" if proof.groups != 1 else "1 group"
+    groups = counted(proof.groups, "group")
     told = (
         f"{plain(model.model)}: {proof.wrap} permuted in {groups} ({proof.bits:,.0f} bits); in float64 "
         f"outputs differ by {proof.forward:.0e}, gradients by {proof.backward:.0e}"

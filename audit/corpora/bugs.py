@@ -29,6 +29,7 @@ from codeaudit.audit.checks import is_text, load_json
 from codeaudit.audit.corpora.records import SPLITS, Corpus, CorpusResources, Note, Split, raw_sample, split_of
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.java.defects import DEFECTS as JAVA_DEFECTS
@@ -216,7 +217,8 @@ def _found(
             if tried and time.monotonic() - told >= NOTE_SECONDS:
                 told = time.monotonic()
                 left = (untried - tried) * (told - began) / tried
-                tell(f"tried {tried:,} of {untried:,} functions, {bugs.total():,} bugs, {left:,.0f} s left")
+                every, made = counted(untried, "function"), counted(bugs.total(), "bug")
+                tell(f"tried {tried:,} of {every}, {made}, {left:,.0f} s left")
             yield sample, found
     makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
     shown = "that execution shows" if executed else "that was not executed"

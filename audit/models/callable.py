@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.registration import importable, load_foreign, one_line
@@ -94,14 +95,10 @@ class CallableModel:
             answers.close()
             raise ModelError(f"model {self.name!r} is asynchronous; write `def`, and `asyncio.run` in it")
         if not isinstance(answers, list) or len(answers) != len(queries):
-            given = _counted(len(answers)) if isinstance(answers, list) else type(answers).__name__
-            wanted = _counted(len(queries))
+            given = counted(len(answers), "answer") if isinstance(answers, list) else type(answers).__name__
+            wanted = counted(len(queries), "answer")
             raise ModelError(f"model {self.name!r} must give a list of {wanted}; it gave {given}")
         return [read_answer(answer) for answer in answers]
-
-
-def _counted(count: int) -> str:
-    return f"{count} answer{'s'[: count != 1]}"
 
 
 def load(name: str, settings: Settings) -> CallableModel:

@@ -23,6 +23,7 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.rows import input_hash
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import ModelError
 
 MISSING: Final = Failed(reason="no answer in the file")
@@ -72,7 +73,7 @@ class FileModel:
         inputs = set(queries)
         found = [entry for query in inputs if (entry := self._entry(query)) is not None]
         lines = {entry.line for entry in self.answers.values()}
-        told = f"{self.name}: answers to {len(found):,} of {len(inputs):,} inputs"
+        told = f"{self.name}: answers to {len(found):,} of {counted(len(inputs), 'input')}"
         if part:
             return told
         if not found:

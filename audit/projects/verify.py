@@ -28,6 +28,7 @@ from codeaudit.audit.projects.files import (
 from codeaudit.audit.projects.runner import WHOLE, ProjectTestResult, ProjectTestRun
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
 from codeaudit.audit.run import AnswerMonitor
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, SourceError
 from codeaudit.transforms.source_files import MODULE, SourceUnit, changed_units, function_names
 
@@ -201,10 +202,12 @@ def _perturbed(
     prepare(counts, names)
     with copy.progress.counting(f"seed {seed}: perturb", len(copy.paths), unit="files") as monitor:
         files = changed_files(_counted(copy.perturbed(seed), monitor, unread), counts)
-    copy.say(f"seed {seed}: {len(files):,} of {len(copy.paths):,} files changed")
+    copy.say(f"seed {seed}: {len(files):,} of {counted(len(copy.paths), 'file')} changed")
     left_out = len(meant(copy.request.transforms, languages(copy.paths))) - len(names)
     if left_out:
-        copy.say(f"seed {seed}: {left_out:,} transforms left out, because each undoes one that was drawn")
+        copy.say(
+            f"seed {seed}: {counted(left_out, 'transform')} left out: each would undo one that was drawn"
+        )
     return files, counts
 
 

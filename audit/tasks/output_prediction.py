@@ -60,6 +60,7 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import SourceError, UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.single import NO_ANSWERS
@@ -385,7 +386,7 @@ class Outputs(LabelSource):
             self._told = time.monotonic()  # the corpus was read first
         elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
             self._told = time.monotonic()
-            self._note(f"looked for calls of {self._tried:,} functions")
+            self._note(f"looked for calls of {counted(self._tried, 'function')}")
 
 
 def _are_equal(wanted: str, label: str) -> bool:

@@ -33,7 +33,7 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
-from codeaudit.reports.wording import counted, visible
+from codeaudit.reports.wording import counted_reasons, visible
 from codeaudit.transforms.records import KEEPS_TEXT
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
     for name, one in counts.items():
         # The identity makes variants, and none of them is changed.
         changed = 0 if one.kind in KEEPS_TEXT else one.changed
-        reasons = counted(one.reasons, most=1 if long else MOST)
+        reasons = counted_reasons(one.reasons, most=1 if long else MOST)
         if long and not changed:
             unchanged.append(f"{name} ({', '.join(reasons)})" if reasons else name)
             continue

@@ -34,6 +34,7 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
 
@@ -191,7 +192,7 @@ def trained(
     if not execution.processes.first:
         logs = ()
     else:
-        note(f"{network}: {learner.size}, {learner.total:,} steps")
+        note(f"{network}: {learner.size}, {counted(learner.total, 'step')}")
     with reserved(out) if execution.processes.first else nullcontext():
         try:
             with (
@@ -219,8 +220,8 @@ def trained(
         if progress.step < learner.total:
             patience = learner.settings.patience
             note(
-                f"{network}: ended after {progress.step:,} of {learner.total:,} steps: "
-                f"no better validation in {patience} epoch{'s'[: patience != 1]} (--patience)"
+                f"{network}: ended after {progress.step:,} of {counted(learner.total, 'step')}: "
+                f"no better validation in {counted(patience, 'epoch')} (--patience)"
             )
         if progress.epochs:
             note(f"{network}: kept the weights of epoch {progress.best_epoch + 1}")

@@ -81,6 +81,7 @@ from codeaudit.options import RunOptions, default_workers, listed, under_relatio
 from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
@@ -331,7 +332,7 @@ def _perturbed(
             changed += result.after != result.before
             yield result
             monitor.answered(1, recalled=False)
-    progress.note(f"{changed:,} of {len(paths):,} file{'s'[: len(paths) != 1]} changed")
+    progress.note(f"{changed:,} of {counted(len(paths), 'file')} changed")
 
 
 def _some_read(results: Iterable[FileResult], progress: RunProgress) -> Iterator[FileResult]:

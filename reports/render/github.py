@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.reports.checks import Gate, sentence
 from codeaudit.reports.wording import plain, visible
+from codeaudit.transforms.counting import counted
 
 Level: TypeAlias = Literal["error", "warning"]
 
@@ -55,7 +56,8 @@ def summary(
     if not violated:
         return _cut(table, room)
     ordered = first(violated, lasting)
-    parts = [table, f"\n<details><summary>{len(ordered)} samples with a changed answer</summary>\n\n"]
+    title = f"{counted(len(ordered), 'sample')} with a changed answer"
+    parts = [table, f"\n<details><summary>{title}</summary>\n\n"]
     end = "\n</details>\n"
     # 100 bytes for the line about what is left out.
     left = room - len("".join(parts).encode("utf-8", "replace")) - len(end) - 100

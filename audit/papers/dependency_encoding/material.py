@@ -30,6 +30,7 @@ from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.training import splits
 from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.audit.training.trainer import Recipe
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
 
@@ -219,7 +220,7 @@ def read(
 
     def samples(corpus: Corpus) -> list[Sample]:
         found = list(_samples(task, corpus, left_out))
-        note(f"{corpus.spec}: {len(found):,} functions")
+        note(f"{corpus.spec}: {counted(len(found), 'function')}")
         return found
 
     given = [None if corpus is None else samples(corpus) for corpus in (train, valid, test)]

@@ -29,6 +29,7 @@ from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build,
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, TokenPlaces
 from codeaudit.audit.papers.registry import TrainingRequest, entry_of, split_structure
 from codeaudit.audit.training.trainer import Integers, Trained, Validation, adamw, cosine, recipe_of
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import UsageError
 
 
@@ -104,7 +105,7 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
     @property
     def size(self) -> str:
         """As of `Learner`."""
-        return f"{self.material.streams.vocabulary:,} tokens, {len(self.material.train):,} windows"
+        return f"{self.material.streams.vocabulary:,} tokens, {counted(len(self.material.train), 'window')}"
 
     def told(self, epoch: Mapping[str, float]) -> str:
         """As of `Learner`."""
@@ -145,7 +146,7 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
         checkpoint.write(folder, weights, config=config, tokenizer=material.streams.tokenizer, card=card)
         own = (
             f"test {test.bits_per_byte:.3f} bits per byte, perplexity {test.perplexity:.2f}, "
-            f"accuracy {test.accuracy:.1%} on {len(material.test):,} functions"
+            f"accuracy {test.accuracy:.1%} on {counted(len(material.test), 'function')}"
         )
         return [own, *(f"{rule.name}: {rule.test.bits_per_byte:.3f} bits per byte" for rule in baselines)]
 

@@ -22,7 +22,7 @@ from codeaudit.audit.papers.spe_attention.baselines import (
     Baseline,
     always_buggy,
     copying,
-    counted,
+    counts_alone,
     longer,
     most_frequent,
 )
@@ -48,6 +48,7 @@ from codeaudit.audit.training.trainer import (
     recipe_of,
     short_warm_up,
 )
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -296,7 +297,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
     @property
     def size(self) -> str:
         """As of `Learner`."""
-        return f"{len(self.material.train):,} functions, {len(self.material.labels):,} labels"
+        labels = counted(len(self.material.labels), "label")
+        return f"{counted(len(self.material.train), 'function')}, {labels}"
 
     def told(self, epoch: Mapping[str, float]) -> str:
         """As of `Learner`."""
@@ -341,7 +343,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             **about,
         }
         checkpoint.write(folder, weights, config=config, tokenizer=material.tokenizer, card=card)
-        own = f"test {test.line} on {test.count:,} functions"
+        own = f"test {test.line} on {counted(test.count, 'function')}"
         return [own, *(f"{rule.name}: {rule.test.line}" for rule in rules)]
 
     def _measured(self, trained: Trained[LineNetwork], examples: Examples) -> Scores:
@@ -457,7 +459,7 @@ def coverage(examples: Examples) -> float:
 def _baselines(network: LineNetwork, material: LineMaterial) -> tuple[Baseline, ...]:
     if isinstance(material.task, Detection):
         splits = material.train, material.valid, material.test
-        return always_buggy(material.test), longer(*splits), counted(*splits)
+        return always_buggy(material.test), longer(*splits), counts_alone(*splits)
     spoken = network.trunk.label_tokens.tolist()
     return (
         most_frequent(material.train, material.valid, material.test, labels=len(material.labels)),

@@ -42,6 +42,7 @@ from codeaudit.audit.training.trainer import (
     recipe_of,
     short_warm_up,
 )
+from codeaudit.transforms.counting import counted
 
 AT_ONCE: Final = 64
 COUNTED: Final = 1000
@@ -134,7 +135,8 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
     @property
     def size(self) -> str:
         """As of `Learner`."""
-        return f"{len(self.material.train):,} functions, {len(self.material.words.labels):,} labels"
+        labels = counted(len(self.material.words.labels), "label")
+        return f"{counted(len(self.material.train), 'function')}, {labels}"
 
     def told(self, epoch: Mapping[str, float]) -> str:
         """As of `Learner`."""
@@ -161,12 +163,12 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
             for one in (material.valid, material.test)
         )
         rule = most_frequent(material.train.gold, material.valid.gold, material.test.gold)
-        counted = sizes(network)
+        numbers = sizes(network)
         card = {
             "task": TASK,
             "summary": f"{TREE_NETWORKS[recipe.network].summary}; test {test.line}",
-            "parameters": counted["all"],
-            "position_parameters": counted["scheme"],
+            "parameters": numbers["all"],
+            "position_parameters": numbers["scheme"],
             "scores": {"valid": asdict(valid), "test": asdict(test)},
             "baselines": [asdict(rule)],
             "label_coverage": {name: coverage(splits[name]) for name in ("valid", "test")},
@@ -180,7 +182,7 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
             **about,
         }
         checkpoint.write(folder, weights, config=config, tokenizer=material.words.tokenizer(), card=card)
-        return [f"test {test.line} on {test.count:,} functions", f"{rule.name}: {rule.test.line}"]
+        return [f"test {test.line} on {counted(test.count, 'function')}", f"{rule.name}: {rule.test.line}"]
 
 
 def prepared(request: TrainingRequest) -> NameLearner:

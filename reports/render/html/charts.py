@@ -9,6 +9,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Metric, ModelSummary, Paired, Rate, Summary
 from codeaudit.reports.render.html.markup import escaped
 from codeaudit.reports.statistics.adjustment import ranked
+from codeaudit.transforms.counting import counted
 
 WIDTH: Final = 400
 LEFT: Final = 56
@@ -319,7 +320,7 @@ def _histogram(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> 
                     f'<rect class="c{number % COLOURS} blob" x="{left + wide * spot / BINS:.1f}" '
                     f'y="{base - tall:.1f}" width="{wide / BINS - 1:.1f}" height="{tall:.1f}"/>'
                 )
-        answers = f"{len(values)} answer{'s'[: len(values) != 1]}"
+        answers = counted(len(values), "answer")
         parts.append(_label(left, base - row + 18, f"{_short(model)}, {answers}"))
         same = sum(value == 1 for value in values)
         words.append(f"{model} {answers}, {same} equal, {min(values):.3f} to {max(values):.3f}")

@@ -24,6 +24,7 @@ from codeaudit.reports.render.html.charts import Chart, charts, legend
 from codeaudit.reports.render.html.markup import escaped, items
 from codeaudit.reports.render.html.opening import opening, scorecards, violations_first
 from codeaudit.reports.sheets import Cell, Sheet, sheets
+from codeaudit.transforms.counting import counted
 from codeaudit.transforms.records import Sample
 
 BUDGET: Final = 2_600_000
@@ -441,7 +442,7 @@ def _figure(figure: Chart) -> str:
 def _browser(browser: Browser) -> str:
     if not browser.total:
         return "<p>No answer changed under an edit that keeps the meaning.</p>"
-    told = f"{browser.total:,} answer{'s'[: browser.total != 1]} changed although the meaning was kept."
+    told = f"{counted(browser.total, 'answer')} changed although the meaning was kept."
     if browser.left_out:
         told += f" {browser.left_out:,} of them are in the run folder only: this page would be too large."
     heads = "".join(
@@ -471,7 +472,7 @@ def _browser(browser: Browser) -> str:
 
 def _printed(browser: Browser) -> str:
     """The last line of the printed summary: what only the page itself has."""
-    number = f"{browser.total:,} changed answer{'s'[: browser.total != 1]}"
+    number = counted(browser.total, "changed answer")
     return f"Printed summary. The page itself also has all tables, the comparison, and the {number}."
 
 

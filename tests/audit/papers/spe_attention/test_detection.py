@@ -16,7 +16,7 @@ from codeaudit.audit.papers.lines.encoding import LineEncoder
 from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING, read_splits
 from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.lines.words import analyse, masked_name, words
-from codeaudit.audit.papers.spe_attention.baselines import counted, longer
+from codeaudit.audit.papers.spe_attention.baselines import counts_alone, longer
 from codeaudit.audit.papers.spe_attention.material import LineMaterial, LineRecipe, prepare
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.scores import (
@@ -307,7 +307,7 @@ def test_parts_of_a_step_add_up_to_it(tmp_path: Path) -> None:
 def test_counts_of_words_are_a_baseline(tmp_path: Path) -> None:
     """`null` stands in every bug and nowhere else."""
     found = detection(tmp_path)
-    rule = counted(found.train, found.valid, found.test)
+    rule = counts_alone(found.train, found.valid, found.test)
     assert isinstance(rule.test, BugScores)
     assert (rule.test.accuracy, rule.test.pairs_right) == (1.0, 1.0)
     assert rule.test.pairs == len(found.test) / 2

@@ -1,0 +1,9 @@
+"""Counts in messages."""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, in the plural but for one: `1 sample`, `1,679 variants`.
+
+    Of several words the last one is the noun.
+    """
+    return f"{number:,} {noun}{'s'[: number != 1]}"
