@@ -251,10 +251,12 @@ def prepared_samples(
         CannotAudit: no sample is an example of the task.
         CorpusError: a path does not exist or cannot be read.
     """
+    from codeaudit.audit.corpora.records import prepared
+
     left_out: Counter[str] = Counter()
     seen: set[str] = set()
     for raw in raw_samples(samples, language, left_out):
-        ready = task.prepare(raw)
+        ready = prepared(task.prepare, raw)
         if isinstance(ready, str):
             left_out[ready] += 1
         # A file that is named twice, or lies in two of the folders, must not count twice.

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from codeaudit.audit.checks import shown
+from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Origin, Sample
 
 Note: TypeAlias = Callable[[str], None]
@@ -16,6 +18,19 @@ Note: TypeAlias = Callable[[str], None]
 
 Prepare: TypeAlias = Callable[[Sample], Sample | str]
 """A task's `prepare`: the sample as the task asks about it, or the reason why it is no example."""
+
+
+def prepared(prepare: Prepare, raw: Sample) -> Sample | str:
+    """What a task makes of a raw sample.
+
+    Raises:
+        CannotAudit: a plug-in's task gave something else.
+    """
+    found = prepare(raw)
+    if not isinstance(found, Sample | str):
+        wanted = "a Sample, or the reason why there is none as a text"
+        raise CannotAudit(f"the task's `prepare` gave {shown(found)}; it must give {wanted}")
+    return found
 
 
 class Corpus(Protocol):

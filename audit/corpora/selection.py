@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
-from codeaudit.audit.checks import shown
 from codeaudit.audit.corpora.hub import HubTable
-from codeaudit.audit.corpora.records import Corpus, Prepare
+from codeaudit.audit.corpora.records import Corpus, Prepare, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
-from codeaudit.transforms.errors import CannotAudit, CorpusError
+from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES, find_language
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
@@ -202,9 +201,9 @@ class _Shown:
         """Look at the samples of other shards for what is missing. Mostly nothing is, and nothing is read."""
         for raw in () if self._has_all(languages) else corpus.read(Counter()):
             if not own(raw.id) and not (self._labelled and raw.language in self._languages):
-                prepared = prepare(raw)
-                if not isinstance(prepared, str):
-                    self.add(prepared)
+                sample = prepared(prepare, raw)
+                if not isinstance(sample, str):
+                    self.add(sample)
                 if self._has_all(languages):
                     break
 
@@ -277,22 +276,17 @@ class _Examples:
             self._read += 1
             if repeats := draw.repeats[raw.id]:
                 self.skipped[DUPLICATE] += repeats
-            prepared = self._prepare(raw)
-            if isinstance(prepared, str):
-                self.skipped[prepared] += 1
+            sample = prepared(self._prepare, raw)
+            if isinstance(sample, str):
+                self.skipped[sample] += 1
                 continue
-            if not isinstance(prepared, Sample):
-                raise CannotAudit(
-                    f"the task's `prepare` gave {shown(prepared)}; it must give a Sample, or the reason why "
-                    "there is none as a text"
-                )
-            self.shown.add(prepared)
-            key = _key(raw, prepared)
+            self.shown.add(sample)
+            key = _key(raw, sample)
             if key in self._seen:
                 self.skipped[DUPLICATE] += 1
             else:
                 self._seen.add(key)
-                yield _Example(prepared, key)
+                yield _Example(sample, key)
 
 
 @dataclass(frozen=True, slots=True)

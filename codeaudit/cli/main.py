@@ -18,7 +18,7 @@ from typing import Final
 import click
 
 from codeaudit.audit.engines.collector import collect_rarely
-from codeaudit.cli.pipe import silence_stdout
+from codeaudit.cli.pipe import lasting_stderr, silence_stdout
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.registration import load_target, nearest, one_line
@@ -173,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The completion script of the shell sets this variable; the group answers and exits.
     if "_CODEAUDIT_COMPLETE" in os.environ:
         cli.main(words, prog_name="codeaudit")
-    with _interruptible():
+    with _interruptible(), lasting_stderr():
         try:
             return _invoke(words)
         except KeyboardInterrupt as interrupt:
@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except click.ClickException as error:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
-            # The reader closed the pipe, as `head` does; the run folder is complete nevertheless.
+            # The reader of stdout closed the pipe, as `head` does.
             silence_stdout()
             return 0
         except ImportError as error:

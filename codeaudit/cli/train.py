@@ -7,7 +7,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from os import cpu_count
 from pathlib import Path
@@ -66,7 +66,8 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
         asked = True
         restore()
         # Not by `note`: the signal may arrive while sys.stderr is writing, which must not be entered twice.
-        os.write(2, b"codeaudit: finishing this step; Ctrl-C again ends without saving\n")
+        with suppress(BrokenPipeError):
+            os.write(2, b"codeaudit: finishing this step; Ctrl-C again ends without saving\n")
 
     try:
         for each in ending_signals():

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+import codeaudit
 from codeaudit.audit.cache import answers_scope
 from codeaudit.audit.interface import Task
 from codeaudit.audit.models.text_models import Prompts
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import main
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import CannotAudit, UsageError
 from tests.support.plugins import install
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "plugins" / "task" / "codeaudit_has_loop.py"
@@ -130,3 +131,14 @@ def test_a_share_needs_a_task_that_shows_one(project: Path) -> None:
         TASKS.get(f"{IN_PROJECT}:0.5")
     assert TASKS.plain(f"{IN_PROJECT}:0.5") == IN_PROJECT
     assert TASKS.plain("generation:0.5") == "generation"
+
+
+def test_the_api_says_what_a_task_must_give(project: Path) -> None:
+    text = "import dataclasses\nfrom tiny import HAS_LOOP, HasLoop\nclass Broken(HasLoop):\n"
+    text += "    def prepare(self, raw): return None\n"
+    text += (
+        "TASK = Broken(**{one.name: getattr(HAS_LOOP, one.name) for one in dataclasses.fields(HAS_LOOP)})\n"
+    )
+    (project / "broken.py").write_text(text, "utf-8")
+    with pytest.raises(CannotAudit, match="`prepare` gave null; it must give a Sample"):
+        list(codeaudit.perturb("src", task="py/broken:TASK"))

@@ -206,8 +206,10 @@ def test_ctrl_c_before_the_first_answer(tmp_path: Path, words: list[str]) -> Non
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
-def test_a_reader_that_leaves_is_no_error(tmp_path: Path, sources: Path) -> None:
-    command = f"{' '.join(COMMAND)} run --model fake/hash --workers 1 --corpus {sources} --out out | true; exit ${{PIPESTATUS[0]}}"
+@pytest.mark.parametrize("pipe", ["| true", "2>&1 | true", "2>&1 >/dev/null | true", "2>&1 | head -1"])
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path, sources: Path, pipe: str) -> None:
+    run = f"{' '.join(COMMAND)} run --model fake/hash --workers 1 --corpus {sources} --out out"
+    command = f"{run} {pipe}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
         ["/bin/bash", "-c", command],
         cwd=tmp_path,
