@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from codeaudit.audit.checks import shown
 from codeaudit.transforms.errors import CannotAudit
@@ -26,7 +26,7 @@ def prepared(prepare: Prepare, raw: Sample) -> Sample | str:
     Raises:
         CannotAudit: a plug-in's task gave something else.
     """
-    found = prepare(raw)
+    found: Any = prepare(raw)
     if not isinstance(found, Sample | str):
         wanted = "a Sample, or the reason why there is none as a text"
         raise CannotAudit(f"the task's `prepare` gave {shown(found)}; it must give {wanted}")

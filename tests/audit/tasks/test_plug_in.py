@@ -141,4 +141,4 @@ def test_the_api_says_what_a_task_must_give(project: Path) -> None:
     )
     (project / "broken.py").write_text(text, "utf-8")
     with pytest.raises(CannotAudit, match="`prepare` gave null; it must give a Sample"):
-        list(codeaudit.perturb("src", task="py/broken:TASK"))
+        list(codeaudit.perturb(Path("src"), task="py/broken:TASK"))
