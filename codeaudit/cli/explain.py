@@ -26,7 +26,7 @@ from codeaudit.audit.rows import explanation_row, keep_explanations, prediction_
 from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, RunFolder, read_rows
-from codeaudit.auditing import answer_cache
+from codeaudit.auditing import CACHE_FILE, answer_cache
 from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
@@ -150,6 +150,10 @@ def explain_violations(
         batch_size=batch_size,
         **limits,
     )
+    # A relative path is of the folder that the run began in, and another machine has other folders.
+    if options.cache is not None and not (options.cache / CACHE_FILE).is_file():
+        progress.note(f"the cache of the run, {str(options.cache)!r}, is not here; what it kept is asked again")
+        options = replace(options, cache=None)
     results: list[Explained | Gone] = []
     changed: set[str] = set()
     try:

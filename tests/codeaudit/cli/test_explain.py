@@ -164,3 +164,15 @@ def test_requests_of_an_endpoint_are_limited_and_told(
         told = capsys.readouterr()
         assert "1 of 3 moves" in " ".join(told.out.split())
         assert f"openai/tiny: {len(endpoint.asked) - asked - 1} requests; " in told.err
+
+
+def test_a_cache_of_another_folder_is_neither_made_nor_missed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "run --model fake/hash --corpus code.py --transform rename --no-controls --cache kept --out cached"
+    assert main(words.split()) == 0
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert main(["explain", "../cached"]) == 0
+    assert "the cache of the run, 'kept', is not here" in capsys.readouterr().err
+    assert not list(Path().iterdir())
