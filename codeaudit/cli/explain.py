@@ -152,7 +152,7 @@ def explain_violations(
     )
     # A relative path is of the folder that the run began in, and another machine has other folders.
     if options.cache is not None and not (options.cache / CACHE_FILE).is_file():
-        progress.note(f"the cache of the run, {str(options.cache)!r}, is not here; what it kept is asked again")
+        progress.note(f"the cache of the run, {str(options.cache)!r}, is not here; models are asked again")
         options = replace(options, cache=None)
     results: list[Explained | Gone] = []
     changed: set[str] = set()
