@@ -6,6 +6,7 @@ It shows progress, and stops on Ctrl-C with the state saved.
 import os
 import re
 import signal
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
@@ -238,6 +239,18 @@ def trained(
         told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told
+
+
+def _usable(cache: Path) -> Path:
+    """The folder of the cache, which exists then and can be written to."""
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache):
+            pass
+    except OSError as error:
+        why = error.strerror or error
+        raise RunError(f"cannot use the cache {str(cache)!r}: {why}; choose another with --cache") from error
+    return cache
 
 
 def _demand_own(out: Path) -> None:
@@ -501,6 +514,7 @@ def train(
     if threads is not None:
         torch.set_num_threads(threads)
     _demand_own(out)
+    cache = _usable(cache or default_folder())
     with joined(device) as processes:
         settings = _precision(precision, options, device, out, exact=family.exact)
         if "half" in settings:
@@ -515,7 +529,7 @@ def train(
             train=corpus,
             valid=valid,
             test=test,
-            cache=cache or default_folder(),
+            cache=cache,
             workers=workers,
             note=note if processes.first else lambda text: None,
             columns=named,

@@ -169,7 +169,9 @@ def test_requests_of_an_endpoint_are_limited_and_told(
 def test_a_cache_of_another_folder_is_neither_made_nor_missed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "run --model fake/hash --corpus code.py --transform rename --no-controls --cache kept --out cached"
+    words = (
+        "run --model fake/hash --corpus code.py --transform rename --no-controls --cache kept --out cached"
+    )
     assert main(words.split()) == 0
     Path("elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")

@@ -529,6 +529,16 @@ def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("_here")
+def test_a_cache_that_cannot_be_used_is_told_before_anything_is_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("file").write_text("no folder", encoding="utf-8")
+    assert main(["train", "vanilla", "--out", "made", *SETTINGS, "--cache", "file/cache"]) == 3
+    told = "codeaudit: cannot use the cache 'file/cache': Not a directory; choose another with --cache"
+    assert capsys.readouterr().err.splitlines()[-1] == told
+
+
+@pytest.mark.usefixtures("_here")
 def test_a_training_into_the_folder_of_a_model_keeps_that_model(capsys: pytest.CaptureFixture[str]) -> None:
     Path("made").mkdir()
     old = {"config.json": '{"model_type": "bert"}', "model.safetensors": "weights", "vocab.txt": "a"}
