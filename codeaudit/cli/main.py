@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.cli.pipe import lasting_stderr, silence_stdout
@@ -190,7 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(done.exit_code)
         except click.UsageError as error:
             hint = f" (try: {error.ctx.command_path} --help)" if error.ctx else ""
-            return _say(_sentence(error.format_message()) + _remedy(error) + _source(error) + hint, USAGE)
+            told = _sentence(error.format_message()) + _remedy(error) + _variable(error) + _source(error)
+            return _say(told + hint, USAGE)
         except click.ClickException as error:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
@@ -299,6 +301,15 @@ def _remedy(error: click.UsageError) -> str:
         near = nearest(error.message[1:].partition("'")[0], map(str, kind.choices))
         return f"; did you mean {near!r}?" if near else ""
     return ""
+
+
+def _variable(error: click.UsageError) -> str:
+    """The variable that a wrong value is from; empty if it is from somewhere else."""
+    param, ctx = getattr(error, "param", None), error.ctx
+    if param is None or ctx is None or param.name is None or not isinstance(param.envvar, str):
+        return ""
+    from_variable = ctx.get_parameter_source(param.name) == ParameterSource.ENVIRONMENT
+    return f" (from ${param.envvar})" if from_variable else ""
 
 
 def _source(error: BaseException) -> str:

@@ -147,3 +147,13 @@ def test_a_variable_that_is_misspelt_is_told(
     monkeypatch.setenv("CODEAUDIT_MAX_VIOLATON_RATE", "5%")
     assert main(["gate", "--help"]) == 0
     assert "did you mean CODEAUDIT_MAX_VIOLATION_RATE?" in capsys.readouterr().err
+
+
+def test_a_wrong_value_of_a_variable_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CODEAUDIT_LIMIT", "many")
+    assert main(["run"]) == 2
+    assert "'many' is not a valid whole number (from $CODEAUDIT_LIMIT)" in capsys.readouterr().err
+    assert main(["run", "--limit", "few"]) == 2
+    assert "CODEAUDIT_LIMIT" not in capsys.readouterr().err
