@@ -10,6 +10,7 @@ from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
+from codeaudit.reports.statistics.trials import TIES
 from codeaudit.reports.verdict import LEVEL, blind, verdict
 from codeaudit.reports.wording import ABSENT
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
@@ -477,7 +478,6 @@ def _diagram(result: Metric | Paired) -> list[Sheet]:
 
 
 def _metric(metric: Metric) -> Sheet:
-    bold = _bold_note(metric.groups, "Conover (t approximation), Holm-adjusted", metric.test.p)
     names = [group.name for group in metric.groups]
     ps = {frozenset((pair.first, pair.second)): pair.p_adjusted for pair in metric.pairs}
     rows = []
@@ -496,6 +496,9 @@ def _metric(metric: Metric) -> Sheet:
         if pair.effect is not None
     ]
     effect = f" Cliff's delta: {', '.join(deltas)}." if deltas else ""
+    # What is true of all tables of a page stands below one of them.
+    shared = tuple(f"{note}." for note in metric.test.notes if note == TIES)
+    test = replace(metric.test, notes=tuple(note for note in metric.test.notes if note != TIES))
     return Sheet(
         title=f"{metric.name} ({metric.better} is better)",
         columns=(
@@ -504,7 +507,8 @@ def _metric(metric: Metric) -> Sheet:
             *numbers(*(f"p vs {number}" for number in range(1, len(names) + 1))),
         ),
         rows=tuple(rows),
-        notes=(f"{wording.verdict(metric.test)}. {bold}{effect}",),
+        notes=(f"{wording.verdict(test)}.{effect}",),
+        legend=(*shared, *_legend(metric.groups, "Conover (t approximation)", metric.test.p)),
     )
 
 
@@ -520,7 +524,6 @@ def _paired(paired: Paired) -> Sheet:
                 *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
             )
         )
-    bold = _bold_note(paired.standings, "exact McNemar, Holm-adjusted", paired.test.p)
     return Sheet(
         title=f"On shared inputs: {paired.name} ({paired.better} is better)",
         columns=(
@@ -530,7 +533,7 @@ def _paired(paired: Paired) -> Sheet:
         ),
         rows=tuple(rows),
         notes=(f"{wording.verdict(paired.test)}.",),
-        legend=(bold,),
+        legend=_legend(paired.standings, "exact McNemar", paired.test.p),
     )
 
 
@@ -575,14 +578,15 @@ def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
     )
 
 
-def _bold_note(groups: Sequence[object], test: str, over_all: float | None) -> str:
-    marked = any(getattr(group, "best", False) for group in groups)
-    if marked:
-        return f"p: {test}; bold: the best, and those not significantly different from it at 0.05."
-    # Then a small p of one pair shows nothing: it counts only if the test over all models finds a difference.
+def _legend(groups: Sequence[object], test: str, over_all: float | None) -> tuple[str, str]:
+    """What the p-values of pairs are, and what is bold."""
+    of_pairs = f"p vs a model: {test}, Holm-adjusted."
+    if any(getattr(group, "best", False) for group in groups):
+        return of_pairs, "bold: the best, and those not significantly different from it at 0.05."
+    # A small p of one pair shows nothing: it counts only if the test over all models finds a difference.
     if over_all is not None and over_all > LEVEL:
-        return f"p: {test}; the test over all models shows no difference at 0.05, so nothing is bold."
-    return f"p: {test}; no difference shown at 0.05, so nothing is bold."
+        return of_pairs, "nothing is bold where the test over all models shows no difference at 0.05."
+    return of_pairs, "nothing is bold where no difference is shown at 0.05."
 
 
 def told_once(found: Iterable[Sheet]) -> Iterator[Sheet]:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from codeaudit.reports.records import Better, Group, Metric, Pairwise, Test
 from codeaudit.reports.statistics.adjustment import ALPHA, best, chi_square_tail, holm
 
+TIES: Final = "ties: mid-ranks and the tie correction are used"
 EXACT_WAYS: Final = 1_000_000
 EXACT_STATES: Final = 4_000_000
 """Maximum number of assignments (or of states while counting them) for the exact permutation distribution.
@@ -259,9 +260,9 @@ def _notes(groups: Values, smallest: float | None) -> tuple[str, ...]:
     notes = []
     flat = [value for group in groups for value in group]
     if smallest is not None and smallest >= ALPHA:
-        notes.append(f"no result of so few trials could reach p < {ALPHA}: the smallest p is {smallest:.2g}")
+        notes.append(f"so few trials cannot show p < {ALPHA}")
     if len(set(flat)) < len(flat):
-        notes.append("ties: mid-ranks and the tie correction are used")
+        notes.append(TIES)
     if any(len(group) > 1 and len(set(group)) == 1 for group in groups):
         notes.append("some groups are constant over their trials")
     if any(len(group) == 1 for group in groups):
