@@ -76,9 +76,9 @@ from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.reports.wording import counted_reasons
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, LimitError, ModelError, RunError, UsageError
 from codeaudit.transforms.folders import reserved
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Perturbed
 from codeaudit.transforms.registry import entry_of, expand, in_relation

@@ -35,8 +35,8 @@ from codeaudit.audit.store import (
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registry import kind_of
 

@@ -44,8 +44,8 @@ from codeaudit.finished_runs import FINISHED, Run
 from codeaudit.preparing import RAW
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.grammar import counted
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.options import check_values, listed
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
 

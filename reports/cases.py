@@ -20,7 +20,7 @@ from codeaudit.audit.records import (
     Violated,
 )
 from codeaudit.reports.wording import plain
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind, NotApplied, Sample
 
 State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]

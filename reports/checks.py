@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.reports import wording
 from codeaudit.reports.records import Rise, decode, encode
 from codeaudit.reports.sheets import Cell, Sheet, words
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 
 SCHEMA: Final = 1
 

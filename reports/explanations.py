@@ -12,7 +12,7 @@ from typing import Final
 from codeaudit.audit.records import Answer, Explained, Predicted
 from codeaudit.reports import wording
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"

@@ -10,7 +10,7 @@ from codeaudit.audit.evidence_check import DIFFERS, disproves
 from codeaudit.reports import wording
 from codeaudit.reports.records import NOTHING, Comparison, ModelSummary, Rate, Summary
 from codeaudit.reports.sheets import Cell, Sheet, numbers, sheets, words
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind
 
 MOST: Final = 4

@@ -25,8 +25,8 @@ from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, with_detectable
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind
 
 Unjudged: TypeAlias = Mapping[tuple[str, Kind, str], Mapping[str, int]]

@@ -7,7 +7,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.records import encode
 from codeaudit.reports.sheets import Cell, Sheet, numbers
 from codeaudit.reports.statistics.mcnemar import power, samples_needed
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 
 RISES: Final = (0.02, 0.03, 0.05, 0.1, 0.2)
 POWERS: Final = (0.5, 0.8, 0.95)

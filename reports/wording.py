@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, ModelSummary, Rate, Score, Test
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.registry import in_relation
 
 ABSENT: Final = "-"

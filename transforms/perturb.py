@@ -17,6 +17,7 @@ from typing import Final
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.grammar import with_article
 from codeaudit.transforms.interface import Refused, Related, Rewritten, Transform, is_surrounded, knows_names
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import (
@@ -289,7 +290,7 @@ def _wrong(rewritten: object, context: FunctionContext, language: str) -> str:
     Ours make texts that parse, and looking would take longer than most of them.
     """
     if not isinstance(rewritten, Rewritten):
-        return f"`apply` returned a {type(rewritten).__name__}, neither Rewritten nor Refused"
+        return f"`apply` returned {with_article(type(rewritten).__name__)}, neither Rewritten nor Refused"
     if wrong := wrong_member(rewritten, Rewritten):
         return f"of what `apply` returned {wrong}"
     record = find_language(language)

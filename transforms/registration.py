@@ -26,6 +26,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
 from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.grammar import with_article
 from codeaudit.transforms.typed import wrong_member
 
 
@@ -354,9 +355,10 @@ def misfit(value: object, expects: type, *, noun: str) -> str:
     # `isinstance` on a protocol needs `@runtime_checkable`, and it does not say which member is missing.
     if not getattr(expects, "_is_protocol", False):
         if not isinstance(value, expects):
-            return f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}"
+            wanted = with_article(expects.__name__)
+            return f"{with_article(type(value).__name__)} is no {noun}: expected {wanted}"
     elif lacking := [member for member in _members(expects) if not hasattr(value, member)]:
-        return f"a {type(value).__name__} is no {noun}: it lacks {', '.join(lacking)}"
+        return f"{with_article(type(value).__name__)} is no {noun}: it lacks {', '.join(lacking)}"
     return wrong_member(value, expects)
 
 

@@ -5,6 +5,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from codeaudit.transforms.grammar import with_article
+
 _WORDS: Final[Mapping[Any, str]] = {
     str: "a text",
     int: "a whole number",
@@ -82,13 +84,18 @@ def _wanted(hint: Any) -> str:
         return " or ".join(map(_wanted, arguments))
     if origin is Literal:
         return f"one of {', '.join(map(str, arguments))}"
-    word = _WORDS.get(origin) or f"a {getattr(origin, '__name__', origin)}"
+    word = _WORDS.get(origin) or with_article(str(getattr(origin, "__name__", origin)))
     if origin is Callable:
         return word
-    parts = [_wanted(one).removeprefix("a ") for one in arguments if one is not ...]
+    parts = [_plain(each) for each in arguments if each is not ...]
     if not parts:
         return word
     return f"{word} from {' to '.join(parts)}" if origin is Mapping else f"{word} of {', '.join(parts)}"
+
+
+def _plain(hint: Any) -> str:
+    """A type in words without its article."""
+    return _wanted(hint).removeprefix("a ").removeprefix("an ")
 
 
 def _shown(value: object) -> str:

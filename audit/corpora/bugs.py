@@ -29,8 +29,8 @@ from codeaudit.audit.checks import is_text, load_json
 from codeaudit.audit.corpora.records import SPLITS, Corpus, CorpusResources, Note, Split, raw_sample, split_of
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.java.defects import DEFECTS as JAVA_DEFECTS
 from codeaudit.transforms.java.language import JAVA

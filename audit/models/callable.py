@@ -13,9 +13,9 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.registration import importable, load_foreign, one_line
 
 _log: Final = logging.getLogger(__name__)

@@ -23,8 +23,8 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.rows import input_hash
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.grammar import counted
 
 MISSING: Final = Failed(reason="no answer in the file")
 ONCE: Final = "a file answers once"

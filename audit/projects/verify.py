@@ -28,8 +28,8 @@ from codeaudit.audit.projects.files import (
 from codeaudit.audit.projects.runner import WHOLE, ProjectTestResult, ProjectTestRun
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
 from codeaudit.audit.run import AnswerMonitor
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CannotAudit, SourceError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.source_files import MODULE, SourceUnit, changed_units, function_names
 
 STOPPED: Final = "the perturbed project does not build or start its tests"

@@ -60,8 +60,8 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.scoring import ExactMatch
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import SourceError, UsageError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.single import NO_ANSWERS
 from codeaudit.transforms.python.language import PYTHON

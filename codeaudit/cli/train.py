@@ -35,9 +35,9 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import note
 from codeaudit.options import CHOICES
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
+from codeaudit.transforms.grammar import counted
 
 if TYPE_CHECKING:
     from codeaudit.audit.models.hf.encoder import EncoderStart

@@ -81,10 +81,10 @@ from codeaudit.options import RunOptions, default_workers, listed, under_relatio
 from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.wording import visible
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER

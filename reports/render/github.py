@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.reports.checks import Gate, sentence
 from codeaudit.reports.wording import plain, visible
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 
 Level: TypeAlias = Literal["error", "warning"]
 

@@ -30,8 +30,8 @@ from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.training import splits
 from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.audit.training.trainer import Recipe
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
 
 VERSION: Final = 1

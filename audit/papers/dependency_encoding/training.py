@@ -29,8 +29,8 @@ from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build,
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, TokenPlaces
 from codeaudit.audit.papers.registry import TrainingRequest, entry_of, split_structure
 from codeaudit.audit.training.trainer import Integers, Trained, Validation, adamw, cosine, recipe_of
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.grammar import counted
 
 
 class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):

@@ -48,8 +48,8 @@ from codeaudit.audit.training.trainer import (
     recipe_of,
     short_warm_up,
 )
-from codeaudit.transforms.counting import counted
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.grammar import counted
 
 if TYPE_CHECKING:
     from codeaudit.audit.models.hf.encoder import EncoderStart

@@ -42,7 +42,7 @@ from codeaudit.audit.training.trainer import (
     recipe_of,
     short_warm_up,
 )
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 
 AT_ONCE: Final = 64
 COUNTED: Final = 1000

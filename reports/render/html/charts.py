@@ -9,7 +9,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Metric, ModelSummary, Paired, Rate, Summary
 from codeaudit.reports.render.html.markup import escaped
 from codeaudit.reports.statistics.adjustment import ranked
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 
 WIDTH: Final = 400
 LEFT: Final = 56

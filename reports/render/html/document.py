@@ -24,7 +24,7 @@ from codeaudit.reports.render.html.charts import Chart, charts, legend
 from codeaudit.reports.render.html.markup import escaped, items
 from codeaudit.reports.render.html.opening import opening, scorecards, violations_first
 from codeaudit.reports.sheets import Cell, Sheet, sheets
-from codeaudit.transforms.counting import counted
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
 
 BUDGET: Final = 2_600_000

@@ -113,7 +113,7 @@ def test_a_provider_that_breaks_its_contract_is_told_in_one_line(
     source.write_text("def f(a):\n    b = a\n    c = b\n    return b + c\n", "utf-8")
     wanted = {
         "named/a": "its names is ('a', 'b'); it must be a mapping from text to text",
-        "bare/a": "model 'bare/a': a object is no model: it lacks",
+        "bare/a": "model 'bare/a': an object is no model: it lacks",
         "plain/a": "model 'wrong/a' gave a str; `predict` must give a Predicted or a Failed",
     }
     for model, message in wanted.items():

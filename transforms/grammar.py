@@ -1,4 +1,4 @@
-"""Counts in messages."""
+"""Numbers and articles in messages."""
 
 
 def counted(number: int, noun: str) -> str:
@@ -7,3 +7,8 @@ def counted(number: int, noun: str) -> str:
     Of several words the last one is the noun.
     """
     return f"{number:,} {noun}{'s'[: number != 1]}"
+
+
+def with_article(noun: str) -> str:
+    """A noun with its article: `a tuple`, `an object`."""
+    return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
