@@ -21,7 +21,7 @@ from codeaudit.transforms.dependence.effects import (
     RAISES,
     STORES,
 )
-from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names
+from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names, stored_names
 from codeaudit.transforms.python.analysis.knowledge import (
     ATTRIBUTES,
     BUILTINS,
@@ -452,11 +452,8 @@ class ExpressionEffects(ABC):
             # `async for` suspends the function at every item.
             if generator.is_async:
                 self.flags |= BARRIER
-            targets = frozenset(
-                inner.id for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
-            )
             self._item_target(generator.target, self.item(generator.iter))
-            self.shadow |= targets
+            self.shadow |= frozenset(stored_names(generator.target))
             for condition in generator.ifs:
                 self.truth(condition)
         if isinstance(node, ast.DictComp):
@@ -477,6 +474,10 @@ class ExpressionEffects(ABC):
         if isinstance(target, ast.Tuple | ast.List):
             for element, part in zip(target.elts, self.unpack(target, value, None), strict=True):
                 self._item_target(element, part)
+        elif isinstance(target, ast.Subscript):
+            self.assign_item(target)
+        elif isinstance(target, ast.Starred):
+            self._item_target(target.value, None)
         elif not isinstance(target, ast.Name):
             self.flags |= ANYTHING  # `for x.y in …` stores an attribute
 
@@ -646,13 +647,15 @@ class ExpressionEffects(ABC):
         """An item or a slice is bound."""
         kind = self.visit(target.value)
         key = self.visit(target.slice) if not isinstance(target.slice, ast.Slice) else UNSETTLED
+        # First: a container that no other code can reach has no part in `ANYTHING`.
+        if kind in CONTAINERS or self.is_owned(target.value):
+            self.change(target.value)
         # `x[i:j] = y` iterates over `y`, and a foreign `x` runs its `__setitem__`.
         if kind not in CONTAINERS or key == UNSETTLED:
             if isinstance(target.slice, ast.Slice):
                 self.visit(target.slice)
             self.flags |= ANYTHING
             return
-        self.change(target.value)
         if kind in ("list", "set"):
             self.flags |= RAISES  # IndexError; TypeError of a set
             self.convert(target.slice, key)

@@ -377,6 +377,7 @@ def _used(node: ast.AST, members: frozenset[str] = frozenset()) -> set[str]:
             parts = [part for part in children(node) if not isinstance(part, ast.comprehension)]
             parts += [condition for part in node.generators for condition in part.ifs]
             parts += [part.iter for part in node.generators[1:]]
+            parts += [part.target for part in node.generators]  # `for xs[i] in …` reads `xs` and `i`
             inside = set[str]().union(*(_used(part) for part in parts))
             return (inside - targets) | _used(node.generators[0].iter, members)
         case _:
