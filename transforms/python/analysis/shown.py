@@ -151,6 +151,8 @@ class _Text:
         for owner in classes:
             for statement in own_statements(owner.body):
                 self._member(statement)
+            if _is_frozen(owner):
+                self._define("__setattr__").unknown = True
         for several in nodes(ast.Assign):
             self._store(several)
         for single in nodes(ast.AnnAssign):
@@ -547,6 +549,22 @@ def _is_class_of(node: ast.expr) -> bool:
             return True
         case _:
             return False
+
+
+def _is_frozen(node: ast.ClassDef) -> bool:
+    """Whether a decorator or base makes stores to an instance raise, such as `@dataclass(frozen=True)`."""
+    words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
+    if any(word.arg == "frozen" and not _is_false(word.value) for word in words):
+        return True
+    decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    bases = (one.func if isinstance(one, ast.Call) else one for one in node.bases)
+    return any(last_name(one) == "frozen" for one in decorators) or any(
+        last_name(one) in ("NamedTuple", "namedtuple") for one in bases
+    )
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _fills_itself(node: ast.ClassDef) -> bool:

@@ -5,6 +5,7 @@ order that `reorder` allows is executed.
 """
 
 import builtins
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.reordering import is_movable
 from codeaudit.transforms.source_files import TransformSeries, perturb_file
+from tests.transforms.python.order.support import run
 
 ACTING = """\
 import functools, operator, os
@@ -570,3 +572,25 @@ def test_a_plain_value_by_another_name_keeps_its_moves(helper: str) -> None:
     for made in ("3", "int('3')", "dict(a=1)", "[number for number in range(3)]", "functools.partial(int)()"):
         text = DRESSED.format(helper=helper, before=f"made = {made}", member="    size = made\n", after="")
         assert list(orders(text)), made
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "@dataclasses.dataclass(frozen=True)\nclass C:\n    n: int = 0\n",
+        "@dataclass(frozen=FROZEN)\nclass C:\n    n: int = 0\n",
+        "@dataclass(order=True, frozen=1)\nclass C:\n    n: int = 0\n",
+        "class C(typing.NamedTuple):\n    n: int = 0\n",
+        "class C(collections.namedtuple('C', [], defaults=())):\n    __slots__ = ()\n",
+    ],
+)
+def test_stores_to_a_frozen_object_keep_their_order(head: str) -> None:
+    imports = "import collections, dataclasses, typing\nfrom dataclasses import dataclass\nFROZEN = True\n"
+    method = "    def bad(self):\n        self._a = 1\n        self._b = 2\n"
+    text = imports + head + method
+    told = run(text, "C().bad()")
+    assert told[2]
+    function = textwrap.dedent(method)
+    assert REORDER.within(text).count(function) == 0
+    free = "@dataclass(frozen=False)\nclass C:\n    n: int = 0\n"
+    assert REORDER.within(imports + free + method).count(function) == 1
