@@ -40,6 +40,8 @@ ATTACKS: Final = "attacks.parquet"
 EXPLANATIONS: Final = "explanations.jsonl"
 SHARD: Final = "shard.parquet"
 """Only in the folder of a shard: where its cases stand in the whole run."""
+RUN_FILES: Final = (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, MANIFEST)
+"""Everything in a run folder; the manifest is moved last: whoever finds one finds the files that it names."""
 BOUND: Final = frozenset({SUITE, VERDICTS, SUMMARY})
 """Files of every finished run, which the manifest binds by their hashes."""
 PREVIOUS: Final = "previous"
@@ -94,9 +96,7 @@ class RunFolder:
         Raises:
             RunError: it cannot be moved.
         """
-        # The manifest is moved last: whoever finds one finds the files that it names.
-        names = (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, MANIFEST)
-        return put_aside(self.path, names)
+        return put_aside(self.path, RUN_FILES)
 
     def forget(self) -> None:
         """Remove the manifest of an unfinished run.

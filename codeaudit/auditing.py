@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
+from codeaudit.audit.checks import is_text
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
@@ -294,7 +295,13 @@ def _default_folder(options: RunOptions) -> Path:
 
 @contextmanager
 def run_folder(path: Path) -> Iterator[RunFolder]:
-    """The run folder; a new one is removed at the end if it stayed empty."""
+    """The run folder; a new one is removed at the end if it stayed empty.
+
+    Raises:
+        UsageError: its name is no text, so that no manifest could say it.
+    """
+    if not is_text(str(path)):
+        raise UsageError(f"--out {str(path)!r} is not UTF-8; give another name")
     folder = RunFolder(path)
     # The parent too: `codeaudit-runs` must not stay behind empty after a wrong option.
     new = [place for place in (path, path.parent) if not place.exists()]

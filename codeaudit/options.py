@@ -245,6 +245,8 @@ SMALLEST: Final[Mapping[str, int | None]] = {
     "max_tokens": 1,
 }
 """Options that are whole numbers, with the smallest number; `None` if every number is accepted."""
+HUGE: Final = 2**53
+"""No option that is a whole number is beyond it: up to it, every program that reads JSON is exact."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "sites": get_args(Sites),
     "dependence": DEPENDENCES,
@@ -322,8 +324,9 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         # `numbers.Integral` admits the whole numbers of numpy. `True` is an int for Python, and surely a
         # mistake here.
         whole = isinstance(value, Integral) and not isinstance(value, bool)
-        fits = whole and (least is None or int(value) >= least)  # type: ignore[call-overload]
-        return fits, "a whole number" if least is None else f"a whole number, at least {least}"
+        fits = whole and (-HUGE if least is None else least) <= int(value) <= HUGE  # type: ignore[call-overload]
+        wanted = "a whole number" if least is None else f"a whole number, at least {least}"
+        return fits, f"{wanted}, at most {HUGE:,}" if whole and int(value) > HUGE else wanted  # type: ignore[call-overload]
     if name in CHOICES:
         return value in CHOICES[name], f"one of {', '.join(CHOICES[name])}"
     if name in LARGEST:

@@ -125,6 +125,7 @@ def load_models(
 
     Raises:
         ModelError: one of them cannot be loaded.
+        UsageError: two of them are one.
     """
     settings = Settings(
         **{name: getattr(options, name) for name in OPTIONS},
@@ -141,6 +142,11 @@ def load_models(
         accepted = catalogue.accepted(spec)
         own = {key: value for key, value in options.arguments.items() if key in accepted}
         models.append(engine.model(partial(_loaded, spec, settings, own, options.wrap, options.seed)))
+    # `DIR`, `./DIR` and `DIR/` are one model, and would be counted twice under one name.
+    named: dict[str, str] = {}
+    for spec, model in zip(specs, models, strict=True):
+        if (first := named.setdefault(model.name, spec)) != spec:
+            raise UsageError(f"models {first!r} and {spec!r} are one, {model.name!r}; name it once")
     return tuple(models)
 
 

@@ -161,7 +161,7 @@ def labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:
 
 
 def _doubts(runs: Sequence[ComparedRun], *, shared: bool) -> list[str]:
-    corpora = sorted({run.summary.corpus for run in runs})
+    corpora = sorted({run.summary.corpus.rstrip("/") for run in runs})
     doubts = []
     if len(corpora) > 1:
         rest = "only their shared inputs compare" if shared else "they share no input, so nothing compares"

@@ -34,6 +34,9 @@ def shown(path: str) -> str:
 
 def _is_foreign(path: str) -> bool:
     place = Path(os.path.realpath(path))
+    # Compiled modules tell names of their sources, which are not here.
+    if not place.is_file():
+        return True
     # An environment may take packages of another one.
     if not {"site-packages", "dist-packages"}.isdisjoint(place.parts):
         return True

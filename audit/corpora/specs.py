@@ -3,6 +3,7 @@
 Nothing is read when a corpus is made, and no module of a corpus is imported to list them.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -170,6 +171,8 @@ def _path_and_split(spec: str) -> tuple[Path, str | None]:
     front, _, split = spec.rpartition(":")
     if front and split and Path(front).is_file() and is_table(Path(front)):
         return Path(front), split
+    if path.is_symlink():
+        raise CorpusError(f"no corpus {spec!r}: a link to {os.readlink(path)!r}, which does not exist")
     raise CorpusError(f"no corpus {spec!r}: no such file or folder{_hint(Path(front or spec))}")
 
 

@@ -44,6 +44,7 @@ from codeaudit.preparing import load_models, spending_of, usage_noted
 from codeaudit.reports.explanations import answers, diff, headline, moves, tally
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Perturbed
 
 
@@ -340,6 +341,10 @@ def explain(
         edit = f"under {transform}" if transform else "under an edit that keeps the meaning"
         note(f"nothing to explain: no answer{whose} changed {edit} {where}")
         return 0
+    if limit and sample is None:
+        every = len(violations(found, models=model, transforms=names))
+        if every > len(chosen):
+            note(f"{len(chosen):,} of {counted(every, 'violation')} are explained; --limit 0 for all")
     given = {"max_requests": max_requests, "max_tokens": max_tokens, "max_cost": max_cost}
     done = explain_violations(
         found,

@@ -11,6 +11,7 @@ import click
 from codeaudit import __version__
 from codeaudit.cli.options import (
     FORMATS,
+    OutputFile,
     as_option,
     format_option,
     option,
@@ -64,6 +65,8 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
 
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
+JUNIT: Final = OutputFile(".xml", makes_folder=True)
+SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
 
 
 @click.command("gate")
@@ -133,8 +136,14 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     "judge such a run, because its orders may change the meaning.",
 )
 @sign_option("Check that RUN and the baseline were signed with the secret in this file.")
-@option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
-@option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
+@option("--junit", type=JUNIT, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
+@option(
+    "--sarif",
+    type=SARIF,
+    metavar="FILE",
+    help="Write SARIF for code scanning.",
+    show_default=False,
+)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
 @format_option(*FORMATS)
 @click.option(

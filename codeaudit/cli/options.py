@@ -21,7 +21,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, read_manifest
 from codeaudit.cli.main import CONFIG
-from codeaudit.options import ATTACKS, CHOICES, SMALLEST, default_workers
+from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.registry import ALL, TRANSFORMS
@@ -34,6 +34,13 @@ class Whole(click.IntRange):
     """A whole number of an option, called so in messages and in the help."""
 
     name = "whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As in click, but for numbers that tables do not hold."""
+        number = super().convert(value, param, ctx)
+        if isinstance(number, int) and abs(number) > HUGE:
+            self.fail(f"{number} is beyond {HUGE:,}", param, ctx)
+        return number
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """The word in the help."""
@@ -132,10 +139,11 @@ class Listed(click.Option):
 class OutputFile(click.Path):
     """A file that a command writes, of formats that some endings name."""
 
-    def __init__(self, *endings: str) -> None:
-        """Without endings every name is fine."""
+    def __init__(self, *endings: str, makes_folder: bool = False) -> None:
+        """Without endings every name is fine. `makes_folder`: the command makes the folder of the file."""
         super().__init__(path_type=Path, dir_okay=False, allow_dash=True)
         self._endings = endings
+        self._makes_folder = makes_folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As in click.
@@ -152,9 +160,27 @@ class OutputFile(click.Path):
             remedy = f"name it {path.stem}{self._endings[0]}"
             printed = " and print it to PDF in a browser" if path.suffix.lower() == ".pdf" else ""
             raise UsageError(f"{named} {str(path)!r} does not write {path.suffix}; {remedy}{printed}")
-        if not path.parent.is_dir():
+        if not path.parent.is_dir() and not self._makes_folder:
             raise RunError(f"cannot write {str(path)!r}: no folder {str(path.parent)!r}; make it first")
+        foreign = bool(self._endings) and path.suffix.lower() not in self._endings
+        if foreign and path.is_file() and path.stat().st_size:
+            remedy = f"give a name that ends in {self._endings[0]}"
+            raise UsageError(f"{named} {str(path)!r} would replace a file of another kind; {remedy}")
+        demand_outside_of_runs(path, named)
         return path
+
+
+def demand_outside_of_runs(path: Path, named: str) -> None:
+    """Refuse to replace a file of a run folder.
+
+    Raises:
+        UsageError: it is one.
+    """
+    if path.is_file() and (path.parent / "manifest.json").is_file():
+        from codeaudit.audit.store import RUN_FILES
+
+        if path.name in RUN_FILES:
+            raise UsageError(f"{named} {str(path)!r} would replace a file of a run; give another name")
 
 
 OUTPUTS: Final = frozenset(
@@ -390,7 +416,9 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "each is asked only for the transforms that it is drawn for. 0: none.  "
         "[default: 100 without --limit, --suite, --corpus and --model, else 0]"
     ),
-    option("--seed", type=int, default=0, metavar="S", help="Decides which samples and variants are drawn."),
+    option(
+        "--seed", type=Whole(), default=0, metavar="S", help="Decides which samples and variants are drawn."
+    ),
     option("--trials", type=_whole("trials"), default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
     option(
         "--suite",

@@ -418,7 +418,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     metavar="KIND,…",
     help="Write a row for each step: csv (DIR/training.csv), tensorboard, wandb (these need the package).",
 )
-@click.option("--seed", type=int, help="Decides the weights and the order of the data.")
+@click.option("--seed", type=Whole(), help="Decides the weights and the order of the data.")
 @click.option("--workers", type=POSITIVE, default=lambda: min(4, cpu_count() or 1), help="Reading processes.")
 @click.option("--threads", type=POSITIVE, help="Of the arithmetic.  [default: torch's]")
 @click.option(

@@ -66,6 +66,7 @@ from codeaudit.cli.options import (
     POSITIVE,
     Whole,
     complete_tasks,
+    demand_outside_of_runs,
     format_option,
     movable_option,
     on_command_line,
@@ -216,6 +217,7 @@ def write_suite(
     """
     if path.suffix not in SUITES:
         raise UsageError(f"--suite {str(path)!r} must end with .parquet or .jsonl")
+    demand_outside_of_runs(path, "--suite")
     # A suite may be written anew. Any other file under this name is a mistake of the user.
     if path.exists():
         try:
@@ -399,7 +401,7 @@ def confirmed_copy(
 )
 @MIXED
 @DEPENDENCE
-@option("--seed", type=int, default=0, metavar="S", help="Decides which edits are made.")
+@option("--seed", type=Whole(), default=0, metavar="S", help="Decides which edits are made.")
 @path_option("--out", "DIR", "Where the perturbed copy goes; must not exist, or be empty.")
 @path_option(
     "--suite",

@@ -26,6 +26,7 @@ from codeaudit.cli.options import (
     DEPENDENCE,
     POSITIVE,
     Real,
+    Whole,
     format_option,
     option,
     path_option,
@@ -66,7 +67,7 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
 )
 @DEPENDENCE
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
-@option("--seed", type=int, default=0, metavar="S", help="The first seed.")
+@option("--seed", type=Whole(), default=0, metavar="S", help="The first seed.")
 @option(
     "--source",
     "sources",
