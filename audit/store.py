@@ -98,6 +98,27 @@ class RunFolder:
         """
         return put_aside(self.path, RUN_FILES)
 
+    @property
+    def has_previous(self) -> bool:
+        """Whether an older run was put aside here."""
+        return (self.path / PREVIOUS / MANIFEST).is_file()
+
+    def put_back(self) -> None:
+        """Undo `put_aside`: the finished run is in its folder again.
+
+        Raises:
+            RunError: it cannot be moved.
+        """
+        place = self.path / PREVIOUS
+        try:
+            for name in RUN_FILES:
+                if (place / name).exists():
+                    (place / name).replace(self.path / name)
+            with suppress(OSError):  # somebody keeps other files there
+                place.rmdir()
+        except OSError as error:
+            raise RunError(f"cannot write to {str(place)!r}: {error.strerror or error}") from error
+
     def forget(self) -> None:
         """Remove the manifest of an unfinished run.
 

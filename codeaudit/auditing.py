@@ -77,7 +77,14 @@ from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.reports.wording import counted_reasons
-from codeaudit.transforms.errors import CannotAudit, LimitError, ModelError, RunError, UsageError
+from codeaudit.transforms.errors import (
+    CannotAudit,
+    CodeauditError,
+    LimitError,
+    ModelError,
+    RunError,
+    UsageError,
+)
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.python.language import PYTHON
@@ -251,7 +258,7 @@ def _counted(reasons: Mapping[str, int]) -> str:
 
 def _finished(job: PreparedRun) -> Summary:
     """Carry out the run, then write the summary and the final manifest."""
-    manifest = _begin(job)
+    manifest, displaced = _begin(job)
     name = str(manifest["codeaudit"])
     with answer_cache(job.options, job.folder, job.progress) as cache:
         try:
@@ -261,7 +268,12 @@ def _finished(job: PreparedRun) -> Summary:
                     cache=cache, fingerprint=answers_scope(model.fingerprint, job.task), run=name
                 ),
             )
-        except BaseException:
+        except BaseException as error:
+            # A run that never came to its inputs must not stand in the place of a finished one.
+            if displaced and isinstance(error, CodeauditError) and not (job.folder.path / SUITE).exists():
+                job.folder.put_back()
+                job.progress.note(f"the finished run is in {job.folder.path} again")
+                raise
             # The usage of an unfinished run is kept if possible; the user must see the first error.
             with suppress(RunError):
                 job.folder.write_manifest(_with_usage(job, manifest))
@@ -385,9 +397,13 @@ def answer_cache(options: RunOptions, folder: RunFolder, progress: RunProgress) 
 # ── the manifest ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _begin(job: PreparedRun) -> Manifest:
-    """Write the manifest; a run that resumes keeps the name, start and usage of the unfinished one."""
+def _begin(job: PreparedRun) -> tuple[Manifest, bool]:
+    """Write the manifest; a run that resumes keeps the name, start and usage of the unfinished one.
+
+    Second: whether a finished run was put aside.
+    """
     fresh = _manifest(job)
+    displaced = False
     try:
         old = job.folder.manifest()
     except RunError:
@@ -404,11 +420,13 @@ def _begin(job: PreparedRun) -> Manifest:
         job.spending.add(spent_before(fresh["usage"]))
     # A finished run is a result, perhaps the only copy of it. An unfinished one with other options is not.
     elif old.get("state") == "finished":
-        note(f"the finished run in {job.folder.path} is kept in {job.folder.put_aside()}")
+        displaced = True
+        older = ", in the place of an older one" if job.folder.has_previous else ""
+        note(f"the finished run in {job.folder.path} is kept in {job.folder.put_aside()}{older}")
     elif old:
         note(f"replacing the run in {job.folder.path}, which was not finished")
     job.folder.write_manifest(fresh)
-    return fresh
+    return fresh, displaced
 
 
 def _manifest(job: PreparedRun) -> Manifest:

@@ -94,3 +94,24 @@ def test_a_broken_link_is_told_as_one(here: Path, capsys: pytest.CaptureFixture[
     (here / "link.py").symlink_to("gone.py")
     assert main(["run", "--corpus", "link.py"]) == 3
     assert "no corpus 'link.py': a link to 'gone.py', which does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "--corpus", "code.py"],
+        ["--model", "fake/hash", "--suite", "damaged.jsonl"],
+    ],
+)
+def test_a_run_that_never_starts_displaces_none(
+    here: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    assert main(["transform", "code.py", "--transform", "rename", "--suite", "damaged.jsonl"]) == 0
+    suite = Path("damaged.jsonl")
+    suite.write_text(suite.read_text("utf-8").replace('"variant":', '"other":'), encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in (here / "run").iterdir()}
+    assert main(["run", *words, "--out", "run"]) in (2, 3)
+    assert {path.name: path.read_bytes() for path in (here / "run").iterdir()} == before
+    capsys.readouterr()
+    assert main(["gate", "run", "--max-violation-rate", "100%"]) == 0
