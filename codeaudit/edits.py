@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.options import check_values, listed, shown, with_mixture
-from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
+from codeaudit.transforms.errors import CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
 
@@ -75,11 +76,14 @@ def transform(
     """
     from codeaudit.audit.corpora.records import raw_sample
     from codeaudit.audit.suite import SuitePlan, case
-    from codeaudit.transforms.perturb import NOT_PARSED
-    from codeaudit.transforms.registry import TRANSFORMS
+    from codeaudit.transforms.perturb import NO_FUNCTION, NOT_PARSED
+    from codeaudit.transforms.registry import TRANSFORMS, expand, families
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
     check_language(language)
+    if any(name == family.name for family in families()):
+        members = ", ".join(expand([name], languages=(language,)))
+        raise UsageError(f"{name!r} is a family; name one of its transforms ({members}), or call perturb")
     TRANSFORMS.summary(name)  # raises UsageError with the nearest name
     sample = raw_sample(source, language=language, label=None, path="<source>", line=1)
     if whole_file:
@@ -91,7 +95,19 @@ def transform(
         return outcome.source
     other = _language_of(source, language) if outcome.reason == NOT_PARSED else None
     hint = f"; as {other} it does: language={other!r}" if other else ""
+    if outcome.reason == NO_FUNCTION or _has_more(source, language):
+        hint = "; only the last function of a text is rewritten: for a whole file write whole_file=True"
     raise NotAppliedError(outcome.reason, transform=name, hint=hint)
+
+
+def _has_more(text: str, language: str) -> bool:
+    """Whether a text holds more than the one function that is rewritten."""
+    from codeaudit.transforms.perturb import function_context_of
+
+    with suppress(SourceError):
+        found = function_context_of(text, language)
+        return bool((found.before + found.after).strip())
+    return False
 
 
 def _language_of(text: str, but: str) -> str | None:

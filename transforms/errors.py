@@ -39,6 +39,10 @@ class UnknownSyntaxError(SourceError):
     """Code that parses, but holds syntax that the analysis does not know."""
 
 
+class NoFunctionError(SourceError):
+    """Code that parses, but is not one function or method."""
+
+
 class CorpusError(CannotAudit):
     """A corpus that is missing, empty or malformed."""
 

@@ -15,7 +15,7 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.dependence.relations import Dependence
-from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
+from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import with_article
 from codeaudit.transforms.interface import Refused, Related, Rewritten, Transform, is_surrounded, knows_names
@@ -43,6 +43,7 @@ TOLD: Final = 100
 """Number of letters that are shown of somebody else's error."""
 NOT_PARSED: Final = "source does not parse"
 WRONG_PROPOSAL: Final = "`propose` returned neither a tuple of Move nor Refused"
+NO_FUNCTION: Final = "the text is not one function"
 UNCHANGED: Final = "nothing would change"
 UNCONFIRMED: Final = "not confirmed by execution"
 """Why an edit without a promise (evidence `none`, as a codemod's) is not applied after an execution."""
@@ -120,6 +121,8 @@ def perturb_one(
 
 def _unread(error: SourceError) -> str:
     """The reason to count for a text that cannot be read."""
+    if isinstance(error, NoFunctionError):
+        return NO_FUNCTION
     return str(error) if isinstance(error, UnknownSyntaxError) else NOT_PARSED
 
 

@@ -427,3 +427,28 @@ def test_the_path_of_a_file_is_no_text_of_a_function(tmp_path: Path) -> None:
         codeaudit.assert_invariant("fake/constant", [str(path)], transforms=["rename"])
     with pytest.raises(codeaudit.UsageError, match=told):
         list(codeaudit.perturb(str(path), "rename"))
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "told"),
+    [
+        ("x = 1\n", "rename", "the text is not one function; only the last function of a text is rewritten"),
+        ("# only\n", "rename", "the text is not one function"),
+        ("", "rename", "the text is not one function"),
+        ("def f(:\n", "rename", "source does not parse"),
+        (
+            "def one(x):\n    y = x\n    return y\n\ndef two():\n    pass\n",
+            "rename",
+            "no local to rename; only the last function of a text is rewritten: for a whole file write whole_file",
+        ),
+    ],
+)
+def test_what_a_text_lacks_is_told(source: str, name: str, told: str) -> None:
+    with pytest.raises(codeaudit.NotApplied) as raised:
+        codeaudit.transform(source, name)
+    assert told in str(raised.value)
+
+
+def test_a_family_is_no_transform_of_one_text() -> None:
+    with pytest.raises(codeaudit.UsageError, match="'layout' is a family; name one of its transforms"):
+        codeaudit.transform("def f(a):\n    b = a\n    return b\n", "layout")

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Language, Parser, Tree
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NoFunctionError, SourceError
 
 Token: TypeAlias = tuple[str, int, int]
 """A token without a node of its own, such as `final`, `++` or `;`: (text, first byte, byte behind it)."""
@@ -271,7 +271,7 @@ def only_callable(reading: ParsedJava) -> Node:
     """
     members = reading.root.children
     if reading.whole or len(members) != 1 or members[0].kind not in CALLABLES:
-        raise SourceError("the text is not one method; give one method or constructor at a time")
+        raise NoFunctionError("the text is not one method; give one method or constructor at a time")
     return members[0]
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NoFunctionError, SourceError
 from codeaudit.transforms.patches import Positions
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes, parse, shared_tree
@@ -154,7 +154,7 @@ def resolve_anew(source: str) -> PythonScopes:
 def _resolved(source: str, tree: ast.Module) -> PythonScopes:
     function = only_function(tree)
     if function is None:
-        raise SourceError("the text is not one function definition; give one function at a time")
+        raise NoFunctionError("the text is not one function definition; give one function at a time")
     try:
         return _ScopeWalk(source.encode(), tree, function).result()
     except (RecursionError, MemoryError) as error:
