@@ -17,6 +17,7 @@ from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
 DUPLICATE: Final = "duplicate"
+CONTRADICTION: Final = "duplicate with another label"
 """The reason to leave out a copy."""
 SLACK: Final = 64
 """Additional candidates kept at first, because some candidates are no examples of the task."""
@@ -220,14 +221,19 @@ class _Draw:
         self._kept: dict[str, Sample] = {}
         self.repeats: Counter[str] = Counter()
         """How often each kept id came again."""
+        self._labels: dict[str, frozenset[str]] = {}
+        """The labels of each of these."""
         self._heap: list[tuple[int, str]] = []
 
     def offer(self, sample: Sample) -> None:
         """Keep the sample if its rank is one of the lowest so far."""
         if sample.id in self._kept:
-            # The same text in two places keeps the origin that sorts first, whatever the order of reading.
-            self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
+            # The same text in two places keeps the label if one has none, and then the origin that sorts
+            # first, whatever the order of reading.
+            kept = self._kept[sample.id]
+            self._kept[sample.id] = min(kept, sample, key=lambda one: (not _labels(one), _place(one)))
             self.repeats[sample.id] += 1
+            self._labels[sample.id] = self._labels.get(sample.id, _labels(kept)) | _labels(sample)
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
         entry = (-_rank(self.seed, sample.id), sample.id)
@@ -236,13 +242,25 @@ class _Draw:
         elif entry > self._heap[0]:
             gone = heapq.heapreplace(self._heap, entry)[1]
             del self._kept[gone], self.repeats[gone]
+            self._labels.pop(gone, None)
         else:
             return
         self._kept[sample.id] = sample
 
+    def contradicts(self, identity: str) -> bool:
+        """Whether one text came with several labels."""
+        return len(self._labels.get(identity, ())) > 1
+
     def candidates(self) -> list[Sample]:
         """The kept samples, lowest rank first."""
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
+
+
+def _labels(raw: Sample) -> frozenset[str]:
+    """The label of a raw sample as a text, if it has one."""
+    label = raw.label
+    missing = label is None or label == "" or label != label  # NaN is no label
+    return frozenset() if missing else frozenset({repr(label)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +293,7 @@ class _Examples:
         for raw in draw.candidates()[self._read :]:
             self._read += 1
             if repeats := draw.repeats[raw.id]:
-                self.skipped[DUPLICATE] += repeats
+                self.skipped[CONTRADICTION if draw.contradicts(raw.id) else DUPLICATE] += repeats
             sample = prepared(self._prepare, raw)
             if isinstance(sample, str):
                 self.skipped[sample] += 1
