@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
+from math import isinf
 from pathlib import Path
 from typing import Final
 
@@ -273,6 +274,8 @@ def _check_drop(now: Judged, limits: Limits) -> None:
     limit = limits.max_f1_drop
     if limit is None or limit <= 1:
         return
+    if isinf(limit):
+        raise UsageError("--max-f1-drop inf allows every drop; leave it out")
     # A score from 0 to 1 cannot lose more than 1, so `--max-f1-drop 5` was meant as 5 %. An error such as
     # MAPE, or a score with a unit of its own, can lose more.
     if any(model.score.better == "higher" and is_share(model.score) for model in now.summary.models):

@@ -109,7 +109,12 @@ def on_command_line(option: str) -> bool:
     The environment is there for all commands. So an option from there that a command has no use for is left
     alone, where one on the command line is an error.
     """
-    return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE
+    return given_as(option) is ParameterSource.COMMANDLINE
+
+
+def given_as(option: str) -> ParameterSource | None:
+    """Where the value of an option of the running command is from."""
+    return click.get_current_context().get_parameter_source(option)
 
 
 class ModelSpec(click.types.StringParamType):

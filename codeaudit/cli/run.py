@@ -16,7 +16,8 @@ from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.grouped import GroupedCommand
-from codeaudit.cli.options import VERBOSE, OutputFile, on_command_line, option, run_options
+from codeaudit.cli.main import CONFIG
+from codeaudit.cli.options import VERBOSE, OutputFile, given_as, on_command_line, option, run_options
 from codeaudit.cli.output import (
     PROGRESS,
     STDOUT,
@@ -165,7 +166,14 @@ def _note_idle(options: RunOptions) -> None:
     """Tell which options on the command line have no effect."""
     if not options.attacks and on_command_line("budget"):
         note("--budget: no effect without --attack")
-    named = [name for name in DRAWING if options.suite is not None and on_command_line(name)]
+    if options.suite is None:
+        return
+    sources = {ParameterSource.COMMANDLINE}
+    # In one TOML file both are a slip. The manifest of a run has every option.
+    place = click.get_current_context().meta.get(CONFIG, "")
+    if place.endswith(".toml") and given_as("suite") is ParameterSource.DEFAULT_MAP:
+        sources.add(ParameterSource.DEFAULT_MAP)
+    named = [name for name in DRAWING if given_as(name) in sources]
     if named:
         note(f"{', '.join(f'--{name}' for name in named)}: no effect with --suite, which fixes the inputs")
 

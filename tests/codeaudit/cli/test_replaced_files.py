@@ -115,3 +115,18 @@ def test_a_run_that_never_starts_displaces_none(
     assert {path.name: path.read_bytes() for path in (here / "run").iterdir()} == before
     capsys.readouterr()
     assert main(["gate", "run", "--max-violation-rate", "100%"]) == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_options_that_a_suite_makes_idle_are_told_if_one_file_has_both(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    own = 'corpus = "code.py"\nlimit = 3\nmodel = "fake/hash"\n'
+    Path("codeaudit.toml").write_text(f'[run]\nsuite = "run/suite.parquet"\n{own}', encoding="utf-8")
+    assert main(["run", "--config", "codeaudit.toml", "--out", "first"]) == 0
+    assert "codeaudit: --corpus, --limit: no effect with --suite" in capsys.readouterr().err
+    Path("codeaudit.toml").write_text(f"[run]\n{own}", encoding="utf-8")
+    words = ["run", "--config", "codeaudit.toml", "--suite", "run/suite.parquet"]
+    assert main([*words, "--out", "second"]) == 0
+    assert main(["run", "--config", "second", "--out", "third"]) == 0
+    assert "no effect" not in capsys.readouterr().err
