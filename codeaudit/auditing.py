@@ -352,12 +352,15 @@ def _demand_own(folder: RunFolder) -> None:
 
 @contextmanager
 def _resumable(folder: RunFolder, progress: RunProgress) -> Iterator[None]:
-    """Tell how to resume after an interruption or after a model failed."""
+    """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
     again = f"codeaudit run --config {place} --out {place}"
     try:
         yield
-    except ModelError as error:
+    except (ModelError, RunError) as error:
+        # A full disk is no reason to ask anything again.
+        if isinstance(error, RunError) and not isinstance(error.__cause__, OSError):
+            raise
         more = f" {error.more}" if isinstance(error, LimitError) and error.more else ""
         with suppress(RunError):
             # Before the manifest is written nothing was asked, and there is nothing to resume.

@@ -347,7 +347,7 @@ def exhaustive(space: Space) -> Search:
         moves = finite.every(space.sample.source)
         batch += (made for each in moves if (made := space.make(transform, each)))
     if not batch:
-        return NO_VARIANT
+        return NO_VARIANT if len(countable) == len(known) else UNCOUNTED
     yield batch
     return ""
 

@@ -61,7 +61,11 @@ def found(
 ) -> list[Attacked]:
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=8)
     cases = [case(source) for source in sources]
-    return list(attack(cases, strategy, setup, transforms=("identity", transform), budget=budget, seed=seed))
+    return list(
+        attack(
+            cases, strategy, setup, transforms=("identity", *transform.split(",")), budget=budget, seed=seed
+        )
+    )
 
 
 def constant(text: str) -> Prediction:
@@ -151,6 +155,7 @@ def test_a_flip_or_an_open_verdict_is_no_certificate() -> None:
         (FIXED, "random", "rename", NO_VARIANT),
         (FIXED, "genetic", "reorder", NO_VARIANT),
         (FIXED, "exhaustive", "reorder", NO_VARIANT),
+        (FIXED, "exhaustive", "reorder,rename", UNCOUNTED),
         (WIDE, "exhaustive", "reorder", MANY),
         (WIDE, "exhaustive", "rename", UNCOUNTED),
         ("def broken(", "greedy", "rename", NO_VARIANT),

@@ -1,12 +1,14 @@
 """What a command must not replace, and values that no table holds."""
 
+import errno
 import shutil
 from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.store import RUN_FILES
+from codeaudit.audit.store import RUN_FILES, SUMMARY, RunFolder
 from codeaudit.cli.main import main
+from codeaudit.transforms.errors import RunError
 
 CODE = "def spread(values):\n    low = min(values)\n    high = max(values)\n    return high - low\n"
 
@@ -130,3 +132,20 @@ def test_options_that_a_suite_makes_idle_are_told_if_one_file_has_both(
     assert main([*words, "--out", "second"]) == 0
     assert main(["run", "--config", "second", "--out", "third"]) == 0
     assert "no effect" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("here")
+def test_a_full_disk_is_told_with_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = RunFolder.write_text
+
+    def full(folder: RunFolder, name: str, text: str) -> None:
+        if name == SUMMARY:
+            raise RunError("cannot write") from OSError(errno.ENOSPC, "No space left on device")
+        write(folder, name, text)
+
+    monkeypatch.setattr(RunFolder, "write_text", full)
+    assert main(["run", "--corpus", "code.py", "--model", "fake/hash", "--out", "full"]) == 3
+    told = "every answer so far is kept; go on with: codeaudit run --config full --out full"
+    assert told in capsys.readouterr().err
