@@ -217,6 +217,18 @@ def source_files(root: Path) -> Iterator[str]:
             yield path.relative_to(root).as_posix()
 
 
+def told_links(root: Path) -> str:
+    """One line that names the symbolic links to sources, which stay as they are; empty if there are none."""
+    endings = source_languages()
+    links = sorted(path.relative_to(root).as_posix() for path in walked(root) if _is_linked(path, endings))
+    more = f" and {len(links) - UNREAD:,} more" if len(links) > UNREAD else ""
+    return f"symbolic links are left as they are: {', '.join(links[:UNREAD])}{more}" if links else ""
+
+
+def _is_linked(path: Path, endings: Collection[str]) -> bool:
+    return path.suffix in endings and path.is_symlink()
+
+
 def perturb_files(
     root: Path,
     paths: Iterable[str],

@@ -42,6 +42,7 @@ from codeaudit.audit.projects.files import (
     source_files,
     source_languages,
     text_diff,
+    told_links,
     told_unread,
 )
 from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
@@ -156,6 +157,8 @@ def preview(request: FilePerturbation, progress: RunProgress, seen: FileSeen) ->
         for source in request.paths:
             whole = source.is_dir()
             root, paths = (source, list(source_files(source))) if whole else (source.parent, [source.name])
+            if whole and (links := told_links(source)):
+                progress.note(links)
             yield from _perturbed(request, root, paths, counts, progress)
 
     for result in _some_read(results(), progress):
@@ -190,6 +193,8 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
                 else:
                     _copy_file(source, target)
         counts: CountsByTransform = {}
+        if links := told_links(place):
+            progress.note(links)
         results = _perturbed(request, place, list(source_files(place)), counts, progress)
         for result in _some_read(results, progress):
             seen(result)

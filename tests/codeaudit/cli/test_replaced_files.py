@@ -149,3 +149,17 @@ def test_a_full_disk_is_told_with_how_to_go_on(
     assert main(["run", "--corpus", "code.py", "--model", "fake/hash", "--out", "full"]) == 3
     told = "every answer so far is kept; go on with: codeaudit run --config full --out full"
     assert told in capsys.readouterr().err
+
+
+def test_links_that_stay_as_they_are_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "linked").mkdir()
+    (here / "linked" / "mod.py").symlink_to("../code.py")
+    words = ["transform", "linked", "--transform", "rename", "--out", "copied"]
+    assert main(words) == 3
+    assert "symbolic links are left as they are: mod.py" in capsys.readouterr().err
+    (here / "linked" / "own.py").write_text(CODE, encoding="utf-8")
+    assert main(words) == 0
+    assert "symbolic links are left as they are: mod.py" in capsys.readouterr().err
+    assert (here / "copied" / "mod.py").is_symlink()
+    assert (here / "copied" / "own.py").read_text("utf-8") != CODE
+    assert Path("code.py").read_text("utf-8") == CODE
