@@ -120,7 +120,10 @@ def samples_of(
             every = _language_of_all(columns, given)
             for wanted in (*columns.values(), *([] if column is None else [column.name])):
                 if wanted not in given and wanted != every:
-                    raise CorpusError(unknown(f"column of {place!r}", wanted, known))
+                    hint = unknown("", wanted, known).partition("; ")[2]
+                    if wanted == columns.get("language"):
+                        hint += f"; or a language: {', '.join(LANGUAGES)}"
+                    raise CorpusError(f"table {place!r} has no column {wanted!r}; {hint}")
         renamed = {**given, **{ours: given.get(theirs) for ours, theirs in columns.items()}}
         if every is not None:
             renamed["language"] = every

@@ -147,10 +147,10 @@ def test_a_column_by_number_must_be_there(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(BHIVE)
     for name in ("3", "frequency"):
-        with pytest.raises(CorpusError, match=rf"unknown column of 't.csv' '{name}'; known: 2, hex"):
+        with pytest.raises(CorpusError, match=rf"table 't.csv' has no column '{name}'; known: 2, hex"):
             list(corpus(str(path), LabelColumn(name=name)).read(Counter()))
     path.write_text("hex,frequency\n4889d8,168\n")
-    with pytest.raises(CorpusError, match=r"unknown column of 't.csv' '2'; known: frequency, hex"):
+    with pytest.raises(CorpusError, match=r"table 't.csv' has no column '2'; known: frequency, hex"):
         list(corpus(str(path), LabelColumn(name="2")).read(Counter()))
 
 

@@ -124,7 +124,7 @@ def test_a_table_that_names_no_language_says_how_to_name_it(capsys: pytest.Captu
     assert main([*run, "--columns", "language=java"]) == 0
     assert "corpus t.jsonl: 4 of 4 methods" in capsys.readouterr().err
     assert main([*run, "--columns", "language=jav"]) == 3
-    assert "unknown column of 't.jsonl' 'jav'" in capsys.readouterr().err
+    assert "table 't.jsonl' has no column 'jav'" in capsys.readouterr().err
 
 
 def test_a_name_is_given_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -386,7 +386,7 @@ def test_a_run_against_a_table_has_a_score(capsys: pytest.CaptureFixture[str]) -
         (
             ["renamer", "--labels", "nothing"],
             3,
-            "unknown column of 'blocks.csv' 'nothing'; known: asm, cycles",
+            "table 'blocks.csv' has no column 'nothing'; known: asm, cycles",
         ),
         (["renamer", "--labels", "llvm-mca"], 3, "llvm-mca is not installed"),
     ],
