@@ -249,10 +249,10 @@ def network(model: ModelSummary) -> Iterator[str]:
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:
-    """Reasons why pairs of meaning-keeping transforms are missing."""
+    """Reasons why pairs of meaning-keeping transforms are missing; those of the model if variants were made."""
+    if model.unjudged_reasons:
+        return dict(model.unjudged_reasons)
     found: dict[str, int] = dict(model.skipped)
-    for reason, number in model.unjudged_reasons.items():
-        found[reason] = found.get(reason, 0) + number
     for row in model.by_transform:
         if row.kind == "preserving":
             for reason, number in row.not_applied.items():
