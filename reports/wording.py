@@ -249,7 +249,7 @@ def network(model: ModelSummary) -> Iterator[str]:
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:
-    """Reasons why pairs of meaning-keeping transforms are missing; those of the model if variants were made."""
+    """Reasons why pairs of meaning-keeping transforms are missing: of the model, if variants were made."""
     if model.unjudged_reasons:
         return dict(model.unjudged_reasons)
     found: dict[str, int] = dict(model.skipped)
