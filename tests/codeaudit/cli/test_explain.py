@@ -178,3 +178,13 @@ def test_a_cache_of_another_folder_is_neither_made_nor_missed(
     assert main(["explain", "../cached"]) == 0
     assert "the cache of the run, 'kept', is not here" in capsys.readouterr().err
     assert not list(Path().iterdir())
+
+
+def test_violations_beyond_the_limit_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "out", "--format", "json", "--limit", "0"]) == 0
+    told = capsys.readouterr()
+    every = len(json.loads(told.out))
+    assert every > 1
+    assert "are explained" not in told.err
+    assert main(["explain", "out", "--limit", "1", "--transform", "rename"]) == 0
+    assert f"codeaudit: 1 of {every} violations are explained; --limit 0 for all" in capsys.readouterr().err
