@@ -81,7 +81,7 @@ def transform(
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
     check_language(language)
-    if any(name == family.name for family in families()):
+    if name not in TRANSFORMS and any(name == family.name for family in families()):
         members = ", ".join(expand([name], languages=(language,)))
         raise UsageError(f"{name!r} is a family; name one of its transforms ({members}), or call perturb")
     TRANSFORMS.summary(name)  # raises UsageError with the nearest name

@@ -324,9 +324,10 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         # `numbers.Integral` admits the whole numbers of numpy. `True` is an int for Python, and surely a
         # mistake here.
         whole = isinstance(value, Integral) and not isinstance(value, bool)
-        fits = whole and (-HUGE if least is None else least) <= int(value) <= HUGE  # type: ignore[call-overload]
+        number = int(value) if whole else 0  # type: ignore[call-overload]
+        fits = whole and (-HUGE if least is None else least) <= number <= HUGE
         wanted = "a whole number" if least is None else f"a whole number, at least {least}"
-        return fits, f"{wanted}, at most {HUGE:,}" if whole and int(value) > HUGE else wanted  # type: ignore[call-overload]
+        return fits, f"{wanted}, at most {HUGE:,}" if number > HUGE else wanted
     if name in CHOICES:
         return value in CHOICES[name], f"one of {', '.join(CHOICES[name])}"
     if name in LARGEST:

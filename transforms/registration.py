@@ -391,11 +391,15 @@ def first_line(value: object) -> str:
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one or all of them."""
+    return f"unknown {noun} {name!r}; {nearest_or_all(name, known)}"
+
+
+def nearest_or_all(name: str, known: Iterable[str]) -> str:
+    """What may have been meant by a name that does not exist."""
     names = list(known)
     near = nearest(name, names)
     # Without a near name the whole list helps more than a wrong guess.
-    hint = f"did you mean {near!r}?" if near else f"known: {', '.join(sorted(names))}"
-    return f"unknown {noun} {name!r}; {hint}"
+    return f"did you mean {near!r}?" if near else f"known: {', '.join(sorted(names))}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -17,8 +17,9 @@ from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
 DUPLICATE: Final = "duplicate"
-CONTRADICTION: Final = "duplicate with another label"
 """The reason to leave out a copy."""
+CONTRADICTION: Final = "duplicate with another label"
+"""The reason to leave out the copies of a text that has several labels."""
 SLACK: Final = 64
 """Additional candidates kept at first, because some candidates are no examples of the task."""
 
@@ -231,9 +232,9 @@ class _Draw:
             # The same text in two places keeps the label if one has none, and then the origin that sorts
             # first, whatever the order of reading.
             kept = self._kept[sample.id]
-            self._kept[sample.id] = min(kept, sample, key=lambda one: (not _labels(one), _place(one)))
+            self._kept[sample.id] = min(kept, sample, key=lambda one: (not _labels_of(one), _place(one)))
             self.repeats[sample.id] += 1
-            self._labels[sample.id] = self._labels.get(sample.id, _labels(kept)) | _labels(sample)
+            self._labels[sample.id] = self._labels.get(sample.id, _labels_of(kept)) | _labels_of(sample)
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
         entry = (-_rank(self.seed, sample.id), sample.id)
@@ -256,7 +257,7 @@ class _Draw:
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
 
 
-def _labels(raw: Sample) -> frozenset[str]:
+def _labels_of(raw: Sample) -> frozenset[str]:
     """The label of a raw sample as a text, if it has one."""
     label = raw.label
     missing = label is None or label == "" or label != label  # NaN is no label

@@ -25,7 +25,7 @@ from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES, by_ending, every_language
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registration import load_target, unknown
+from codeaudit.transforms.registration import load_target, nearest_or_all, unknown
 
 Row: TypeAlias = Mapping[str, object]
 
@@ -120,7 +120,7 @@ def samples_of(
             every = _language_of_all(columns, given)
             for wanted in (*columns.values(), *([] if column is None else [column.name])):
                 if wanted not in given and wanted != every:
-                    hint = unknown("", wanted, known).partition("; ")[2]
+                    hint = nearest_or_all(wanted, known)
                     if wanted == columns.get("language"):
                         hint += f"; or a language: {', '.join(LANGUAGES)}"
                     raise CorpusError(f"table {place!r} has no column {wanted!r}; {hint}")

@@ -8,7 +8,7 @@ import difflib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -220,13 +220,12 @@ def source_files(root: Path) -> Iterator[str]:
 def told_links(root: Path) -> str:
     """One line that names the symbolic links to sources, which stay as they are; empty if there are none."""
     endings = source_languages()
-    links = sorted(path.relative_to(root).as_posix() for path in walked(root) if _is_linked(path, endings))
-    more = f" and {len(links) - UNREAD:,} more" if len(links) > UNREAD else ""
-    return f"symbolic links are left as they are: {', '.join(links[:UNREAD])}{more}" if links else ""
-
-
-def _is_linked(path: Path, endings: Collection[str]) -> bool:
-    return path.suffix in endings and path.is_symlink()
+    links = [
+        path.relative_to(root).as_posix()
+        for path in walked(root)
+        if path.suffix in endings and path.is_symlink()
+    ]
+    return f"symbolic links are left as they are: {_first(sorted(links))}" if links else ""
 
 
 def perturb_files(
@@ -270,9 +269,13 @@ def told_unread(unread: Mapping[str, str]) -> str:
 
 def named_unread(unread: Mapping[str, str]) -> str:
     """The files that could not be read, by path, each with its reason; of many the first ones."""
-    shown = [f"{path} ({reason})" for path, reason in list(unread.items())[:UNREAD]]
-    more = f" and {len(unread) - UNREAD:,} more" if len(unread) > UNREAD else ""
-    return f"{', '.join(shown)}{more}"
+    return _first([f"{path} ({reason})" for path, reason in unread.items()])
+
+
+def _first(told: Sequence[str]) -> str:
+    """The first of several files, and how many more there are."""
+    more = f" and {len(told) - UNREAD:,} more" if len(told) > UNREAD else ""
+    return f"{', '.join(told[:UNREAD])}{more}"
 
 
 def _around(

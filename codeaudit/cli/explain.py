@@ -45,7 +45,7 @@ from codeaudit.reports.explanations import answers, diff, headline, moves, tally
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted
-from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.records import Kind, Perturbed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,10 @@ class Explanations:
     explained: tuple[Explained, ...]
     gone: tuple[Gone, ...]
     """Violations that the model does not show any more."""
+
+
+EXPLAINED: Final[tuple[Kind, ...]] = ("preserving", "paper")
+"""The kinds of transforms whose changed answers are violations."""
 
 
 def violations(
@@ -94,7 +98,7 @@ def violations(
         for row in read_rows(place, columns=("model", "kind", "outcome", *VARIANT)):
             if (
                 row["model"] == model
-                and row["kind"] in ("preserving", "paper")
+                and row["kind"] in EXPLAINED
                 and row["outcome"] == "violated"
                 and (sample is None or row["sample"] == sample)
                 and (not transforms or row["transform"] in transforms)
@@ -371,7 +375,7 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
         for model in run.summary.models
         if not models or model.model in models
         for row in model.by_transform
-        if row.kind in ("preserving", "paper") and (not transforms or row.transform in transforms)
+        if row.kind in EXPLAINED and (not transforms or row.transform in transforms)
     )
 
 

@@ -19,7 +19,7 @@ from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.corpora.tables import OWN
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.store import MANIFEST, read_manifest
+from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
 from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
@@ -181,11 +181,8 @@ def demand_outside_of_runs(path: Path, named: str) -> None:
     Raises:
         UsageError: it is one.
     """
-    if path.is_file() and (path.parent / "manifest.json").is_file():
-        from codeaudit.audit.store import RUN_FILES
-
-        if path.name in RUN_FILES:
-            raise UsageError(f"{named} {str(path)!r} would replace a file of a run; give another name")
+    if path.name in RUN_FILES and path.is_file() and (path.parent / MANIFEST).is_file():
+        raise UsageError(f"{named} {str(path)!r} would replace a file of a run; give another name")
 
 
 OUTPUTS: Final = frozenset(

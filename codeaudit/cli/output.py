@@ -34,6 +34,7 @@ from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
 from codeaudit.reports.wording import counted_reasons, visible
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import KEEPS_TEXT
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def note_unanswered(summary: Summary, folder: Path) -> None:
             for lost in (model.skipped, model.unjudged_reasons)
         )
         told = [
-            f"{sum(lost.values()):,} {what if sum(lost.values()) > 1 else what.removesuffix('s')}"
-            for lost, what in ((samples, "samples"), (variants, "variants"))
+            counted(sum(lost.values()), what)
+            for lost, what in ((samples, "sample"), (variants, "variant"))
             if lost
         ]
         if told:
@@ -256,7 +257,7 @@ class ProgressMonitor:
         return f"{self._label}: {self._counted(self._asked)} in {seconds:,.1f} s{kept}"
 
     def _counted(self, count: int) -> str:
-        return f"{count:,} {self._unit.removesuffix('s') if count == 1 else self._unit}"
+        return counted(count, self._unit.removesuffix("s"))
 
 
 class _Stderr:

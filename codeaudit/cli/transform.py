@@ -156,9 +156,7 @@ def preview(request: FilePerturbation, progress: RunProgress, seen: FileSeen) ->
     def results() -> Iterator[FileResult]:
         for source in request.paths:
             whole = source.is_dir()
-            root, paths = (source, list(source_files(source))) if whole else (source.parent, [source.name])
-            if whole and (links := told_links(source)):
-                progress.note(links)
+            root, paths = (source, _sources(source, progress)) if whole else (source.parent, [source.name])
             yield from _perturbed(request, root, paths, counts, progress)
 
     for result in _some_read(results(), progress):
@@ -193,9 +191,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
                 else:
                     _copy_file(source, target)
         counts: CountsByTransform = {}
-        if links := told_links(place):
-            progress.note(links)
-        results = _perturbed(request, place, list(source_files(place)), counts, progress)
+        results = _perturbed(request, place, _sources(place, progress), counts, progress)
         for result in _some_read(results, progress):
             seen(result)
             # An unchanged file keeps its time stamp, which build tools look at.
@@ -310,6 +306,13 @@ def _moved(place: Path, out: Path, modes: Mapping[Path, int]) -> None:
         place.rename(out)
     except OSError as error:
         raise RunError(f"cannot write {str(out)!r}: {error.strerror or error}; give another --out") from error
+
+
+def _sources(root: Path, progress: RunProgress) -> list[str]:
+    """The files below a folder that are perturbed; tells which links are not."""
+    if links := told_links(root):
+        progress.note(links)
+    return list(source_files(root))
 
 
 def _perturbed(

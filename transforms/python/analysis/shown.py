@@ -61,6 +61,8 @@ _FILLING: Final = frozenset({"new_class", "PropertyMock"})
 _ASKING_CLASSES: Final = frozenset({"isinstance", "issubclass", "super", "hasattr", "getattr", "cast", "id"})
 """Functions that change no class."""
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
+_TUPLES: Final = frozenset({"NamedTuple", "namedtuple"})
+"""What makes classes whose instances take no attributes."""
 ANY_ATTRIBUTE: Final = "__getattribute__"
 _ANY_METHOD: Final = "__eq__"
 
@@ -556,11 +558,12 @@ def _is_frozen(node: ast.ClassDef) -> bool:
     words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
     if any(word.arg == "frozen" and not _is_false(word.value) for word in words):
         return True
-    decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    bases = (one.func if isinstance(one, ast.Call) else one for one in node.bases)
-    return any(last_name(one) == "frozen" for one in decorators) or any(
-        last_name(one) in ("NamedTuple", "namedtuple") for one in bases
-    )
+    return "frozen" in map(_maker, node.decorator_list) or not _TUPLES.isdisjoint(map(_maker, node.bases))
+
+
+def _maker(node: ast.expr) -> str | None:
+    """The last name of a decorator or base, or of what is called there."""
+    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def _is_false(node: ast.expr) -> bool:
@@ -604,9 +607,7 @@ def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> froz
     found: set[str] = set()
     for node in classes:
         bases = [last_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
-        decorators = [
-            last_name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list
-        ]
+        decorators = [_maker(one) for one in node.decorator_list]
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue
