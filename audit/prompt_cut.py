@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
@@ -109,7 +109,7 @@ def cut_of(sample: Sample, share: float) -> tuple[FunctionBody, str] | str:
     try:
         body, asked = body_of(sample.source), shown_part(sample.source, share)
     except SourceError:
-        return "source does not parse"
+        return NOT_PARSED
     if isinstance(body, str):
         return NO_FUNCTION
     return ONE_LINE if asked is None else (body, asked)

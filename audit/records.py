@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from codeaudit.audit.checks import is_number, shown
-from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.errors import NOT_PARSED, RunError
 from codeaudit.transforms.records import NotApplied, Outcome, Perturbed, Sample
 
 ANSWER_CHANGES: Final = "the right answer changes"
@@ -185,6 +185,9 @@ class Failed:
     is_reply: bool = field(default=False, compare=False)
     """Whether the model answered a prompt, which asks for a form of its own."""
 
+
+UNPARSABLE: Final = Failed(reason=NOT_PARSED)
+"""The answer of a model that reads code, for a text that is none."""
 
 Prediction: TypeAlias = Predicted | Failed
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.options import check_values, listed, shown, with_mixture
-from codeaudit.transforms.errors import CannotAudit, NotAppliedError, SourceError, UsageError
+from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
 
@@ -76,7 +76,7 @@ def transform(
     """
     from codeaudit.audit.corpora.records import raw_sample
     from codeaudit.audit.suite import SuitePlan, case
-    from codeaudit.transforms.perturb import NO_FUNCTION, NOT_PARSED
+    from codeaudit.transforms.perturb import NO_FUNCTION
     from codeaudit.transforms.registry import TRANSFORMS, expand, families
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)

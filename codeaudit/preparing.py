@@ -48,6 +48,7 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted_reasons
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
+from codeaudit.transforms.grammar import with_reasons
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
@@ -628,6 +629,8 @@ def draw(
         if options.task is not None or usual in (task.name, DEFAULT_TASK):
             raise
         raise CorpusError(f"{error}; the task is {task.name}: --task {usual} fits this corpus") from None
+    if drawn[0].unread_files:
+        progress.note(f"not read: {with_reasons(drawn[0].unread_files)}")
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not

@@ -14,6 +14,13 @@ Every package raises these errors, and only `transforms` may be imported from ev
 turns each into one line on stderr and the exit code in brackets.
 """
 
+from typing import Final
+
+NOT_PARSED: Final = "source does not parse"
+"""The reason for code that is not of its language, wherever reasons are counted."""
+RESULT_NOT_PARSED: Final = "result does not parse"
+"""The reason for a variant that is not of its language."""
+
 
 class CodeauditError(Exception):
     """An error whose text is meant for the user: it names the offending value and the remedy."""

@@ -1,4 +1,10 @@
-"""Numbers and articles in messages."""
+"""Numbers, articles and lists in messages."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+NAMED: Final = 10
+"""Number of files that a message names."""
 
 
 def counted(number: int, noun: str) -> str:
@@ -12,3 +18,14 @@ def counted(number: int, noun: str) -> str:
 def with_article(noun: str) -> str:
     """A noun with its article: `a tuple`, `an object`."""
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first of several names, and how many more there are."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
+
+
+def with_reasons(files: Mapping[str, str]) -> str:
+    """The first of several files, each with its reason: `a.py (source does not parse)`."""
+    return first_of([f"{path} ({reason})" for path, reason in files.items()])

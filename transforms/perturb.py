@@ -15,7 +15,13 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.dependence.relations import Dependence
-from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
+from codeaudit.transforms.errors import (
+    NOT_PARSED,
+    RESULT_NOT_PARSED,
+    NoFunctionError,
+    SourceError,
+    UnknownSyntaxError,
+)
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import with_article
 from codeaudit.transforms.interface import Refused, Related, Rewritten, Transform, is_surrounded, knows_names
@@ -38,10 +44,8 @@ DRAWS_PER_VARIANT: Final = 8
 """Draws per variant; if all of them are duplicates, the variant is not applied."""
 
 EXHAUSTED: Final = "no further distinct variant"
-MADE_UNREADABLE: Final = "the result does not parse"
 TOLD: Final = 100
 """Number of letters that are shown of somebody else's error."""
-NOT_PARSED: Final = "source does not parse"
 WRONG_PROPOSAL: Final = "`propose` returned neither a tuple of Move nor Refused"
 NO_FUNCTION: Final = "the text is not one function"
 UNCHANGED: Final = "nothing would change"
@@ -298,7 +302,7 @@ def _wrong(rewritten: object, context: FunctionContext, language: str) -> str:
         return f"of what `apply` returned {wrong}"
     record = find_language(language)
     source = context.before + rewritten.source + context.after
-    return "" if record is None or record.parses(source) else MADE_UNREADABLE
+    return "" if record is None or record.parses(source) else RESULT_NOT_PARSED
 
 
 def _is_theirs(transform: Transform) -> bool:

@@ -23,6 +23,7 @@ from typing import Final, Protocol
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock, why_not
 from codeaudit.transforms.dependence.graph import bits, closure, reduction
+from codeaudit.transforms.errors import RESULT_NOT_PARSED
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
@@ -30,7 +31,6 @@ DRAWS: Final = 32
 """Draws of all blocks before one movable block is made to move."""
 
 ILLEGAL: Final = "illegal order"
-UNREADABLE: Final = "result does not parse"
 
 
 class Ordered(Protocol):
@@ -136,7 +136,7 @@ class Reorder(ABC):
             if block.fixed or not orders.is_legal(block.predecessors, order):
                 return Refused(ILLEGAL)
         text = found.text(chosen)
-        return Refused(UNREADABLE) if text is None else Rewritten(source=text, evidence=self.evidence)
+        return Refused(RESULT_NOT_PARSED) if text is None else Rewritten(source=text, evidence=self.evidence)
 
     def places(self, source: str) -> Mapping[int, str]:
         """What stays before what in each block.
@@ -434,7 +434,7 @@ class ReorderBreaking(ABC):
             if flaw := found.flaw(site, order):
                 return Refused(flaw)
         text = found.text(chosen)
-        return Refused(UNREADABLE) if text is None else Rewritten(source=text, evidence="analysis")
+        return Refused(RESULT_NOT_PARSED) if text is None else Rewritten(source=text, evidence="analysis")
 
 
 def reversible(predecessors: Sequence[int], true: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, Protocol, Self, TypeAlias
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.perturb import NOT_PARSED, failure, perturb_one
+from codeaudit.transforms.perturb import failure, perturb_one
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
 
 LARGEST: Final = 2_000_000

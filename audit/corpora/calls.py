@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.audit.corpora.records import Corpus
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.oracle.inputs import inputs
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -83,7 +83,7 @@ def called(sample: Sample) -> FunctionNode | str:
     try:
         tree = parse(sample.source)
     except SourceError:
-        return "source does not parse"
+        return NOT_PARSED
     # A later definition of a name replaces the earlier one, as in Python.
     functions = {node.name: node for node in tree.body if isinstance(node, FunctionNode)}
     if not functions:

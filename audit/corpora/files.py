@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.functions import LARGEST_FILE, decode
-from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.records import CorpusResources, LeftOut
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.language import (
     DEFAULT,
@@ -90,6 +90,8 @@ class SourceFiles:
             if self.named:
                 raise SourceError(f"cannot use {str(path)!r}: {error}") from error
             skipped[str(error)] += 1
+            if isinstance(skipped, LeftOut):
+                skipped.files[self._origin(path)] = str(error)
 
     @property
     def _languages(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.python import parsing as reading
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
@@ -60,7 +60,7 @@ def parse(text: str) -> ast.Module:
     except SourceError as error:
         # Python's own messages name lines and tokens, so each would be a reason of its own.
         deep = "nested too deeply" in str(error) or "too many nested" in str(error)
-        raise SourceError("nested too deeply" if deep else "syntax error") from error
+        raise SourceError("nested too deeply" if deep else NOT_PARSED) from error
     finally:
         if collects:
             gc.enable()

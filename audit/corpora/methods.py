@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.audit.corpora.functions import dedented, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.parsing import Node, ParsedJava, callables, read
 from codeaudit.transforms.records import Sample
@@ -35,7 +35,7 @@ def parse(text: str) -> ParsedJava:
     try:
         return read(text)
     except SourceError as error:
-        raise SourceError("syntax error") from error
+        raise SourceError(NOT_PARSED) from error
 
 
 def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:

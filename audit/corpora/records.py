@@ -33,6 +33,15 @@ def prepared(prepare: Prepare, raw: Sample) -> Sample | str:
     return found
 
 
+class LeftOut(Counter[str]):
+    """How much a corpus left out while it was read, by reason."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: dict[str, str] = {}
+        """The paths of whole files, each with its reason."""
+
+
 class Corpus(Protocol):
     """Raw samples of one place, which can be read again. A raw label is as the place gives it: a name, a
     class, a number or nothing.
@@ -46,7 +55,7 @@ class Corpus(Protocol):
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """Every raw sample once, in any order, with one file or one row in memory at a time.
 
-        Counts in `skipped`, by reason, what is left out.
+        Counts in `skipped`, by reason, what is left out. If that is a `LeftOut`, it notes whole files, too.
 
         Raises:
             CorpusError: the place as a whole cannot be read.

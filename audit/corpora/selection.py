@@ -3,13 +3,13 @@
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
 from codeaudit.audit.corpora.hub import HubTable
-from codeaudit.audit.corpora.records import Corpus, Prepare, prepared
+from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES, find_language
@@ -51,6 +51,8 @@ class Selection:
     """Hash of the chosen samples; independent of the order and the names of files."""
     unread: tuple[tuple[str, int], ...]
     """What the corpus left out while it was read, as (reason, count), sorted by reason."""
+    unread_files: Mapping[str, str]
+    """The paths of the files among these, each with its reason."""
     skipped: tuple[tuple[str, int], ...]
     """The raw samples left out, as (reason, count), sorted by reason."""
     shown: tuple[Sample, ...]
@@ -98,7 +100,7 @@ def select(
     size = None if limit is None else max(2 * limit + SLACK, spare)
     own = own if size is None else None
     while True:
-        unread: Counter[str] = Counter()
+        unread = LeftOut()
         draws = [_Draw(seed, size) for seed in seeds]
         languages: Counter[str] = Counter()
         hashes = _RawHash()
@@ -131,6 +133,7 @@ def select(
             languages=tuple(sorted(languages.items())),
             hash=hash_of(example.sample.id for example in examples),
             unread=tuple(sorted(unread.items())),
+            unread_files=unread.files,
             skipped=tuple(sorted(reader.skipped.items())),
             shown=tuple((reader if own is None else readers[0]).shown.found),
             part=None if own is None else _part(draw.seed, examples, hashes),

@@ -16,7 +16,7 @@ from codeaudit.audit.interface import (
     Model,
     SamplesAnswers,
 )
-from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.audit.records import UNPARSABLE, Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.perturb import function_context_of
@@ -73,8 +73,6 @@ def innermost(model: Model) -> Model:
 
 FORM = 3
 """Version of the canonical form; part of the fingerprint."""
-
-UNPARSABLE = Failed(reason="source does not parse")
 
 
 class Canonical(Wrapping):

@@ -8,7 +8,7 @@ import difflib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -19,6 +19,7 @@ from typing import Final, Protocol
 from codeaudit.audit.corpora.files import walked
 from codeaudit.audit.engines.local import spread
 from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.transforms.grammar import first_of, with_reasons
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language, every_language
 from codeaudit.transforms.mixing import Mixed
@@ -102,8 +103,6 @@ def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Names that are never copied."""
-UNREAD: Final = 10
-"""Number of files that could not be read that a message names."""
 FEW: Final = 3
 """Up to this number of files no workers are started, because starting them takes longer."""
 
@@ -225,7 +224,7 @@ def told_links(root: Path) -> str:
         for path in walked(root)
         if path.suffix in endings and path.is_symlink()
     ]
-    return f"symbolic links are left as they are: {_first(sorted(links))}" if links else ""
+    return f"symbolic links are left as they are: {first_of(sorted(links))}" if links else ""
 
 
 def perturb_files(
@@ -264,18 +263,7 @@ def _perturbed(
 
 def told_unread(unread: Mapping[str, str]) -> str:
     """One line that names the files, by path, that could not be read, with the reasons."""
-    return f"not read and left as they are: {named_unread(unread)}"
-
-
-def named_unread(unread: Mapping[str, str]) -> str:
-    """The files that could not be read, by path, each with its reason; of many the first ones."""
-    return _first([f"{path} ({reason})" for path, reason in unread.items()])
-
-
-def _first(told: Sequence[str]) -> str:
-    """The first of several files, and how many more there are."""
-    more = f" and {len(told) - UNREAD:,} more" if len(told) > UNREAD else ""
-    return f"{', '.join(told[:UNREAD])}{more}"
+    return f"not read and left as they are: {with_reasons(unread)}"
 
 
 def _around(

@@ -12,7 +12,7 @@ from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.expressions import parse_pair
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.records import Sample
 
 TRUE: Final = "true"
@@ -36,7 +36,7 @@ class Derivative(ExactMatch):
         try:
             parse_pair(sample.source)
         except SourceError:
-            return "source does not parse"
+            return NOT_PARSED
         if sample.label is None:
             return sample
         label = self.normalise(sample.label)

@@ -23,6 +23,7 @@ from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.transforms.errors import NOT_PARSED
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
 
@@ -49,7 +50,7 @@ class ErrorDetection(ExactMatch):
         if language is None or not language.parse:
             return "neither Python nor Java"
         if not language.parses(sample.source):
-            return "source does not parse"
+            return NOT_PARSED
         # A function called `clean` is not thereby labelled clean.
         named = sample.label == name_of(sample.source, sample.language)
         return replace(sample, label=None if named else self.normalise(sample.label))

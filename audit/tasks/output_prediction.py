@@ -60,7 +60,7 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.scoring import ExactMatch
-from codeaudit.transforms.errors import SourceError, UsageError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.single import NO_ANSWERS
@@ -91,7 +91,7 @@ class OutputPrediction(ExactMatch):
             if parted(sample.source) is None:
                 return "no call on the last line"
         except SourceError:
-            return "source does not parse"
+            return NOT_PARSED
         return sample if isinstance(sample.label, str) else "no result"
 
     def normalise(self, answer: object) -> str | None:

@@ -33,7 +33,6 @@ from codeaudit.audit.projects.files import (
     file_diff,
     languages,
     meant,
-    named_unread,
     perturb_files,
     prepare,
     remove_tree,
@@ -86,7 +85,7 @@ from codeaudit.reports.wording import visible
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.grammar import counted, with_reasons
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
@@ -360,7 +359,7 @@ def _some_read(results: Iterable[FileResult], progress: RunProgress) -> Iterator
             read += 1
         yield result
     if unread and not read:
-        raise CorpusError(f"no file can be read: {named_unread(unread)}")
+        raise CorpusError(f"no file can be read: {with_reasons(unread)}")
     if unread:
         progress.note(told_unread(unread))
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from codeaudit.audit.suite import SuitePlan, case
-from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.errors import RESULT_NOT_PARSED, CannotAudit
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.mixing import Mixed
-from codeaudit.transforms.perturb import MADE_UNREADABLE, WRONG_PROPOSAL, failure, perturb_one, reapply
+from codeaudit.transforms.perturb import WRONG_PROPOSAL, failure, perturb_one, reapply
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample, Unit
 from codeaudit.transforms.registry import TRANSFORMS
@@ -57,10 +57,10 @@ def test_a_result_that_does_not_parse_is_not_applied(language: str) -> None:
     broken = Theirs(lambda source: Rewritten(source=source + "((", evidence="analysis"))
     found = outcome(broken, language)
     assert isinstance(found, NotApplied)
-    assert found.reason == MADE_UNREADABLE
+    assert found.reason == RESULT_NOT_PARSED
     again = reapply(sample(language), broken, (Move(kind="theirs", site=0, value="0", note=""),))
     assert isinstance(again, NotApplied)
-    assert again.reason == MADE_UNREADABLE
+    assert again.reason == RESULT_NOT_PARSED
     whole = Theirs(lambda source: Rewritten(source=source + "\n", evidence="analysis"))
     assert isinstance(outcome(whole, language), Perturbed)
 

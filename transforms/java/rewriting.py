@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
@@ -330,9 +330,6 @@ def each(*kinds: str) -> Callable[[Rewrite], Find]:
     return found
 
 
-UNREADABLE: Final = "result does not parse"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting(SiteRule):
     """A rule about one method.
@@ -359,7 +356,7 @@ class Rewriting(SiteRule):
             result = read(text)
             only_callable(result)
         except SourceError:
-            return Refused(UNREADABLE)
+            return Refused(RESULT_NOT_PARSED)
         if self.proof == "analysis":
             return Rewritten(source=text, evidence="analysis")
         if _outline(result) != _outline(code.reading):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.oracle.calls import Passed, TrialFailed, Trials
 from codeaudit.transforms.oracle.carry import is_name
 from codeaudit.transforms.oracle.containment import RunLimits
@@ -179,7 +179,7 @@ class Oracle(Sandbox):
         try:
             name = _called(pair)
         except SourceError:
-            return Inconclusive("source does not parse")
+            return Inconclusive(NOT_PARSED)
         if name is None:
             return Inconclusive("no function to call")
         try:

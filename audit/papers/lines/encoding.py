@@ -42,7 +42,7 @@ from codeaudit.audit.papers.lines.words import (
     masked_name,
     words,
 )
-from codeaudit.audit.records import Failed
+from codeaudit.audit.records import UNPARSABLE, Failed
 from codeaudit.transforms.dependence.graph import common_ancestor_distances, symmetry_mask
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
@@ -62,7 +62,6 @@ VERSION: Final = 3
 LINE_TOKENS: Final = 48
 """Lines are cut after this number of tokens. The cut is inside a line, so no reordering changes it."""
 TOO_LONG: Final = Failed(reason="input too long")
-UNPARSABLE: Final = Failed(reason="source does not parse")
 NO_REFERENTS: Final = Failed(reason="variables are resolved in Python only")
 NOT_ONE: Final = Failed(reason="variables are resolved in a single function only")
 KEPT: Final = 8192

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 import torch
 
@@ -10,10 +10,8 @@ from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, 
 from codeaudit.audit.papers.renamer.networks import NETWORKS, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import VERSION, TermInput, TermReader
-from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.audit.records import UNPARSABLE, Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
-
-UNREADABLE: Final = Failed(reason="source does not parse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +79,7 @@ class TermModel(PaperModel[TermConfig, Renamer]):
         try:
             return self.reader.read(language.terms(query.source))
         except SourceError:
-            return UNREADABLE
+            return UNPARSABLE
 
     # In a batch, padding changes the order in which rows are summed, and the last bits with it. Alone, a text
     # and its renaming are the same numbers in the same shapes.

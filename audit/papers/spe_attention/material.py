@@ -25,7 +25,6 @@ from codeaudit.audit.papers.lines.encoding import (
     PLANES,
     SPECIALS,
     TOO_LONG,
-    UNPARSABLE,
     EncodedLines,
     LineEncoder,
     Relation,
@@ -38,7 +37,7 @@ from codeaudit.audit.papers.lines.trunk import Batch, LineShape, collate
 from codeaudit.audit.papers.lines.words import analyse
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.papers.spe_attention.twins import changed_part, find_twins
-from codeaudit.audit.records import Failed
+from codeaudit.audit.records import UNPARSABLE, Failed
 from codeaudit.audit.training.splits import NAMES, Splits, content
 from codeaudit.audit.training.trainer import Integers, Recipe
 from codeaudit.transforms.dependence.relations import Dependence

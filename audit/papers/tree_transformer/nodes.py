@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from codeaudit.audit.papers.lines.encoding import PAD, UNKNOWN
 from codeaudit.audit.papers.lines.words import LETTERS, NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
-from codeaudit.audit.records import Failed
+from codeaudit.audit.records import UNPARSABLE, Failed
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -71,7 +71,6 @@ PIECES: Final = 5
 VERSION: Final = 1
 """Increased whenever the tree of the same text changes, which invalidates remembered answers."""
 TOO_LONG: Final = Failed(reason="input too long")
-UNPARSABLE: Final = Failed(reason="source does not parse")
 
 Integers: TypeAlias = npt.NDArray[np.int32]
 

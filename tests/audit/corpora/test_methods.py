@@ -111,7 +111,7 @@ def test_a_method_behind_something_on_its_line() -> None:
 
 
 def test_a_file_that_is_no_java_is_told_by_a_phrase() -> None:
-    with pytest.raises(SourceError, match=r"^syntax error$"):
+    with pytest.raises(SourceError, match=r"^source does not parse$"):
         taken("class {")
 
 
@@ -133,10 +133,10 @@ def test_a_project_and_one_file(tmp_path: Path) -> None:
     assert [(one.language, one.label) for one in samples] == [
         ("python", "f"), ("java", "totalOf"), ("java", "gettable"), ("java", "isBig"), ("java", "show"),
     ]  # fmt: skip
-    assert skipped["syntax error"] == 1
+    assert skipped["source does not parse"] == 1
     alone = list(corpus(str(tmp_path / "src" / "Counter.java")).read(Counter()))
     assert [one.source for one in alone] == [one.source for one in samples[1:]]
-    with pytest.raises(SourceError, match=r"cannot use '.*Bad\.java': syntax error"):
+    with pytest.raises(SourceError, match=r"cannot use '.*Bad\.java': source does not parse"):
         list(corpus(str(tmp_path / "src" / "Bad.java")).read(Counter()))
     (tmp_path / "a.kt").touch()
     with pytest.raises(CorpusError, match=r"known: \.py, \.java, "):

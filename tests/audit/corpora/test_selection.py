@@ -24,7 +24,7 @@ class Listed:
     spec: str = "listed"
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        skipped["syntax error"] += 1
+        skipped["source does not parse"] += 1
         yield from self.samples
 
 
@@ -101,7 +101,7 @@ def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
     assert len(selection.samples) == 50
     assert {sample.origin.line % 10 for sample in selection.samples} == {1}
     assert dict(selection.skipped)["not this one"] > 300
-    assert dict(selection.unread)["syntax error"] == 1, "a second reading must not count twice"
+    assert dict(selection.unread)["source does not parse"] == 1, "a second reading must not count twice"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_there_is_none_of_has_the_name_of_its_language(languages: list[str]
 
 
 def test_an_empty_corpus_says_what_it_left_out() -> None:
-    with pytest.raises(CorpusError, match=r"no functions in corpus 'listed' \(1 × syntax error\)"):
+    with pytest.raises(CorpusError, match=r"no functions in corpus 'listed' \(1 × source does not parse\)"):
         draw([], 10)
 
 
@@ -168,7 +168,7 @@ def test_shards_draw_what_one_process_draws_and_copies_in_other_shards() -> None
         assert asked
         assert all(map(shard.has, asked))
         assert (found.available, found.languages) == (whole.available, whole.languages)
-        assert found.unread == whole.unread == (("syntax error", 1),)
+        assert found.unread == whole.unread == (("source does not parse", 1),)
         assert found.part is not None
         assert {(one.language, one.source) for one in found.shown} == {("python", "")}
         assert list(found.part.places) == sorted(set(found.part.places))

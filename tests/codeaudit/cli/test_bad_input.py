@@ -72,7 +72,7 @@ def test_a_wrong_word_is_one_line(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"def f(:\n", "syntax error"),
+        (b"def f(:\n", "source does not parse"),
         (b"x = '\xff'\n", "not UTF-8"),
         (b"x = 1\0", "null bytes"),
         (b"x = 1\n" * 1_700_000, "file over 2 MB"),
@@ -94,12 +94,14 @@ def test_a_named_file_that_cannot_be_used(
     assert not Path("out").exists()
 
 
-def test_a_bad_file_among_good_ones_is_counted(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_file_among_good_ones_is_counted_and_named(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (sources / "bad.py").write_bytes(b"def f(:\n")
     (sources / "deep.py").write_bytes(b"x = " + b"[" * 5000)
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--workers", "1"]
     assert main(words) == 0
-    assert "1 × syntax error" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "1 × source does not parse" in told
+    assert "not read: bad.py (source does not parse), deep.py (nested too deeply)\n" in told
 
 
 @pytest.mark.parametrize("text", ["", "x = 1\n", "def test_it(x):\n    y = x\n    return y\n"])

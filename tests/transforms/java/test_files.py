@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.errors import NOT_PARSED, RESULT_NOT_PARSED
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.java.files import (
     ESCAPED,
@@ -16,7 +17,7 @@ from codeaudit.transforms.java.files import (
     package_folder,
     places,
 )
-from codeaudit.transforms.perturb import EXHAUSTED, MADE_UNREADABLE, NOT_PARSED
+from codeaudit.transforms.perturb import EXHAUSTED
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (
     MODULE,
@@ -157,10 +158,10 @@ def test_what_does_not_read_is_not_applied() -> None:
         "class A { int f() { return 1; } int g() { return 2; } }", Edit(broken), Edit(one_to_two)
     )
     assert found.data == b"class A { int f() { return 2; } int g() { return 2; } }"
-    assert reasons(found)[0] == MADE_UNREADABLE
+    assert reasons(found)[0] == RESULT_NOT_PARSED
     assert reasons(found)[1:] == [EXHAUSTED] * 2
     whole = perturbed("class A { int f() { return 1; } }", Edit(broken, unit="module"))
-    assert reasons(whole) == [MADE_UNREADABLE]
+    assert reasons(whole) == [RESULT_NOT_PARSED]
 
 
 def test_more_than_the_method_is_not_applied() -> None:

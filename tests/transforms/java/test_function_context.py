@@ -2,9 +2,9 @@
 
 import pytest
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.java.files import ESCAPED, NO_METHOD, REBOUND, function_context
-from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
+from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
 

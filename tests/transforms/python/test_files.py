@@ -19,8 +19,8 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.errors import NOT_PARSED
 from codeaudit.transforms.interface import IDENTITY, Refused, Rewritten, Transform
-from codeaudit.transforms.perturb import NOT_PARSED
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, DecodedPython, places
 from codeaudit.transforms.python.order.reorder import REORDER

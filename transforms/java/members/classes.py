@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, resolve_all
 from codeaudit.transforms.java.files import ESCAPED, misread
@@ -14,7 +14,6 @@ from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule
 
-UNREADABLE: Final = "result does not parse"
 _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})
 """Bodies whose fields are static without saying so."""
 
@@ -138,5 +137,5 @@ class MemberRewriting(SiteRule):
         try:
             read(text)
         except SourceError:
-            return Refused(UNREADABLE)
+            return Refused(RESULT_NOT_PARSED)
         return Rewritten(source=text, evidence="analysis")

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from codeaudit.audit.papers.lines.attention import SameKind
-from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, NOT_ONE, UNPARSABLE, EncodedLines, LineEncoder
+from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, NOT_ONE, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import collate
 from codeaudit.audit.papers.lines.words import VARIABLE
 from codeaudit.audit.papers.renamer.networks import Referents
 from codeaudit.audit.papers.spe_attention.networks import build
+from codeaudit.audit.records import UNPARSABLE
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python.identifiers.rename import (
     RENAME,

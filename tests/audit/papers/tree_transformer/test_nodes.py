@@ -8,12 +8,12 @@ from codeaudit.audit.papers.tree_transformer.nodes import (
     PIECES,
     SPECIALS,
     TOO_LONG,
-    UNPARSABLE,
     NodeReader,
     Tree,
     read,
     spelled,
 )
+from codeaudit.audit.records import UNPARSABLE
 from codeaudit.transforms.errors import SourceError
 
 PAIR = "def MASK(a, b=1):\n    if a:\n        return MASK(b)\n    return a.size\n"
