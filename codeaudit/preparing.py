@@ -49,7 +49,7 @@ from codeaudit.options import RunOptions
 from codeaudit.reports.wording import counted_reasons
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import with_reasons
-from codeaudit.transforms.language import DEFAULT
+from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
@@ -289,10 +289,11 @@ class DrawnInputs:
         return tuple(selection.seed for selection in self.selections)
 
     @property
-    def language(self) -> str:
-        """The language with the most raw samples, among those that have examples."""
+    def languages(self) -> tuple[str, ...]:
+        """The languages that have examples, those with the most raw samples first."""
         known = _languages(self.selections)
-        return max((count, name) for name, count in self.selections[0].languages if name in known)[1]
+        counts = sorted(((count, name) for name, count in self.selections[0].languages), reverse=True)
+        return tuple(name for _, name in counts if name in known)
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -427,10 +428,11 @@ class FrozenInputs:
         return {}
 
     @property
-    def language(self) -> str:
-        """The language of most samples in all trials."""
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the samples of all trials, those with the most samples first."""
         # Read from the cases, because a suite does not record its languages.
-        return _commonest(case.sample.language for seed in self.seeds for case in self.cases(seed))
+        counts = Counter(case.sample.language for seed in self.seeds for case in self.cases(seed))
+        return tuple(name for name, _ in counts.most_common())
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -510,10 +512,6 @@ def watched_cases(
     )
 
 
-def _commonest(languages: Iterable[str]) -> str:
-    return Counter(languages).most_common(1)[0][0]
-
-
 def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, progress: RunProgress) -> Inputs:
     """Draw the samples, or open the suite. `samples` replaces the SPEC in `options.corpus`.
 
@@ -580,9 +578,23 @@ def load_all(
     specs = options.model
     # The bundled models depend on the language, which is known only when the samples are drawn.
     if not specs:
-        specs = bundled_models(task.name, inputs.language)
+        language, *others = inputs.languages
+        specs = bundled_models(task.name, language)
+        for told in _unread_languages(specs, task.name, language, others):
+            progress.note(told)
         models = load_models(options, specs, given, engine, spending=spending, sends=sends)
     return LoadedRun(specs=specs, task=task, models=models, inputs=inputs)
+
+
+def _unread_languages(specs: Sequence[str], task: str, language: str, others: Iterable[str]) -> Iterator[str]:
+    """A line for each language of the inputs that none of the bundled models reads."""
+    for other in others:
+        found = catalogue.bundled_for(task, other)
+        if not set(found) & set(specs):
+            title, here = (LANGUAGES.get(name).title for name in (other, language))
+            more = "".join(f" --model {name}" for name in found)
+            named = f"; these read {title}:{more}" if more else ""
+            yield f"the bundled models for {here} skip the samples in {title}{named}"
 
 
 def suite_task(path: Path) -> str:

@@ -94,7 +94,9 @@ def test_a_named_file_that_cannot_be_used(
     assert not Path("out").exists()
 
 
-def test_a_bad_file_among_good_ones_is_counted_and_named(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_file_among_good_ones_is_counted_and_named(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (sources / "bad.py").write_bytes(b"def f(:\n")
     (sources / "deep.py").write_bytes(b"x = " + b"[" * 5000)
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--workers", "1"]

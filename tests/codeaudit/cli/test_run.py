@@ -370,3 +370,18 @@ def test_own_tests_of_a_table_are_run(capsys: pytest.CaptureFixture[str]) -> Non
     assert {row["evidence"] for row in kept} <= {"executed", "compiled"}
     assert sum(row["evidence"] == "executed" for row in kept) > 0.97 * len(kept)
     assert controls[True] > 0.9 * controls.total()
+
+
+def test_bundled_models_that_skip_a_language_are_told_with_those_that_read_it(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (sources / "Adder.java").write_text(
+        "class Adder {\n    int add(int left, int right) {\n        int sum = left + right;\n        return sum;\n    }\n}\n",
+        encoding="utf-8",
+    )
+    few = ["--corpus", str(sources), "--transform", "identity", "--no-controls"]
+    assert run(*few, "--out", "out") == 0
+    told = capsys.readouterr().err
+    assert "the bundled models for Python skip the samples in Java; these read Java: --model spe-java" in told
+    assert run(*few, "--model", "fake/hash", "--out", "named") == 0
+    assert "skip the samples" not in capsys.readouterr().err
