@@ -154,6 +154,8 @@ def gate(
         min_shared=min_shared,
     )
     check_values(transforms=transforms, dependence=dependence, **asdict(limits))
+    if baseline is None and not limits.given:
+        raise UsageError(f"{NOTHING}: give baseline, max_violation_rate, max_f1_drop or min_sensitivity")
     names = None if transforms is None else listed(transforms)
     key = None if sign_key is None else Path(sign_key)
     before = None if baseline is None else _path(baseline)
@@ -255,12 +257,13 @@ def _path(run: Run | str | Path) -> Path:
     return run.path if isinstance(run, Run) else Path(run)
 
 
+NOTHING: Final = "nothing to hold the run to"
+
+
 def _check_limits(limits: Limits, baseline: Path | None) -> None:
-    asked = (limits.max_violation_rate, limits.max_f1_drop, limits.min_sensitivity)
-    if baseline is None and all(limit is None for limit in asked):
+    if baseline is None and not limits.given:
         raise UsageError(
-            "nothing to hold the run to: give --baseline RUN, --max-violation-rate, --max-f1-drop "
-            "or --min-sensitivity"
+            f"{NOTHING}: give --baseline RUN, --max-violation-rate, --max-f1-drop or --min-sensitivity"
         )
     _check_alpha(limits)
 

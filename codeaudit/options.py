@@ -334,7 +334,11 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         most = LARGEST[name]
         number = isinstance(value, Real) and not isinstance(value, bool)
         fits = number and 0 <= float(value) <= (float("inf") if most is None else most)  # type: ignore[arg-type]
-        return fits, "a number, at least 0" if most is None else f"a number from 0 to {most:g}"
+        if most is None:
+            return fits, "a number, at least 0"
+        # `max_violation_rate=5` surely means percent.
+        meant = f"; did you mean {value / 100:g}?" if number and 1 < value <= 100 else ""  # type: ignore[operator]
+        return fits, f"a number from 0 to {most:g}{meant}"
     if name in NAMES:
         # A text is a collection of texts, too, so one name fits. An iterator does not, because it could be
         # read only once.

@@ -85,6 +85,12 @@ class Limits:
     min_shared: float = 0.9
     """Minimum share of the pairs judged in the baseline that the run has, too."""
 
+    @property
+    def given(self) -> bool:
+        """Whether one of them holds a run to something without a baseline."""
+        asked = (self.max_violation_rate, self.max_f1_drop, self.min_sensitivity)
+        return any(limit is not None for limit in asked)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:

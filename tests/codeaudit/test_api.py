@@ -186,6 +186,7 @@ def test_run_refuses_values_before_it_starts(options: dict[str, Any], message: s
         (partial(API.gate, "out", max_violation_rate=-1), "max_violation_rate=-1 must be"),
         (partial(API.gate, "out", max_violation_rate="5%"), "max_violation_rate='5%' must be"),
         (partial(API.gate, "out", "out", margin=-2), "margin=-2 must be a number from 0 to 1"),
+        (partial(API.gate, "out", min_sensitivity=5), r"a number from 0 to 1; did you mean 0\.05\?"),
         (partial(API.gate, "out", max_f1_drop=-1), "max_f1_drop=-1 must be a number, at least 0"),
     ],
 )
@@ -399,7 +400,7 @@ def test_a_gate_on_one_run_and_on_two(found: codeaudit.Run, sources: Path) -> No
     assert (passed.passed, passed.exit_code) == (True, 0)
     unknown = codeaudit.gate(found, found.path)
     assert unknown.exit_code == 3, "four samples show no rise"
-    with pytest.raises(codeaudit.UsageError, match="nothing to hold the run to"):
+    with pytest.raises(codeaudit.UsageError, match="nothing to hold the run to: give baseline, max_viol"):
         codeaudit.gate(found)
 
 
