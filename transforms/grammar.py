@@ -20,10 +20,10 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeio' else 'a'} {noun}"
 
 
-def first_of(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str], most: int = NAMED) -> str:
     """The first of several names, and how many more there are."""
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def with_reasons(files: Mapping[str, str]) -> str:

@@ -24,6 +24,7 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.grammar import first_of
 
 TIMEOUT: Final = 600.0
 """Default number of seconds without an answer after which a program counts as hung."""
@@ -134,7 +135,7 @@ class ProgramModel:
         """What the program may have missed."""
         if not self._withheld:
             return ""
-        return f"; it got no keys ({counted_names(self._withheld)}; -M env=NAME gives it one)"
+        return f"; it got no keys ({first_of(sorted(self._withheld), 3)}; -M env=NAME gives it one)"
 
     def _answer(self, line: bytes) -> tuple[int, Prediction]:
         """The number of the query that a line answers, and the answer."""
@@ -168,12 +169,6 @@ def open_environment(
         if name not in allowed and (_SECRET_NAME.search(name) or _SECRET_VALUE.search(value))
     ]
     return {name: value for name, value in environment.items() if name not in withheld}, tuple(withheld)
-
-
-def counted_names(names: Sequence[str], most: int = 3) -> str:
-    """A few names, and how many others there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(sorted(names)[:most]) + more
 
 
 class _BrokenError(Exception):

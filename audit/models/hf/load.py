@@ -39,6 +39,7 @@ from codeaudit.audit.models.hf.model import HubModel, room_on
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.grammar import first_of
 
 TIMEOUT: Final = 10.0
 """Seconds that the hub has to answer whether it has a model."""
@@ -358,8 +359,8 @@ def _network(source: Source, head: str, precision: str | None) -> Any:
     missing = sorted(key for key in told["missing_keys"] if not (head == "embedding" and "pooler." in key))
     if missing:
         raise ModelError(
-            f"cannot use {source.name!r} for {HEADS[head].words}: it has no weights for {missing[0]}"
-            + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
+            f"cannot use {source.name!r} for {HEADS[head].words}: it has no weights for "
+            f"{first_of(missing, 1)}"
         )
     return network
 
