@@ -233,18 +233,26 @@ def test_a_killed_training_goes_on_bit_for_bit(kind: str, cache: Path, tmp_path:
         train(learner, folder=folder, monitor=watch, stop=lambda: False, execution=Execution(accumulate=3))
 
 
+class _ToldError(Exception):
+    """Ends a training with the first line that it tells."""
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_memory_is_told_before_the_first_step(kind: str, cache: Path, tmp_path: Path) -> None:
     def told(execution: Execution, **settings: Any) -> str:
-        found: list[str] = []
         watch = Silent()
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        train(
-            small(kind, cache, steps=1, **settings), folder=folder, monitor=watch, stop=lambda: False,
-            execution=execution, tell=lambda text: found.append(text + str(len(watch.losses))),
-        )  # fmt: skip
-        return found[0]
+
+        def end(text: str) -> None:
+            raise _ToldError(text + str(len(watch.losses)))
+
+        with pytest.raises(_ToldError) as found:
+            train(
+                small(kind, cache, steps=1, **settings), folder=folder, monitor=watch, stop=lambda: False,
+                execution=execution, tell=end,
+            )  # fmt: skip
+        return str(found.value)
 
     def insides(text: str) -> int:
         return int(text.split("about ")[1].split()[0])
