@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -32,8 +33,24 @@ from codeaudit.transforms.records import FunctionContext
 REBOUND: Final = "a builtin's name means something else here"
 """The reason why a function is left alone if its text rebinds a builtin or module that the function mentions.
 """
+COMPILED: Final = "another compiler reads the source"
+"""The reason why a function is left alone that TorchScript, Numba or their like compile. They know a part of
+Python, and look at annotations that Python does not evaluate.
+"""
+_COMPILERS: Final = (
+    r"(?:jit|njit|qjit|script|script_method|script_if_tracing|vectorize|guvectorize|stencil|cfunc|ccall|kernel"
+    r"|prim_func|jitclass|(?<=tf\.)function|(?<=ti\.)func|(?<=dace\.)program)"
+)
+"""Of TorchScript, ONNX Script, Numba, Triton, Cython, Taichi, TVM, TensorFlow's AutoGraph, DaCe."""
+_COMPILED: Final = re.compile(rf"^[ \t]*@[ \t]*(?:\w+\.)*{_COMPILERS}\b", re.MULTILINE)
+_COMPILED_CLASS: Final = re.compile(
+    rf"^[ \t]*@[ \t]*(?:\w+\.)*{_COMPILERS}\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*class\b", re.MULTILINE
+)
+_COMPILED_NAME: Final = re.compile(rf"\b{_COMPILERS}(?:\([^()\n]*\))?\([ \t\n]*(\w+)")
+"""The name of what is compiled by a call: `fast = njit(slow)`, `njit(cache=True)(slow)`."""
 
 _DEFINITION: Final = re.compile(r"^(?:async )?def ", re.MULTILINE)
+_NAMED: Final = re.compile(r"\bdef[ \t]+(\w+)")
 _OTHER: Final = re.compile(r"^(?!(?:async )?def |[@#)\]}\s]|$)", re.MULTILINE)
 _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
 _STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
@@ -62,13 +79,17 @@ def function_context(source: str) -> FunctionContext:
     Raises:
         SourceError: the text does not parse.
     """
-    if _is_alone(source):
-        return FunctionContext("", source, "")
-    return _cut(source)
+    found = FunctionContext("", source, "") if _is_alone(source) else _cut(source)
+    if found.obstacle is None and _COMPILED.search(found.source):
+        return replace(found, obstacle=COMPILED)
+    return found
 
 
 def obstacle_in_file(source: str, file: str) -> str | None:
     """Why a function cannot be rewritten in a file with this text; `None` if it can."""
+    compiled = _compiled_in(file)
+    if compiled and (None in compiled or not compiled.isdisjoint(_NAMED.findall(source))):
+        return COMPILED
     names = _KNOWN.intersection(_WORD.findall(normalised(source)))
     if not names:
         return None
@@ -79,6 +100,13 @@ def obstacle_in_file(source: str, file: str) -> str | None:
         if names.isdisjoint(_bindable(file)):
             return None
     return None if names.isdisjoint(rebound_names(file)) else REBOUND
+
+
+@lru_cache(maxsize=64)
+def _compiled_in(file: str) -> frozenset[str | None]:
+    """The names of what calls in a file compile; `None` stands for the methods of a class."""
+    classes = [None] if _COMPILED_CLASS.search(file) else []
+    return frozenset((*classes, *_COMPILED_NAME.findall(file)))
 
 
 def rebound_names(text: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ from zlib import crc32
 
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
-from codeaudit.transforms.python.analysis.reflection import looks_at_variables
+from codeaudit.transforms.python.analysis.reflection import has_text_evaluated, looks_at_variables
 from codeaudit.transforms.python.comments import bounds, first_comment, marks_section
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
@@ -176,7 +176,7 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
 
 def reflects(code: PythonSource) -> bool:
     """Whether the text may look at the names of its own variables."""
-    return looks_at_variables(code.tree)
+    return looks_at_variables(code.tree) or has_text_evaluated(code.tree)
 
 
 def binds(code: PythonSource, name: str) -> bool:

@@ -12,15 +12,18 @@ import types
 import typing
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
+import codeaudit
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python import function_context as context
 from codeaudit.transforms.python.analysis.knowledge import WELL_KNOWN
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.function_context import (
+    COMPILED,
     REBOUND,
     function_context,
     obstacle_in_file,
@@ -339,3 +342,24 @@ def test_a_rebound_name_binds_statements_as_an_unknown_name_does(start: int) -> 
                 assert all(a | b == a for a, b in zip(one.predecessors, other.predecessors, strict=True)), (
                     name
                 )
+
+
+BODY = "def f(n: int):\n    xs: list[int] = []\n    for i in range(n):\n        xs.append(i)\n    return xs\n"
+COMPILED_ELSEWHERE = {
+    "a decorator": f"@torch.jit.script\n{BODY}",
+    "one with arguments": f"@njit(cache=True)\n{BODY}",
+    "several": f"@other\n@ti.func\n@more\n{BODY}",
+    "a call": f"{BODY}fast = numba.njit(f)\n",
+    "a call with options": f"{BODY}fast = njit(cache=True)(\n    f)\n",
+    "a class": f"@jitclass(spec)\n@other\nclass C:\n{indent(BODY, '    ')}",
+}
+
+
+@pytest.mark.parametrize("text", COMPILED_ELSEWHERE.values(), ids=COMPILED_ELSEWHERE)
+def test_what_another_compiler_reads_keeps_its_syntax(text: str) -> None:
+    for name in ("remove-local-annotations", "no-op-statements", "else-pass"):
+        codeaudit.transform(BODY, name, whole_file=True)
+        with pytest.raises(codeaudit.NotApplied, match=COMPILED):
+            codeaudit.transform(text, name, whole_file=True)
+    # Every such compiler knows names.
+    assert "xs" not in codeaudit.transform(text, "rename", whole_file=True)

@@ -559,6 +559,8 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
             kind = collector.visit(value)
             for target in targets:
                 assign(collector, target, value, kind)
+                if isinstance(value, ast.Constant):
+                    collector.release(target)
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             left = ast.Name(id=name, ctx=ast.Load())
             kind = collector.visit(ast.BinOp(left=left, op=op, right=value))
@@ -596,6 +598,7 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
         case ast.Delete(targets=targets):
             for target in targets:
                 assign(collector, target, None)
+                collector.release(target)
                 if not isinstance(target, ast.Name):
                     collector.flags |= ANYTHING
                 elif target.id not in collector.definite:

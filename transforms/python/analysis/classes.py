@@ -166,7 +166,7 @@ class _Classes:
 
     def _says_bases(self, node: ast.ClassDef) -> bool:
         """Whether each base of a class is one of the text, a builtin, or imported."""
-        for base in _bases(node):
+        for base in bases_of(node):
             while isinstance(base, ast.Attribute):
                 base = base.value
             if not isinstance(base, ast.Name):
@@ -232,7 +232,9 @@ class _Classes:
         slots = self._slots(own)
         if slots is None:
             return None
-        builtin = {base for node in everything for base in map(_last, _bases(node)) if base in vars(builtins)}
+        builtin = {
+            base for node in everything for base in map(_last, bases_of(node)) if base in vars(builtins)
+        }
         fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
         return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else slots)
 
@@ -249,7 +251,7 @@ class _Classes:
                 found[name] = node
                 pending += [
                     base.id
-                    for base in _bases(node)
+                    for base in bases_of(node)
                     if isinstance(base, ast.Name) and base.id in self._classes
                 ]
         return list(found.values())
@@ -264,7 +266,7 @@ class _Classes:
             and all(
                 self._is_from(base, _EMPTY_BASES)
                 or (isinstance(base, ast.Name) and (base.id in self._classes or self._is_builtin(base.id)))
-                for base in _bases(node)
+                for base in bases_of(node)
             )
             and all(map(self._is_plain_decorator, node.decorator_list))
         )
@@ -295,7 +297,7 @@ class _Classes:
         found = set[str]()
         for node in classes:
             values = [value for one, value in _class_values(node) if one == "__slots__"]
-            if not values or any(_last(base) in _WITH_DICT for base in _bases(node)):
+            if not values or any(_last(base) in _WITH_DICT for base in bases_of(node)):
                 found.add("")
             for value in values:
                 match value:
@@ -453,7 +455,7 @@ def _plain_uses(nodes: NodesByKind) -> Iterator[int]:
             case _:
                 pass
     for owner in nodes(ast.ClassDef):
-        yield from map(id, _bases(owner))
+        yield from map(id, bases_of(owner))
     for attribute in nodes(ast.Attribute):
         yield id(attribute.value)
     for handler in nodes(ast.ExceptHandler):
@@ -473,7 +475,7 @@ def _plain_uses(nodes: NodesByKind) -> Iterator[int]:
             yield from map(id, ast.walk(note))
 
 
-def _bases(node: ast.ClassDef) -> Sequence[ast.expr]:
+def bases_of(node: ast.ClassDef) -> Sequence[ast.expr]:
     """The bases of a class; that of `Box[T]` is `Box`."""
     return [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
 

@@ -27,18 +27,22 @@ anything, unless the types are certain.
    of the function, or in the text that was given. A class of another file is not seen: after
    `from models import Row`, `row.size` looks.
 2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
-   `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function stores
-   gives what was stored. A public attribute is plain only if the file holds the whole hierarchy of its class
-   and gives it no code (`classes`): then `self` is an instance of this class, and no class of another file
-   that derives from it gives the attribute code. Other attributes may be properties with setters.
+   `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function
+   stores gives what was stored. The text shows a `__setattr__`, too, where one of its classes has a base, a
+   metaclass or a decorator from elsewhere (`torch.nn.Module`, `ctypes.Union`). A public attribute is plain
+   only if the file holds the whole hierarchy of its class and gives it no code (`classes`): then `self` is
+   an instance of this class, and no class of another file that derives from it gives the attribute code.
+   Other attributes may be properties with setters.
 3. What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
    and of `self` (`self.size`, unless the text shows a property of this name that may raise), modules that it
    imports, and the class that `super()` needs. This is not assumed in a function that tests what exists
    (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
-4. Nobody observes the order in which values are dropped (`x = None` may run the `__del__` of the old value),
-   in which two standard modules are first imported (`import json`, `import csv`), or in which attributes
-   first came into an object's `__dict__` (`list(vars(self))`); loops and calls end (`while not x: pass`,
-   `os._exit(1)`).
+4. Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
+   a variable that certainly has a value made in the function loses it in place for a constant or by `del`
+   (`file = None`). Nobody observes the order in which two standard modules are first imported (`import json`,
+   `import csv`), or in which attributes first came into an object's `__dict__`, unless the text mentions
+   `__dict__` or `vars`. Loops and calls end (`while not x: pass`, `os._exit(1)`). No other thread and no
+   signal handler looks in between: after `self._rows = rows`, `self._ready = True` may come first.
 5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
@@ -50,6 +54,8 @@ anything, unless the types are certain.
    Nothing is known of one that its top level binds in several ways. One that it binds once, by a plain `def`,
    means this function, unless the text shows that it may be replaced (`functions`): no other file binds
    `tools.clean` anew.
+8. No callee reads the variables of its caller, but for those whose names say so: `locals()`, `sys._getframe`,
+   and what evaluates a text, such as `frame.query("size > @limit")` (`reflection`).
 """
 
 import ast
@@ -706,6 +712,13 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
                 types[name] = kind if types[name] == UNSETTLED else None
                 changed = True
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
+    # The caller holds what it gave to a parameter.
+    facts.made = frozenset(
+        name
+        for name, bound in facts.values.items()
+        if name not in facts.types
+        and any(not isinstance(value, ast.Constant) for value in bound[name in facts.parameters :])
+    )
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)
         facts.plain_keys = _plain_keys(function, facts)

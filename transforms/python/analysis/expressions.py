@@ -138,6 +138,13 @@ class ExpressionEffects(ABC):
         if name in self.facts.captured:
             self.flags |= STORES
 
+    def release(self, target: ast.expr) -> None:
+        """A variable loses its value for a constant, or altogether. What was made here may be gone then: a
+        file is closed, a buffer may grow again.
+        """
+        if isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
+            self.flags |= ANYTHING
+
     def expect(self, look: int = OBSERVES) -> None:
         """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
         itself.
@@ -640,6 +647,9 @@ class ExpressionEffects(ABC):
         self.visit(target.value)
         if self.is_receiver(target.value) and self.is_plain(target.attr):
             self.store(f".{target.attr}")
+            # `vars(self)` shows which of two attributes came first.
+            if self.facts.shown.listed:
+                self.store(_NAMESPACE)
         else:
             self.flags |= ANYTHING
 
@@ -694,6 +704,10 @@ class ExpressionEffects(ABC):
 
     def _closed_over(self, scope: ast.AST) -> None:
         self.reads |= (free_names(scope) & self.facts.local) - self.shadow
+
+
+_NAMESPACE: Final = ".__dict__"
+"""The place that stands for the order of an object's attributes."""
 
 
 def is_private(attribute: str) -> bool:

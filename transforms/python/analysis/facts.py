@@ -22,7 +22,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     MethodEffect,
 )
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, PlainAttributes, ShownLooks
-from codeaudit.transforms.python.analysis.reflection import looks_at_variables
+from codeaudit.transforms.python.analysis.reflection import looks_at_variables, named_in_texts
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 from codeaudit.transforms.python.walking import PARTS, below, children
 
@@ -57,6 +57,8 @@ class VariableFacts:
     """The builtin type of each local that always has the same one."""
     owned: frozenset[str] = frozenset()
     """Locals that only ever hold a container made in this function that no other code can reach."""
+    made: frozenset[str] = frozenset()
+    """Variables that may hold an object of unknown type that nobody else holds."""
     plain_keys: frozenset[str] = frozenset()
     """Owned dicts and sets whose keys are all of plain types."""
     annotated: frozenset[str] = frozenset()
@@ -200,6 +202,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     # Any code that runs may then see every variable, as a closure would. Most functions hold no suspect word.
     if looks_at_variables(function) and looks_at_variables(function, free_names(function)):
         facts.captured = facts.local
+    facts.captured |= named_in_texts(function, facts.local)
     facts.fragile = frozenset(fragile)
     notes = {
         arg.arg: arg.annotation

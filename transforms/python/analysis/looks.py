@@ -138,6 +138,8 @@ class ShownLooks:
     """What the names of the text stand for."""
     rebound: frozenset[str] = frozenset()
     """Names of builtins and modules to which the text gives another meaning."""
+    listed: bool = False
+    """Whether the text asks an object for all of its attributes, in the order in which they came."""
 
     def __or__(self, other: "ShownLooks") -> "ShownLooks":
         """What two texts show."""
@@ -149,6 +151,7 @@ class ShownLooks:
             self.stores or other.stores,
             other.bindings if isinstance(self.bindings, NoBindings) else self.bindings,
             self.rebound | other.rebound,
+            self.listed or other.listed,
         )
 
 

@@ -1,5 +1,5 @@
 """Whether a text may look at its own variables other than by their names: `locals()`, `eval`, frames, code
-objects.
+objects, and libraries that evaluate a text where they are called: `frame.query("size > @limit")`.
 
 Renaming changes what such a look finds, and so does moving a statement that binds a variable. Whatever name
 the looker goes by in the text counts: `show = locals` and `from builtins import locals as show` hide the
@@ -12,7 +12,7 @@ from collections.abc import Set
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from codeaudit.transforms.python.parsing import normalised
+from codeaudit.transforms.python.parsing import last_name, normalised
 from codeaudit.transforms.python.walking import below
 
 _LISTING: Final = frozenset({"vars", "dir"})
@@ -39,6 +39,27 @@ _ATTRIBUTES: Final = frozenset(
     }
 )  # fmt: skip
 """Attributes that give a frame or a code object, or belong to one."""
+_SPELLING: Final = frozenset({"nameof", "argname", "varname"})
+"""Functions that give the names of what they get, from the source (varname)."""
+_PRINTING: Final = frozenset({"ic"})
+"""Functions that print the source of what they get (icecream)."""
+_EVALUATING: Final = frozenset(
+    {"query", "eval", "evaluate", "sql", "sqldf", "dmatrix", "dmatrices", "from_formula"}
+)
+"""Functions and methods that evaluate a text with the variables of their caller: of pandas, numexpr, DuckDB,
+pandasql, patsy. What they get is a text, wherever it comes from.
+"""
+_NAMING: Final = frozenset(
+    {
+        "conditional_logit", "conditional_mnlogit", "conditional_poisson", "execute", "filter_on", "gee",
+        "glm", "glmgam", "gls", "glsar", "logit", "mixedlm", "mnlogit", "negativebinomial", "nominal_gee",
+        "ols", "ordinal_gee", "phreg", "poisson", "probit", "quantreg", "rlm", "wls",
+    }
+)  # fmt: skip
+"""Others of DuckDB and statsmodels. Their names mean something else elsewhere, so only a text that is written
+there counts.
+"""
+_WORD: Final = re.compile(r"\w+")
 
 
 class _Mentions(NamedTuple):
@@ -114,8 +135,57 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
         wanted |= _OF_BUILTINS | _OF_INSPECT
     else:
         names, bare = names & outer, bare & outer
-    spoken = not (names.isdisjoint(_NAMES) and names.isdisjoint(_ATTRIBUTES))
+    wanted |= _SPELLING
+    spoken = not names.isdisjoint(_NAMES | _ATTRIBUTES | _SPELLING | _PRINTING)
     return bool(bare) or spoken or spelled or not attributes.isdisjoint(wanted)
+
+
+def named_in_texts(tree: ast.AST, variables: Set[str]) -> frozenset[str]:
+    """Those of the variables that a text may name which code in a tree has a library evaluate: `limit` for
+    `frame.query("size > @limit")`. All of them, if the text is not written there.
+    """
+    written = _evaluate(tree)
+    if False in written:
+        return frozenset(variables)
+    words = frozenset(_WORD.findall(" ".join(_mentions(tree).texts))) if written else frozenset[str]()
+    return words & variables
+
+
+def has_text_evaluated(tree: ast.AST) -> bool:
+    """Whether code in a tree may have a library evaluate a text with its variables."""
+    return bool(_evaluate(tree))
+
+
+def _evaluate(tree: ast.AST) -> frozenset[bool]:
+    """Of each call that may evaluate a text, whether the text is written there."""
+    mentioned = _mentions(tree)
+    if (mentioned.names | mentioned.attributes).isdisjoint(_EVALUATING | _NAMING):
+        return frozenset()
+    found = set[bool]()
+    for node in below(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = last_name(node.func)
+        given = (*node.args, *(word.value for word in node.keywords))
+        written = any(map(_is_written, given))
+        if (name in _EVALUATING and given) or (name in _NAMING and written):
+            found.add(written)
+    return frozenset(found)
+
+
+def _is_written(node: ast.expr) -> bool:
+    """Whether an expression is a text with nothing but values put in: `f"size > {limit}"`."""
+    match node:
+        case ast.Constant(value=str()) | ast.JoinedStr():
+            return True
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return _is_written(left)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _is_written(left) and _is_written(right)
+        case ast.Call(func=ast.Attribute(value=text, attr="format")):
+            return _is_written(text)
+        case _:
+            return False
 
 
 _PRIVATE: Final = re.compile(r"\b_\w*")

@@ -21,6 +21,7 @@ from codeaudit.transforms.python.analysis.classes import (
     PLAIN_DECORATORS,
     PLAIN_VALUES,
     TextBindings,
+    bases_of,
     own_statements,
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
@@ -42,11 +43,22 @@ from codeaudit.transforms.python.walking import HOLDERS
 
 _HINT: Final = re.compile(
     r"^[ \t\f]*class\b|__\w+__|@|property|\b[dD]efault[dD]ict\b|\bcls\b|\btype\([^)\n]*,"
-    r"|new_class|PropertyMock",
+    r"|new_class|PropertyMock|\bvars\b",
     re.MULTILINE,
 )
 """What stands in every text that shows anything."""
-_HINTS: Final = ("class", "__", "@", "property", "defaultdict", "DefaultDict", "cls", "type(", "PropertyMock")
+_HINTS: Final = (
+    "class",
+    "__",
+    "@",
+    "property",
+    "defaultdict",
+    "DefaultDict",
+    "cls",
+    "type(",
+    "PropertyMock",
+    "vars",
+)
 """One of these stands in what `_HINT` finds."""
 _WRAPPER: Final = "class _:\n"
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod"})
@@ -61,6 +73,10 @@ _FILLING: Final = frozenset({"new_class", "PropertyMock"})
 _ASKING_CLASSES: Final = frozenset({"isinstance", "issubclass", "super", "hasattr", "getattr", "cast", "id"})
 """Functions that change no class."""
 _ASKING: Final = frozenset({"hasattr", "getattr", "isinstance", "issubclass"})
+_KEEPING_STORES: Final = PLAIN_DECORATORS | {"dataclass", "unique"}
+"""Decorators of classes after which storing an attribute still runs no code."""
+_NAMESPACES: Final = frozenset({"__dict__", "vars"})
+"""What gives the attributes of an object in the order in which they were first stored."""
 _TUPLES: Final = frozenset({"NamedTuple", "namedtuple"})
 """What makes classes whose instances take no attributes."""
 ANY_ATTRIBUTE: Final = "__getattribute__"
@@ -153,7 +169,7 @@ class _Text:
         for owner in classes:
             for statement in own_statements(owner.body):
                 self._member(statement)
-            if _is_frozen(owner):
+            if _is_frozen(owner) or self._stores_unseen(owner):
                 self._define("__setattr__").unknown = True
         for several in nodes(ast.Assign):
             self._store(several)
@@ -165,6 +181,18 @@ class _Text:
         alone = len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode)
         self._quiet = QuietFunctions(source, nodes)
         self._bindings: Bindings = NoBindings() if alone else TextBindings(nodes, self._quiet, self._attached)
+
+    def _stores_unseen(self, node: ast.ClassDef) -> bool:
+        """Whether what binds an attribute of an instance may be in another file: a foreign base
+        (`torch.nn.Module`, `ctypes.Union`), metaclass or decorator (`@attrs.define`).
+        """
+        makers = {_maker(one) for one in node.decorator_list}
+        known = self._classes | PLAIN_BASES
+        return (
+            not makers <= _KEEPING_STORES
+            or not {last_name(one) for one in bases_of(node)} <= known
+            or any(word.arg != "metaclass" or last_name(word.value) != "ABCMeta" for word in node.keywords)
+        )
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
@@ -398,6 +426,7 @@ class _Text:
                 self._define(text).unknown = True
         names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
+        self._listed = not names.isdisjoint(_NAMESPACES)
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
         if not names.isdisjoint(_FILLING) or any(map(_fills_itself, nodes(ast.ClassDef))):
@@ -449,7 +478,7 @@ class _Text:
                 for name, definition in self._found.items()
             }
             if again == flags:
-                self._quiet.shown = replace(shown, rebound=self._own_rebound)
+                self._quiet.shown = replace(shown, rebound=self._own_rebound, listed=self._listed)
                 return replace(self._quiet.shown, bindings=self._bindings)
             flags, settled = again, seen
 

@@ -268,6 +268,10 @@ def _looks_names_up(tree: ast.Module) -> bool:
             case ast.Name(id=name):
                 if name in _READERS or (name in _BY_NAME and id(node) not in seen):
                     return True
+            # A format of `logging` prints the names of functions.
+            case ast.Constant(value=str(told)):
+                if "funcName" in told:
+                    return True
             # PEP 562: a module's `__getattr__` is asked for names that the module lacks, such as an old
             # name.
             case ast.FunctionDef(name="__getattr__"):

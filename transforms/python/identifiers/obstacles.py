@@ -13,16 +13,13 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.functions import replaced_names
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.analysis.reflection import looks_at_variables
+from codeaudit.transforms.python.analysis.reflection import looks_at_variables, named_in_texts
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.walking import below
 
 REFLECTION: Final = "reflection on names"
-
-_EVALUATING_METHODS: Final = frozenset({"query", "eval", "evaluate"})
-"""Methods that evaluate text with the caller's variables in it (pandas, numexpr)."""
 
 MOVABLE_VIEWS: Final = frozenset(
     {"parameter", "import alias", "except", "capture", "comprehension", "walrus", "local"}
@@ -47,10 +44,8 @@ class RenameGuard:
             for scope in scopes.scopes
             if isinstance(scope.node, ast.ClassDef) and any(prepares(word) for word in scope.node.keywords)
         }
-        self._evaluated: frozenset[str] = frozenset()
-        # `frame.query("@x > 1")` reads the local `x` of its caller.
-        if scopes.attributes & _EVALUATING_METHODS:
-            self._evaluated = frozenset(WORDS.findall(" ".join(scopes.strings)))
+        names = frozenset(binding.name for binding in scopes.bindings)
+        self._evaluated = named_in_texts(scopes.function, names)
 
     def obstacle(self, binding: PythonBinding) -> str | None:
         """A short reason for the statistics; `None` if the variable may be renamed."""

@@ -161,6 +161,7 @@ HALF = "def _half(x):\n    return x / 2\n\n\ny = _half(1)\n"
         (HALF + "from inspect import stack\n", REFLECTION),
         (HALF + "y.__globals__\n", REFLECTION),
         (HALF + "def __getattr__(name): pass\n", REFLECTION),
+        (HALF + "FORMAT = '%(funcName)s %(message)s'\n", REFLECTION),
         (HALF + "return\n", "source does not compile"),
     ],
 )

@@ -1,0 +1,228 @@
+"""What code elsewhere sees of a function: its variables, its stores and what it lets go. By execution.
+
+Libraries read the variables of their caller (`frame.query("size > @limit")`), classes elsewhere run code at each
+store, and an object that is let go closes what it held.
+"""
+
+import sys
+from itertools import product
+from types import ModuleType
+
+import pytest
+
+import codeaudit
+from codeaudit.transforms.python.analysis.reflection import _EVALUATING, _NAMING
+
+LIBRARY = """\
+import re, sys
+def read(*texts, **more):
+    text = next(one for one in (*texts, *more.values()) if isinstance(one, str))
+    found = sys._getframe(1).f_locals
+    return [found.get(word) for word in re.findall(r"[a-z]\\w*", text) if word in ("limit", "rows")]
+class Frame:
+    pass
+for name in NAMES:
+    globals()[name] = read
+    setattr(Frame, name, staticmethod(read))
+class Base:
+    def __setattr__(self, name, value):
+        self.__dict__.setdefault("log", []).append(name)
+        self.__dict__[name] = value
+class Meta(type):
+    def __new__(meta, name, bases, body):
+        return super().__new__(meta, name, (Base,), body)
+def observed(made):
+    made.__setattr__ = Base.__setattr__
+    return made
+"""
+TEXTS = (
+    '"size > @limit"',
+    'f"{size} > @limit"',
+    '"size > " + "limit"',
+    '"%s > limit" % size',
+    "'{} > limit'.format(size)",
+    "RULE",
+    "rule",
+    "size, 'limit'",
+)
+CALLS = ("frame.{}({})", "{}({})", "library.{}({})")
+EVALUATING = """\
+import library
+from library import Frame, {name}
+RULE = "size > limit"
+def f(frame, size, rule):
+    rows = None
+    limit = 2
+    found = {call}
+    rows = 4
+    return found, rows
+print(f(Frame(), 1, RULE))
+"""
+STORING = {
+    "a union": """\
+import ctypes
+class C(ctypes.Union):
+    _fields_ = [("_i", ctypes.c_uint32), ("_f", ctypes.c_float)]
+    def __init__(self, a, b):
+        self._i = 0
+        self._f = b
+        self.told = self._i
+print(C(1, 2.0).told)
+""",
+    "a base": """\
+import library
+class C(library.Base):
+    def __init__(self, a, b):
+        self._a = a
+        self._b = b
+print(C(1, 2).log)
+""",
+    "a base of a base": """\
+import library
+class B(library.Base):
+    size = 1
+class C(B):
+    def __init__(self, a, b):
+        self._a = a
+        self._b = b
+print(C(1, 2).log)
+""",
+    "a metaclass": """\
+import library
+class C(metaclass=library.Meta):
+    def __init__(self, a, b):
+        self._a = a
+        self._b = b
+print(C(1, 2).log)
+""",
+    "a decorator": """\
+import library
+@library.observed
+class C:
+    def __init__(self, a, b):
+        self._a = a
+        self._b = b
+print(C(1, 2).log)
+""",
+    "a namespace": """\
+class C:
+    def __init__(self, a, b):
+        self.a = a
+        self._b = b
+        self.c = 3
+print(list(C(1, 2).__dict__))
+""",
+    "vars": """\
+class C:
+    def __init__(self, a, b):
+        self._a = a
+        self._b = b
+    def listed(self):
+        return list(vars(self))
+print(C(1, 2).listed())
+""",
+}
+LETTING_GO = {
+    "a view": """\
+def f():
+    data = bytearray(b"ab")
+    view = memoryview(data)
+    size = 0
+    view = None
+    data.append(1)
+    size = 3
+    return len(data), size
+print(f())
+""",
+    "a view that is deleted": """\
+def f():
+    data = bytearray(b"ab")
+    view = memoryview(data)
+    size = 0
+    del view
+    data.append(1)
+    return len(data), size
+print(f())
+""",
+    "a generator": """\
+def steps():
+    try:
+        yield 1
+    finally:
+        print("closed")
+def f():
+    gen = steps()
+    next(gen)
+    gen = None
+    print("behind")
+f()
+""",
+    "a weak reference": """\
+import weakref
+class C:
+    pass
+def f():
+    kept = weakref.WeakValueDictionary()
+    one = C()
+    kept[0] = one
+    one = 0
+    size = len(kept)
+    return size, one
+print(f())
+""",
+}
+
+
+@pytest.fixture(autouse=True)
+def _library(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = ModuleType("library")
+    vars(library)["NAMES"] = sorted(_EVALUATING | _NAMING)
+    exec(LIBRARY, vars(library))
+    monkeypatch.setitem(sys.modules, "library", library)
+
+
+def printed(text: str, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    try:
+        exec(compile(text, "<text>", "exec"), {"__name__": "text"})
+    except Exception as error:
+        return f"{capsys.readouterr().out}{type(error)}"
+    return capsys.readouterr().out
+
+
+def check(text: str, capsys: pytest.CaptureFixture[str], transforms: tuple[str, ...] = ("reorder",)) -> None:
+    wanted = printed(text, capsys)
+    assert wanted
+    assert "class" not in wanted
+    for name, seed in product(transforms, range(3)):
+        try:
+            found = codeaudit.transform(text, name, seed=seed, whole_file=True)
+        except codeaudit.NotApplied:
+            break
+        assert printed(found, capsys) == wanted, f"{name}:\n{found}"
+
+
+@pytest.mark.parametrize("name", sorted(_EVALUATING | _NAMING))
+def test_a_text_reads_the_variables_of_its_caller(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for call, text in product(CALLS, TEXTS):
+        if name in _NAMING and text in ("RULE", "rule"):
+            continue  # such a name means something else elsewhere, so only what is written counts
+        source = EVALUATING.format(name=name, call=call.format(name, text))
+        check(source, capsys, ("reorder", "rename"))
+
+
+@pytest.mark.parametrize("text", STORING.values(), ids=STORING)
+def test_a_class_elsewhere_sees_the_order_of_stores(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    check(text, capsys)
+
+
+@pytest.mark.parametrize("text", LETTING_GO.values(), ids=LETTING_GO)
+def test_what_is_let_go_for_a_constant_goes_in_its_place(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(text, capsys)
+
+
+def test_plain_classes_still_move() -> None:
+    text = "class C:\n    def __init__(self, a, b):\n        self._a = a\n        self._b = b\n"
+    assert "self._b = b\n        self._a" in codeaudit.transform(text, "reorder", whole_file=True)
