@@ -67,6 +67,10 @@ DEFECTS: Final[Mapping[str, tuple[Transform, ...]]] = {
 }
 """More such controls, by language."""
 UNEXECUTED: Final = "unexecuted"
+OWN_DRAW: Final = 2**60
+"""Added to the seed. A run of the same seed that audits these samples would draw the functions chosen here first,
+and so mostly clean texts.
+"""
 
 NO_PLACE: Final = "no place for a bug"
 NO_BUGS: Final = "no seeded bugs in this language"
@@ -108,7 +112,7 @@ class SeededBugs:
             CannotAudit: a function must be executed, and the sandbox does not work on this machine.
         """
         fit = _executable if self.executed else _changeable
-        (drawn,) = select(self.base, fit, limit=self.size, seeds=[self.seed])
+        (drawn,) = select(self.base, fit, limit=self.size, seeds=[OWN_DRAW + self.seed])
         skipped.update(drawn.left_out)
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]

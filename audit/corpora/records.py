@@ -66,7 +66,8 @@ class Corpus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpreadCorpus:
-    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes.
+    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes. Nothing else is decided
+    by these hashes, and so each split gets its share (`split_of`).
 
     Samples of a group, such as a bug and its fix, come together: the group's hash decides.
     """
@@ -84,7 +85,7 @@ class SpreadCorpus:
 
         def rank(numbered: tuple[int, Sample]) -> bytes:
             sample = numbered[1]
-            return hashlib.sha256((sample.group or sample.id).encode()).digest()
+            return hashlib.sha256(f"spread:{sample.group or sample.id}".encode()).digest()
 
         chosen = heapq.nsmallest(self.count, enumerate(self.whole.read(skipped)), key=rank)
         yield from (sample for _, sample in sorted(chosen, key=lambda numbered: numbered[0]))

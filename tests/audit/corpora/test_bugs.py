@@ -11,7 +11,8 @@ import pytest
 
 from codeaudit.audit.corpora import bugs
 from codeaudit.audit.corpora.bugs import NO_BUGS, NOT_SHOWN, BugRecords, Seeded, SeededBugs
-from codeaudit.audit.corpora.records import CorpusResources, raw_sample, split_of
+from codeaudit.audit.corpora.records import CorpusResources, SpreadCorpus, raw_sample, split_of
+from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.oracle import Differed, Oracle
@@ -107,6 +108,22 @@ def test_a_bug_and_its_original_are_one_group_and_on_one_side(cache: Path) -> No
     assert sum(map(len, parts)) == 2 * len(groups)
     for split, part in zip(("train", "valid", "test"), parts, strict=True):
         assert {split_of(one.group) for one in part} <= {split}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_of_the_same_seed_draws_clean_and_buggy_texts_alike(tmp_path: Path, seed: int) -> None:
+    """And whatever else draws from these samples: a part of the corpus, a split."""
+    sources = tuple(
+        SOURCES[0].replace("largest", f"largest{n}").replace("[0]", f"[{n}]") for n in range(1500)
+    )
+    made = SeededBugs(spec="x", base=Functions(sources), size=300, seed=seed, executed=False, cache=tmp_path)
+    (drawn,) = select(made, lambda sample: sample, limit=100, seeds=[seed])
+    assert 30 < sum(one.label == bugs.BUGGY for one in drawn.samples) < 70
+    few = list(SpreadCorpus(made, 200).read(Counter()))
+    splits = Counter(split_of(one.group or one.id) for one in few)
+    assert splits["train"] > 90
+    assert splits["valid"] > 2
+    assert splits["test"] > 30
 
 
 @pytest.mark.slow
