@@ -68,8 +68,8 @@ DEFECTS: Final[Mapping[str, tuple[Transform, ...]]] = {
 """More such controls, by language."""
 UNEXECUTED: Final = "unexecuted"
 OWN_DRAW: Final = 2**60
-"""Added to the seed. A run of the same seed that audits these samples would draw the functions chosen here first,
-and so mostly clean texts.
+"""Added to the seed. A run of the same seed that audits these samples would first draw the functions chosen
+here, and so mostly clean texts.
 """
 
 NO_PLACE: Final = "no place for a bug"

@@ -66,8 +66,8 @@ class Corpus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpreadCorpus:
-    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes. Nothing else is decided
-    by these hashes, and so each split gets its share (`split_of`).
+    """Some samples of a corpus, spread over it: those whose ids have the smallest hashes. Nothing else is
+    decided by these hashes, and so each split gets its share (`split_of`).
 
     Samples of a group, such as a bug and its fix, come together: the group's hash decides.
     """
