@@ -76,7 +76,6 @@ from codeaudit.preparing import (
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
-from codeaudit.reports.wording import counted_reasons
 from codeaudit.transforms.errors import (
     CannotAudit,
     CodeauditError,
@@ -86,7 +85,7 @@ from codeaudit.transforms.errors import (
     UsageError,
 )
 from codeaudit.transforms.folders import reserved
-from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Perturbed
 from codeaudit.transforms.registry import entry_of, expand, in_relation

@@ -46,9 +46,8 @@ from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
-from codeaudit.reports.wording import counted_reasons
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
-from codeaudit.transforms.grammar import with_reasons
+from codeaudit.transforms.grammar import counted_reasons, with_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related

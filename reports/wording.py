@@ -126,14 +126,6 @@ def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
     return ", ".join(shown) or ABSENT
 
 
-def counted_reasons(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
-    """Return counted reasons one by one: `540 × no other legal order`, `37 others`."""
-    ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
-    rest = sum(number for _, number in ordered[most:])
-    told = [f"{number:,} × {reason}" for reason, number in ordered[:most]]
-    return (*told, counted(rest, "other")) if rest else tuple(told)
-
-
 def asked(model: ModelSummary) -> tuple[str, ...]:
     """Return `200 samples`, `3 skipped`, and the numbers of samples drawn in addition, truncated inputs and
     unjudged pairs if there are any.

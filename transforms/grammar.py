@@ -29,3 +29,11 @@ def first_of(names: Sequence[str], most: int = NAMED) -> str:
 def with_reasons(files: Mapping[str, str]) -> str:
     """The first of several files, each with its reason: `a.py (source does not parse)`."""
     return first_of([f"{path} ({reason})" for path, reason in files.items()])
+
+
+def counted_reasons(table: Mapping[str, int], *, most: int) -> tuple[str, ...]:
+    """Return counted reasons one by one: `540 × no other legal order`, `37 others`."""
+    ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
+    rest = sum(number for _, number in ordered[most:])
+    told = [f"{number:,} × {reason}" for reason, number in ordered[:most]]
+    return (*told, counted(rest, "other")) if rest else tuple(told)

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from codeaudit.audit.checks import shown
 from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.grammar import counted_reasons, with_reasons
 from codeaudit.transforms.records import Origin, Sample
 
 Note: TypeAlias = Callable[[str], None]
@@ -62,6 +63,29 @@ class Corpus(Protocol):
             SourceError: the one file that was named cannot be used.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToldCorpus:
+    """A corpus that tells what it leaves out, each time it has been read to its end."""
+
+    whole: Corpus
+    note: Note
+
+    @property
+    def spec(self) -> str:
+        """As of `Corpus`."""
+        return self.whole.spec
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As of `Corpus`."""
+        found = LeftOut()
+        yield from self.whole.read(found)
+        skipped.update(found)
+        if found:
+            self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
+        if found.files:
+            self.note(f"not read: {with_reasons(found.files)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
-from codeaudit.reports.wording import counted_reasons, visible
-from codeaudit.transforms.grammar import counted
+from codeaudit.reports.wording import visible
+from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.records import KEEPS_TEXT
 
 if TYPE_CHECKING:

@@ -40,9 +40,9 @@ anything, unless the types are certain.
 4. Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
    a variable that certainly has a value made in the function loses it in place for a constant or by `del`
    (`file = None`). Nobody observes the order in which two standard modules are first imported (`import json`,
-   `import csv`), or in which attributes first came into an object's `__dict__`, unless the text mentions
-   `__dict__` or `vars`. Loops and calls end (`while not x: pass`, `os._exit(1)`). No other thread and no
-   signal handler looks in between: after `self._rows = rows`, `self._ready = True` may come first.
+   `import csv`), or in which attributes first came into an object's `__dict__`, unless the text asks for all
+   of them (`vars(x).items()`). Loops and calls end (`while not x: pass`, `os._exit(1)`). No other thread and
+   no signal handler looks in between: of `self._rows = rows` and `self._ready = True` any may come first.
 5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
