@@ -46,6 +46,10 @@ class Whole(click.IntRange):
         """The word in the help."""
         return "N"
 
+    def _describe_range(self) -> str:
+        """As in click, which writes `x<=None` where there is no bound."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 class Real(click.FloatRange):
     """As `Whole`, for a number with decimals."""

@@ -77,6 +77,14 @@ def show_text(text: str) -> None:
         sys.stdout.write(text)
 
 
+def show_bytes(data: bytes) -> None:
+    """Write bytes as they are."""
+    with _unbroken():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
 STDOUT: Final = Path("-")
 """Stands for stdout where a file is asked for."""
 

@@ -75,7 +75,16 @@ from codeaudit.cli.options import (
     real_path,
     transform_option,
 )
-from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
+from codeaudit.cli.output import (
+    PROGRESS,
+    STDOUT,
+    counts_json,
+    counts_sheet,
+    note,
+    show_bytes,
+    show_sheet,
+    show_text,
+)
 from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.edits import most_frequent
 from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
@@ -180,7 +189,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
             modes = copy_tree(sources[0], place)
         # `transform a.py --out b.py` gives a file; `--out b` a folder with `a.py` in it.
         elif len(sources) == 1 and out.suffix == sources[0].suffix:
-            final = place / out.name
+            final = place / real_path(sources[0]).name
             _copy_file(sources[0], final)
         else:
             for source in sources:
@@ -409,7 +418,12 @@ def confirmed_copy(
 @MIXED
 @DEPENDENCE
 @option("--seed", type=Whole(), default=0, metavar="S", help="Decides which edits are made.")
-@path_option("--out", "DIR", "Where the perturbed copy goes; must not exist, or be empty.")
+@path_option(
+    "--out",
+    "DIR",
+    "Where the perturbed copy goes: a folder, or a file if SRC is one. Must not exist, or be an empty "
+    "folder. `-` prints one file.",
+)
 @path_option(
     "--suite",
     "FILE",
@@ -487,6 +501,7 @@ def transform(
     Examples:
       codeaudit transform src --out perturbed --transform rename,reorder --seed 7
       codeaudit transform src --diff | less
+      codeaudit transform tool.py --transform rename --out - | python -
       codeaudit transform stdlib:json --suite json.parquet
       codeaudit transform PROJECT --out new --dependence confirmed --test-command "python -m pytest -q tests"
     """
@@ -508,7 +523,8 @@ def transform(
         counts = _files(
             sources, expanded, frozenset(names or ()), out, diff=diff, dependence=dependence, **options
         )
-    _show(counts, sources, options["seed"], form, units="units" if suite is None else "variants", diff=diff)
+    units = "units" if suite is None else "variants"
+    _show(counts, sources, options["seed"], form, units=units, diff=diff or out == STDOUT)
     if suite is not None:
         note(f"suite: {suite}")
     _demand_working(counts)
@@ -551,6 +567,8 @@ def _confirmed(
         )
     if out is None and not diff:
         raise UsageError("give --out DIR for a perturbed copy, or --diff")
+    if out == STDOUT:
+        raise UsageError("--out - prints one file; give a folder for the copy of a project")
     request = VerifyRequest(
         project=Path(sources[0]), words=command_words(words), transforms=(REORDER.name,), seeds=(seed,)
     )
@@ -654,6 +672,8 @@ def _files(
         note(f"{CODEMOD}… changes nothing here, because nothing confirms it: give --suite FILE --execute")
     if out is None and not diff:
         raise UsageError("give --out DIR for a perturbed copy, --suite FILE for a suite, or --diff")
+    if out == STDOUT and (diff or len(sources) != 1 or Path(sources[0]).is_dir()):
+        raise UsageError("--out - prints one file; give one file as SRC, without --diff")
     request = FilePerturbation(
         sources=sources,
         transforms=transforms,
@@ -665,10 +685,12 @@ def _files(
     )
 
     def seen(result: FileResult) -> None:
+        if out == STDOUT:
+            show_bytes(result.after)
         if diff:
             show_text(visible(file_diff(result.path, result.before, result.after)))
 
-    if out is None:
+    if out is None or out == STDOUT:
         return preview(request, PROGRESS, seen)
     counts = copy(request, out, PROGRESS, seen)
     note(f"perturbed copy: {out}")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -379,3 +380,38 @@ def test_a_transform_that_always_raises_fails_the_command(
             )
             assert last.startswith(failed) == bool(expected)
             shutil.rmtree("out", ignore_errors=True)
+
+
+def test_a_dash_prints_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "tool.py"
+    source.write_bytes(b"# coding: latin-1\r\ndef f(a):\r\n    b = '\xe4'\r\n    return a + b\r\n")
+    code = main(["transform", str(source), "--transform", "rename", "--out", str(tmp_path / "made.py")])
+    assert code == 0
+    capsys.readouterr()
+    command = [
+        sys.executable,
+        "-m",
+        "codeaudit",
+        "transform",
+        str(source),
+        "--transform",
+        "rename",
+        "--out",
+        "-",
+    ]
+    found = subprocess.run(command, capture_output=True, check=True)
+    assert found.stdout == (tmp_path / "made.py").read_bytes()
+    assert found.stdout != source.read_bytes()
+    assert b"keeps meaning" in found.stderr
+    for words in ([str(tmp_path)], [str(source), "--diff"], [str(source), str(source)]):
+        assert main(["transform", *words, "--out", "-"]) == 2
+        assert "--out - prints one file" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_is_named_as_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    assert main(["transform", str(tmp_path / "broken.py"), "--out", str(tmp_path / "new.py")]) == 3
+    assert "no file can be read: broken.py (not valid Python" in capsys.readouterr().err
+    assert not (tmp_path / "new.py").exists()

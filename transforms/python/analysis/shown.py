@@ -585,7 +585,7 @@ def _is_class_of(node: ast.expr) -> bool:
 
 
 def _lists_attributes(nodes: NodesByKind) -> bool:
-    """Whether a text asks an object for all of its attributes: `vars(x).items()`, not `x.__dict__["size"]`."""
+    """Whether a text asks an object for all of its attributes: `vars(x)`, but not `x.__dict__["size"]`."""
     asked = [
         *(one for one in nodes(ast.Attribute) if one.attr == "__dict__"),
         *(one for one in nodes(ast.Call) if isinstance(one.func, ast.Name) and one.func.id == "vars"),
