@@ -190,6 +190,7 @@ def trained(
     from codeaudit.audit.training import trainer  # brings torch
     from codeaudit.audit.training.logs import logged
 
+    made = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     if not execution.processes.first:
         logs = ()
@@ -216,6 +217,9 @@ def trained(
             raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
         except ValueError as error:
             raise UsageError(f"these sizes do not fit together: {error}") from error
+        finally:
+            if made:
+                _remove_if_empty(out)
         if not execution.processes.first:
             return ()
         progress = found.progress
@@ -239,6 +243,12 @@ def trained(
         told = learner.write(out, found, about=about)
         (out / trainer.STATE_FILE).unlink(missing_ok=True)
         return told
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """Remove the folder of a training that did not begin; what is in use or holds something stays."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _usable(cache: Path) -> Path:
@@ -468,6 +478,8 @@ def train(
         for name, value in given.items()
         if value is not None and (on_command_line(name) or not registry.foreign(family, task, name))
     }
+    if given.get("steps") is not None and given.get("epochs") is not None and on_command_line("epochs"):
+        raise UsageError("--steps goes instead of --epochs; leave one out")
     folder = family.home.rpartition(".")[2]
     structure = presets.structure(folder, structural)
     if preset is not None:

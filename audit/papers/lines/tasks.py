@@ -193,8 +193,22 @@ def read_splits(
             ]
     for name, split in zip(NAMES, found, strict=True):
         if not split:
-            raise CorpusError(f"no {name} examples of task {task.name!r} in corpus {train.spec!r}")
+            raise CorpusError(
+                f"no {name} examples of task {task.name!r} in corpus {train.spec!r}"
+                + _remedy(name, task, train, len(samples))
+            )
     return found
+
+
+def _remedy(name: str, task: Task, train: Corpus, count: int) -> str:
+    """What to do if a split is empty; `count` examples could be divided."""
+    if count:
+        return f"; all {count} of it are in other splits: give --{name} SPEC" if name != NAMES[0] else ""
+    if task.name == DETECTION.name:
+        return (
+            f": none has a label; --corpus bugs:{train.spec} seeds bugs, --columns label=NAME names a column"
+        )
+    return ""
 
 
 def split_hashes(splits: Splits[Sample]) -> dict[str, str]:

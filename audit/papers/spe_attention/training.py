@@ -287,7 +287,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         found = judged(network, valid, chosen, self.relation, labels, device=self.device)
         threshold = tune(found, task)
         reached = scores(found, threshold, task)
-        return Validation(reached.worth, {"valid": reached.told, "threshold": threshold})
+        chooses = {"balanced": reached.worth} if reached.worth != reached.told else {}
+        return Validation(reached.worth, {"valid": reached.told, "threshold": threshold, **chooses})
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -304,7 +305,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         """As of `Learner`."""
         if "words_found" in epoch:
             return f"pretraining: {epoch['words_found']:.1%} of hidden words found"
-        return f"validation F1 {epoch['valid']:.1%} at threshold {epoch['threshold']:.1f}"
+        # Not the F1 of `buggy` chooses the weights.
+        both = f", of both classes {epoch['balanced']:.1%}" if "balanced" in epoch else ""
+        return f"validation F1 {epoch['valid']:.1%}{both} at threshold {epoch['threshold']:.1f}"
 
     def write(
         self, folder: Path, trained: Trained[LineNetwork], *, about: Mapping[str, object]
