@@ -81,6 +81,8 @@ def transform(
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
     check_language(language)
+    if "," in name:
+        raise UsageError(f"{name!r} names several transforms; call transform for each, or call perturb")
     if name not in TRANSFORMS and any(name == family.name for family in families()):
         members = ", ".join(expand([name], languages=(language,)))
         raise UsageError(f"{name!r} is a family; name one of its transforms ({members}), or call perturb")

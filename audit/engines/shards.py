@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.grammar import counted
 
 BUCKETS: Final = 240
 """It has 20 divisors, among them every number up to 6, and 8, 10, 12, 16, 20, 24, 30, 40, 48, 60, 80."""
@@ -55,7 +56,9 @@ def read_shard(text: str) -> Shard:
     if of == 0 or BUCKETS % of:
         known = [each for each in range(1, BUCKETS + 1) if BUCKETS % each == 0]
         near = min(known, key=lambda each: (abs(each - of), each))
-        raise UsageError(f"shard {text!r}: {of} does not divide {BUCKETS}; take {near} parts, for example")
+        raise UsageError(
+            f"shard {text!r}: {of} does not divide {BUCKETS}; take {counted(near, 'part')}, for example"
+        )
     if not 1 <= number <= of:
         raise UsageError(f"shard {text!r}: part {number} of {of} does not exist; parts are 1 to {of}")
     return Shard(number, of)

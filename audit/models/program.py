@@ -125,7 +125,7 @@ class ProgramModel:
                     raise _BrokenError(f"answered the id {str(number)!r} twice")
                 answers[number] = prediction
         except _BrokenError as broken:
-            left = f"; {len(queries) - len(answers)} of {len(queries)} queries had no answer yet"
+            left = f"; {len(queries) - len(answers)} of the {self._asked} queries so far had no answer"
             words = running.last_words()
             told = f"; its last words: {words}" if words else ""
             raise ModelError(f"{self.name!r} {broken}{left}{told}{self._hint()}") from None

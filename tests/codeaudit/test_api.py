@@ -186,6 +186,7 @@ def test_run_refuses_values_before_it_starts(options: dict[str, Any], message: s
         (partial(API.gate, "out", max_violation_rate=-1), "max_violation_rate=-1 must be"),
         (partial(API.gate, "out", max_violation_rate="5%"), "max_violation_rate='5%' must be"),
         (partial(API.gate, "out", "out", margin=-2), "margin=-2 must be a number from 0 to 1"),
+        (partial(API.transform, TEXT, "rename,reorder"), "names several transforms; call transform for each"),
         (partial(API.gate, "out", min_sensitivity=5), r"a number from 0 to 1; did you mean 0\.05\?"),
         (partial(API.gate, "out", max_f1_drop=-1), "max_f1_drop=-1 must be a number, at least 0"),
     ],

@@ -224,6 +224,10 @@ class Source:
             told = in_one_line(error)
             if "trust_remote_code" in str(error):
                 told = "it needs code of its own; read that code, and run it with -M trust_remote_code=true"
+            elif "ignore_mismatched_sizes" in str(error):
+                told = "its weights do not have the shapes that its config.json gives; copy both again"
+            elif isinstance(error, LookupError | AttributeError | TypeError):
+                told = f"one of its files is damaged, or of another format ({type(error).__name__}: {told})"
             raise ModelError(f"cannot {self.purpose} {self.name!r}: {told}") from error
 
 

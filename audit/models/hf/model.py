@@ -155,9 +155,9 @@ class HubModel:
         for row, beside in zip(rows, together, strict=True):
             alone = self._head.scores([row])[0]
             if bool(alone.isnan().any()) or bool(beside.isnan().any()):
-                raise ModelError(
-                    f"model {self.name!r} gives no numbers in {self.precision}; try --precision float32"
-                )
+                whole = self.precision == "float32"
+                remedy = "its weights are not finite" if whole else "try --precision float32"
+                raise ModelError(f"model {self.name!r} gives no numbers in {self.precision}; {remedy}")
             top = alone.topk(min(16, len(alone)))
             finite = top.values.isfinite() & beside[top.indices].isfinite()
             moves = (top.values - beside[top.indices])[finite].abs()

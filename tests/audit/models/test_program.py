@@ -134,9 +134,9 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
     [
         (
             'say(next(rows())["id"]); sys.exit(4)',
-            "ended with status 4 before it had answered; 2 of 3 queries",
+            "ended with status 4 before it had answered; 2 of the 3 queries so far",
         ),
-        ("sys.exit(0)", "ended with status 0 before it had answered; 3 of 3 queries"),
+        ("sys.exit(0)", "ended with status 0 before it had answered; 3 of the 3 queries so far"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "was killed by SIGKILL before it had answered"),
         (
             'print("first", file=sys.stderr); raise ValueError("no weights\\nhere")',
@@ -180,7 +180,7 @@ def test_what_a_program_does_wrong_is_said(
 def test_an_answer_to_an_earlier_batch_is_one_too_many(made: Loader) -> None:
     model = made('for row in rows(): say(row["id"]); row["id"] == "0" and say("0")')
     assert model.predict(queries(1)) == [Predicted(answer="x")]
-    with pytest.raises(ModelError, match="answered the id '0' twice; 1 of 1 queries"):
+    with pytest.raises(ModelError, match="answered the id '0' twice; 1 of the 2 queries so far"):
         model.predict(queries(1))
 
 
