@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.checks import is_text, load_json
 from codeaudit.audit.corpora.records import SPLITS, Corpus, CorpusResources, Note, Split, raw_sample, split_of
-from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.corpora.selection import rank_of, select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.grammar import counted
@@ -116,6 +116,7 @@ class SeededBugs:
         skipped.update(drawn.left_out)
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
+        wanted.sort(key=lambda one: rank_of(self.seed, one.id))
         book = BugRecords(self._path())
         for sample, found in _found(wanted, book, self.seed, self._tell, executed=self.executed):
             if isinstance(found, str):

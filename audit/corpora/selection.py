@@ -151,7 +151,7 @@ def hash_of(ids: Iterable[str]) -> str:
 def _part(seed: int, examples: Sequence["_Example"], hashes: "_RawHash") -> DrawnPart:
     return DrawnPart(
         # A table has signed numbers.
-        places=tuple(_rank(seed, example.sample.id) // 2 for example in examples),
+        places=tuple(rank_of(seed, example.sample.id) // 2 for example in examples),
         contents=tuple(example.content.hex() for example in examples),
         raw=hashes.text,
     )
@@ -240,7 +240,7 @@ class _Draw:
             self._labels[sample.id] = self._labels.get(sample.id, _labels_of(kept)) | _labels_of(sample)
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
-        entry = (-_rank(self.seed, sample.id), sample.id)
+        entry = (-rank_of(self.seed, sample.id), sample.id)
         if self.size is None or len(self._heap) < self.size:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
@@ -333,8 +333,8 @@ class _Further:
                 draw.offer(sample)
 
 
-# A hash, not a random draw: a sample keeps its rank when the corpus grows, so runs stay comparable.
-def _rank(seed: int, identity: str) -> int:
+def rank_of(seed: int, identity: str) -> int:
+    """The rank of a sample in the draw of a seed, by a hash: it stays when the corpus grows."""
     return int.from_bytes(hashlib.sha256(f"{seed}:{identity}".encode()).digest()[:8], "big")
 
 
