@@ -487,7 +487,9 @@ def usable_device(name: str) -> str:
     try:
         torch.empty(1, device=name).cpu()  # a device may be known by name and still not be there
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
+        told = str(error).splitlines()[0]
+        # Torch lists twenty kinds that nobody has.
+        reason = "torch knows no such device" if "Expected one of" in told else told
         raise UsageError(f"device {name!r} cannot be used: {reason}; try --device cpu") from error
     return name
 

@@ -14,10 +14,12 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from codeaudit.audit import checkpoints
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.checkpoint import CONFIG, TOKENIZER, WEIGHTS, CheckpointLearner
 from codeaudit.audit.papers.presets import STRUCTURE
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.registration import nearest_or_all
 
 BY_DATA: Final = frozenset(
     {
@@ -70,6 +72,11 @@ def opened(place: str, network: str) -> Start:
         UsageError: it is of another network.
     """
     folder = checkpoint.folder_of(place)
+    if not folder.exists():
+        bundled = [path.parent.name for path in checkpoints.FOLDER.glob("*/config.json")]
+        raise ModelError(
+            f"--from {place}: no such folder, and no bundled checkpoint; {nearest_or_all(place, bundled)}"
+        )
     config = checkpoint.read_json(folder / CONFIG)
     if config.get("network") != network:
         raise UsageError(f"--from {place}: a checkpoint of {config.get('network')}, not of {network}")

@@ -75,6 +75,15 @@ def complete_tasks(ctx: click.Context, param: click.Parameter, begun: str) -> It
     return _starting(TASKS, begun)
 
 
+def completing(names: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], Items]:
+    """A completion to some of these names."""
+
+    def complete(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+        return _starting(names, begun)
+
+    return complete
+
+
 def complete_transforms(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Transforms and families; behind a comma those that are not named yet."""
     before, comma, last = begun.rpartition(",")

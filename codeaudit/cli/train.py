@@ -31,6 +31,7 @@ from codeaudit.cli.options import (
     Whole,
     complete_corpora,
     complete_tasks,
+    completing,
     on_command_line,
 )
 from codeaudit.cli.output import note
@@ -350,6 +351,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
 @click.option(
     "--preset",
     metavar="NAME",
+    shell_complete=completing(PRESETS),
     help=f"A paper's sizes and settings, which other options may change: {', '.join(PRESETS)}.",
 )
 @click.option(
@@ -426,6 +428,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     "--log",
     "logs",
     metavar="KIND,…",
+    shell_complete=completing(("csv", "tensorboard", "wandb")),
     help="Write a row for each step: csv (DIR/training.csv), tensorboard, wandb (these need the package).",
 )
 @click.option("--seed", type=Whole(), help="Decides the weights and the order of the data.")

@@ -13,7 +13,7 @@ from codeaudit.audit.papers.start import BY_DATA, TABLES, begin, opened
 from codeaudit.audit.training.trainer import train
 from codeaudit.cli.main import main
 from codeaudit.cli.train import without_folders
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.training.learners import KINDS, small
 from tests.audit.training.test_execution import Silent
 
@@ -131,3 +131,10 @@ def test_a_checkpoint_of_another_network_is_refused(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_card_names_no_folders_of_the_machine(spec: str, named: str) -> None:
     assert without_folders(spec) == named
+
+
+def test_a_checkpoint_that_is_not_there_is_guessed() -> None:
+    with pytest.raises(
+        ModelError, match=r"--from spe-chekpoint: no such folder, .*did you mean 'spe-checkpoint'\?"
+    ):
+        opened("spe-chekpoint", "spe")

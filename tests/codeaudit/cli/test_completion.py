@@ -44,6 +44,11 @@ def test_tasks(command: str) -> None:
     assert completed(command, "--task", "through") == ["throughput"]
 
 
+def test_presets_and_logs_of_a_training() -> None:
+    assert "spe-paper" in completed("train", "--preset", "spe")
+    assert completed("train", "--log", "c") == ["csv"]
+
+
 def test_corpora() -> None:
     """The named ones, and files."""
     assert completed("run", "--corpus", "std") == ["stdlib"]
