@@ -69,13 +69,13 @@ def read_template(path: str) -> str:
     """The text of the file in `-M template=FILE`.
 
     Raises:
-        UsageError: it cannot be read.
+        ModelError: it cannot be read.
     """
     try:
         return Path(os.path.expanduser(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read -M template={path}: {why}") from error
+        raise ModelError(f"cannot read -M template={path}: {why}") from error
 
 
 @cache

@@ -138,7 +138,8 @@ class Arguments:
         """The given arguments; defaults for the others.
 
         Raises:
-            UsageError: the template cannot be read or has no place for the code.
+            ModelError: the template cannot be read.
+            UsageError: it has no place for the code.
         """
         found: dict[str, object] = {**settings.arguments, "given": frozenset(settings.arguments)}
         if "labels" in found:

@@ -170,7 +170,8 @@ def prompts(settings: Settings) -> Prompts:
     """The prompts with the user's template and system turn.
 
     Raises:
-        UsageError: the template cannot be read or has no place for the code.
+        ModelError: the template cannot be read.
+        UsageError: it has no place for the code.
     """
     template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
     return customised(

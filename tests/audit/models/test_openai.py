@@ -456,12 +456,16 @@ def test_a_server_without_keys_needs_none_and_one_with_says_so(monkeypatch: pyte
         ({"tokens_field": "n"}, "must be one of: max_tokens, max_completion_tokens"),
         ({"extra_body": "[1]"}, "must be a JSON object"),
         ({"extra_body": '{"stream": true}'}, "cannot set stream"),
-        ({"template": "nowhere.txt"}, "cannot read -M template=nowhere.txt: No such file"),
     ],
 )
 def test_arguments_are_checked_before_anything_is_asked(given: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         load("http://127.0.0.1:1/v1", **given)
+
+
+def test_a_template_that_is_not_there_could_not_be_used() -> None:
+    with pytest.raises(ModelError, match=r"cannot read -M template=nowhere\.txt: No such file"):
+        load("http://127.0.0.1:1/v1", template="nowhere.txt")
 
 
 def test_a_task_without_a_prompt_is_an_error_before_anything_is_asked() -> None:

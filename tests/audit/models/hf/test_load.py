@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_used_is_one_line(
         ("hf/m", ["-M", "masks=many"], 2, "-M masks=many must be a positive whole number"),
         ("hf/m", ["-M", "labels=buggy"], 2, "-M labels=buggy must be words with commas between them"),
         ("hf/m", ["-M", "names=n.txt"], 2, "-M names has no effect on 'hf/m', which answers by sequence"),
-        ("hf/m", ["-M", "template=none.txt"], 2, "cannot read -M template=none.txt: No such file"),
+        ("hf/m", ["-M", "template=none.txt"], 3, "cannot read -M template=none.txt: No such file"),
         ("hf/m", ["-M", "revision=main"], 2, "is a folder here and has no revision 'main'"),
         ("hf/m", ["--device", "abacus"], 2, "device 'abacus' cannot be used"),
     ],
