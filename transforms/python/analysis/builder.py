@@ -38,6 +38,7 @@ from codeaudit.transforms.python.analysis.facts import (
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, KNOWN, PLAIN, WELL_KNOWN
 from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.modules import binds_submodule, is_harmless
+from codeaudit.transforms.python.analysis.reflection import mentions_any
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, relaxed_effects
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
@@ -197,6 +198,8 @@ class PythonProgramBuilder:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         facts.shown = self._shown
+        if mentions_any(node, facts.shown.callers):
+            facts.captured = facts.local
         # A method of a local class is in the bindings, too, as one of an unknown class.
         if facts.receiver == "self":
             facts.plain = self._shown.bindings.of_receiver(node)

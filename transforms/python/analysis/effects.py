@@ -54,8 +54,9 @@ anything, unless the types are certain.
    Nothing is known of one that its top level binds in several ways. One that it binds once, by a plain `def`,
    means this function, unless the text shows that it may be replaced (`functions`): no other file binds
    `tools.clean` anew.
-8. No callee reads the variables of its caller, but for those whose names say so: `locals()`, `sys._getframe`,
-   and what evaluates a text, such as `frame.query("size > @limit")` (`reflection`).
+8. No callee reads the variables of its caller, but for those whose names say so (`locals()`, `sys._getframe`;
+   `frame.query("size > @limit")`, which evaluates a text) and for functions that the text shows to read
+   `f_locals` (`reflection`).
 """
 
 import ast
@@ -712,12 +713,12 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
                 types[name] = kind if types[name] == UNSETTLED else None
                 changed = True
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
-    # The caller holds what it gave to a parameter.
+    # The caller holds what it gave to a parameter, and another name holds what it stands for.
     facts.made = frozenset(
         name
         for name, bound in facts.values.items()
         if name not in facts.types
-        and any(not isinstance(value, ast.Constant) for value in bound[name in facts.parameters :])
+        and not all(isinstance(value, ast.Constant | ast.Name) for value in bound[name in facts.parameters :])
     )
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
+from codeaudit.transforms.python.analysis.reflection import readers_of_callers
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -83,6 +84,17 @@ def other_names(text: str) -> Lookers | None:
         if len(found.names) > MOST:
             return None
     return Lookers(frozenset(found.names), frozenset(found.attributes))
+
+
+@lru_cache(maxsize=64)
+def readers_in(text: str) -> frozenset[str] | None:
+    """The functions of a file that may read the variables of their callers, see `readers_of_callers`. `None`
+    also if it cannot be read.
+    """
+    try:
+        return readers_of_callers(text, lambda: file_tree(text))
+    except SourceError:
+        return None
 
 
 def _means_lookers(text: str, words: frozenset[str]) -> bool:

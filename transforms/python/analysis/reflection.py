@@ -8,7 +8,7 @@ call.
 
 import ast
 import re
-from collections.abc import Set
+from collections.abc import Callable, Iterator, Set
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -186,6 +186,51 @@ def _is_written(node: ast.expr) -> bool:
             return _is_written(text)
         case _:
             return False
+
+
+_OF_CALLERS: Final = frozenset({"f_locals", "getargvalues"})
+_MENTIONS_CALLERS: Final = re.compile(rf"\b(?:{'|'.join(sorted(_OF_CALLERS))})\b")
+
+
+def readers_of_callers(text: str, tree: Callable[[], ast.Module]) -> frozenset[str] | None:
+    """The functions and methods of a file that may read the variables of their callers, such as
+    `sys._getframe(1).f_locals`, and those that call them; `None` if any code may run one.
+    """
+    if _MENTIONS_CALLERS.search(text) is None:
+        return frozenset()
+    words = dict[str, set[str]]()
+    for node in below(tree()):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                words.setdefault(name, set()).update(_words_in(node))
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                words.setdefault(name, set()).update(_words_in(value))
+            case _:
+                pass
+    found = set[str]()
+    grown = {name for name, seen in words.items() if not _OF_CALLERS.isdisjoint(seen)}
+    while grown - found:
+        found |= grown
+        grown = {name for name, seen in words.items() if not found.isdisjoint(seen)}
+    # Nobody spells the name of what `with`, `+` and the making of an object call.
+    return None if any(name.startswith("__") for name in found) else frozenset(found)
+
+
+def mentions_any(tree: ast.AST, names: Set[str] | None) -> bool:
+    """Whether code in a tree mentions one of these names; `None` stands for all names."""
+    if names is None:
+        return True
+    if not names:
+        return False
+    mentioned = _mentions(tree)
+    return not names.isdisjoint(mentioned.names | mentioned.attributes)
+
+
+def _words_in(top: ast.AST) -> Iterator[str]:
+    for node in below(top):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                yield name
 
 
 _PRIVATE: Final = re.compile(r"\b_\w*")

@@ -122,6 +122,71 @@ class C:
 print(C(1, 2).listed())
 """,
 }
+READING = {
+    "a function": """\
+import sys
+def seen():
+    return sorted(sys._getframe(1).f_locals)
+def f():
+    first = 1
+    found = seen()
+    last = 2
+    return found, last
+print(f())
+""",
+    "one that calls it": """\
+import sys
+def seen():
+    return sorted(sys._getframe(2).f_locals)
+def told():
+    return seen()
+def f():
+    first = 1
+    found = told()
+    last = 2
+    return found, last
+print(f())
+""",
+    "another name": """\
+import inspect
+def seen():
+    return sorted(inspect.stack()[1].frame.f_locals)
+told = seen
+def f():
+    first = 1
+    found = told()
+    last = 2
+    return found, last
+print(f())
+""",
+    "a method": """\
+import sys
+class Log:
+    def seen(self):
+        return sorted(sys._getframe(1).f_locals)
+def f(log):
+    first = 1
+    found = log.seen()
+    last = 2
+    return found, last
+print(f(Log()))
+""",
+    "a context": """\
+import inspect
+class Log:
+    def __enter__(self):
+        return sorted(inspect.getargvalues(inspect.currentframe().f_back).locals)
+    def __exit__(self, *error):
+        pass
+def f(log):
+    first = 1
+    with log as found:
+        pass
+    last = 2
+    return found, last
+print(f(Log()))
+""",
+}
 LETTING_GO = {
     "a view": """\
 def f():
@@ -209,6 +274,13 @@ def test_a_text_reads_the_variables_of_its_caller(name: str, capsys: pytest.Capt
             continue  # such a name means something else elsewhere, so only what is written counts
         source = EVALUATING.format(name=name, call=call.format(name, text))
         check(source, capsys, ("reorder", "rename"))
+
+
+@pytest.mark.parametrize("text", READING.values(), ids=READING)
+def test_a_function_of_the_file_reads_the_variables_of_its_caller(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(text, capsys, ("reorder", "rename"))
 
 
 @pytest.mark.parametrize("text", STORING.values(), ids=STORING)
