@@ -206,7 +206,7 @@ ON_CORPUS: Final = (*RUN, "--corpus")
 ON_BLOCKS: Final = ("run", "--model", "fake/length", "--task", "throughput", "--variants", "1", "--workers", "1",
                     "--out", "out", "--labels")  # fmt: skip
 TRAINING: Final = ("train", "vanilla", "--corpus", "t.jsonl", "--width", "8", "--heads", "2", "--layers", "1",
-                   "--vocabulary", "200", "--rarest-label", "1", "--batch", "4", "--bag-epochs", "1", "--epochs", "3",
+                   "--vocabulary", "200", "--rarest-label", "1", "--batch", "4", "--bag-epochs", "1",
                    "--workers", "1", "--threads", "1", "--cache", "features")  # fmt: skip
 
 
@@ -274,7 +274,7 @@ READERS: Final = (
     Reader("sealed", {"sealed/seal.json": "json"}, [("unseal", "sealed", "--key", "key", "--out", "out")], ["sealed"]),
     Reader("sealed-columns", {"columns/seal.json": "json", "columns/config.json": "json", "columns/model.safetensors": "tensors"},
            [("unseal", "columns", "--key", "key", "--out", "out"), answering("./columns")], ["columns"]),
-    Reader("training-state", {"trained/training.safetensors": "tensors"}, [(*TRAINING, "--out", "trained")], ["trained"]),
+    Reader("training-state", {"trained/training.safetensors": "tensors"}, [(*TRAINING, "--epochs", "3", "--out", "trained")], ["trained"]),
     Reader("training-table", {"t.jsonl": "lines"}, [(*TRAINING, "--steps", "1", "--out", "made")]),
     Reader("hub-config", {"hub/config.json": "json"}, [answering("hf/hub", *ON_HUB)], ["hf/hub"]),
     Reader("hub-tokenizer", {"hub/tokenizer.json": "json", "hub/tokenizer_config.json": "json"}, [answering("hf/hub", *ON_HUB)], ["hf/hub"]),
@@ -388,7 +388,7 @@ def _write_training() -> None:
         yield lambda: next(steps) > 30
 
     with mock.patch("codeaudit.cli.train.asked_to_stop", stopping):
-        quiet([*TRAINING, "--out", "trained"])
+        quiet([*TRAINING, "--epochs", "3", "--out", "trained"])
 
 
 def _write_hub_model(folder: Path) -> None:

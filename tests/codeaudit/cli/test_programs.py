@@ -39,7 +39,7 @@ def test_a_program_that_is_killed_loses_one_batch_at_most(tmp_path: Path, source
     assert broken.stdout == ""
     *_, hint, last = broken.stderr.splitlines()
     assert hint.endswith("every answer so far is kept; go on with: codeaudit run --config out --out out")
-    assert "was killed by SIGKILL before it had answered; 2 of the 4 queries so far had no answer" in last
+    assert "was killed by SIGKILL before it had answered; 2 of the 16 queries so far had no answer" in last
     assert last.endswith("; its last words: out of memory")
     before = log.read_text(encoding="utf-8").splitlines()
     assert len(before) == KILLED_AFTER + 1
