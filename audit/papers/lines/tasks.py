@@ -203,7 +203,7 @@ def read_splits(
 def _remedy(name: str, task: Task, train: Corpus, count: int) -> str:
     """What to do if a split is empty; `count` examples could be divided."""
     if count:
-        return f"; all {count} of it are in other splits: give --{name} SPEC" if name != NAMES[0] else ""
+        return f"; all {count} are in other splits: give --{name} SPEC" if name != NAMES[0] else ""
     if task.name == DETECTION.name:
         return (
             f": none has a label; --corpus bugs:{train.spec} seeds bugs, --columns label=NAME names a column"
