@@ -69,8 +69,7 @@ CHECKPOINT: Final = Provider(
 
 def bundled() -> dict[str, Mapping[str, object]]:
     """The bundled checkpoints with their model cards, by name, without loading any."""
-    folders = sorted(path.parent for path in checkpoints.FOLDER.glob("*/config.json"))
-    return {folder.name: _card(folder) for folder in folders}
+    return {name: _card(checkpoints.FOLDER / name) for name in checkpoints.names()}
 
 
 def bundled_for(task: str, language: str | None = None) -> tuple[str, ...]:

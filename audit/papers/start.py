@@ -73,10 +73,8 @@ def opened(place: str, network: str) -> Start:
     """
     folder = checkpoint.folder_of(place)
     if not folder.exists():
-        bundled = [path.parent.name for path in checkpoints.FOLDER.glob("*/config.json")]
-        raise ModelError(
-            f"--from {place}: no such folder, and no bundled checkpoint; {nearest_or_all(place, bundled)}"
-        )
+        known = nearest_or_all(place, checkpoints.names())
+        raise ModelError(f"--from {place}: no such folder, and no bundled checkpoint; {known}")
     config = checkpoint.read_json(folder / CONFIG)
     if config.get("network") != network:
         raise UsageError(f"--from {place}: a checkpoint of {config.get('network')}, not of {network}")

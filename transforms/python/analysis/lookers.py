@@ -62,10 +62,21 @@ NONE: Final = Lookers(frozenset(), frozenset())
 
 @lru_cache(maxsize=64)
 def other_names(text: str) -> Lookers | None:
-    """The other names of a file; `None` if it cannot be read, so that any name may be one.
+    """The other names of a file, and those of its functions that read the variables of their callers; `None`
+    if it cannot be read, so that any name may be one.
 
     A looker that is handed to other code is not followed beyond the statement.
     """
+    given = _given_names(text)
+    try:
+        readers = readers_of_callers(text, lambda: file_tree(text))
+    except SourceError:
+        return None
+    return None if given is None or readers is None else given._replace(names=given.names | readers)
+
+
+def _given_names(text: str) -> Lookers | None:
+    """As of `other_names`, without the functions that the file defines."""
     plain = normalised(text)
     words = frozenset(_UNCALLED.findall(plain))
     modules = _OF_MODULES.search(_PLAIN.sub("", plain)) if "builtins" in plain or "inspect" in plain else None
@@ -84,17 +95,6 @@ def other_names(text: str) -> Lookers | None:
         if len(found.names) > MOST:
             return None
     return Lookers(frozenset(found.names), frozenset(found.attributes))
-
-
-@lru_cache(maxsize=64)
-def readers_in(text: str) -> frozenset[str] | None:
-    """The functions of a file that may read the variables of their callers, see `readers_of_callers`. `None`
-    also if it cannot be read.
-    """
-    try:
-        return readers_of_callers(text, lambda: file_tree(text))
-    except SourceError:
-        return None
 
 
 def _means_lookers(text: str, words: frozenset[str]) -> bool:

@@ -43,6 +43,8 @@ _SPELLING: Final = frozenset({"nameof", "argname", "varname"})
 """Functions that give the names of what they get, from the source (varname)."""
 _PRINTING: Final = frozenset({"ic"})
 """Functions that print the source of what they get (icecream)."""
+_SPOKEN: Final = _NAMES | _ATTRIBUTES | _SPELLING | _PRINTING
+"""Names that look at variables wherever they stand alone."""
 _EVALUATING: Final = frozenset(
     {"query", "eval", "evaluate", "sql", "sqldf", "dmatrix", "dmatrices", "from_formula"}
 )
@@ -59,6 +61,7 @@ _NAMING: Final = frozenset(
 """Others of DuckDB and statsmodels. Their names mean something else elsewhere, so only a text that is written
 there counts.
 """
+_TAKING_TEXTS: Final = _EVALUATING | _NAMING
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -135,9 +138,8 @@ def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
         wanted |= _OF_BUILTINS | _OF_INSPECT
     else:
         names, bare = names & outer, bare & outer
-    wanted |= _SPELLING
-    spoken = not names.isdisjoint(_NAMES | _ATTRIBUTES | _SPELLING | _PRINTING)
-    return bool(bare) or spoken or spelled or not attributes.isdisjoint(wanted)
+    named = not (attributes.isdisjoint(wanted) and attributes.isdisjoint(_SPELLING))
+    return bool(bare) or spelled or named or not names.isdisjoint(_SPOKEN)
 
 
 def named_in_texts(tree: ast.AST, variables: Set[str]) -> frozenset[str]:
@@ -159,7 +161,7 @@ def has_text_evaluated(tree: ast.AST) -> bool:
 def _evaluate(tree: ast.AST) -> frozenset[bool]:
     """Of each call that may evaluate a text, whether the text is written there."""
     mentioned = _mentions(tree)
-    if (mentioned.names | mentioned.attributes).isdisjoint(_EVALUATING | _NAMING):
+    if mentioned.names.isdisjoint(_TAKING_TEXTS) and mentioned.attributes.isdisjoint(_TAKING_TEXTS):
         return frozenset()
     found = set[bool]()
     for node in below(tree):
@@ -189,14 +191,13 @@ def _is_written(node: ast.expr) -> bool:
 
 
 _OF_CALLERS: Final = frozenset({"f_locals", "getargvalues"})
-_MENTIONS_CALLERS: Final = re.compile(rf"\b(?:{'|'.join(sorted(_OF_CALLERS))})\b")
 
 
 def readers_of_callers(text: str, tree: Callable[[], ast.Module]) -> frozenset[str] | None:
     """The functions and methods of a file that may read the variables of their callers, such as
     `sys._getframe(1).f_locals`, and those that call them; `None` if any code may run one.
     """
-    if _MENTIONS_CALLERS.search(text) is None:
+    if not any(map(text.__contains__, _OF_CALLERS)):
         return frozenset()
     words = dict[str, set[str]]()
     for node in below(tree()):
@@ -218,12 +219,10 @@ def readers_of_callers(text: str, tree: Callable[[], ast.Module]) -> frozenset[s
 
 def mentions_any(tree: ast.AST, names: Set[str] | None) -> bool:
     """Whether code in a tree mentions one of these names; `None` stands for all names."""
-    if names is None:
-        return True
     if not names:
-        return False
+        return names is None
     mentioned = _mentions(tree)
-    return not names.isdisjoint(mentioned.names | mentioned.attributes)
+    return not (names.isdisjoint(mentioned.names) and names.isdisjoint(mentioned.attributes))
 
 
 def _words_in(top: ast.AST) -> Iterator[str]:

@@ -80,8 +80,6 @@ _NAMESPACES: Final = frozenset({"__dict__", "vars"})
 """What gives the attributes of an object in the order in which they were first stored."""
 _OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
 """Methods of a dict that are about one key."""
-_TUPLES: Final = frozenset({"NamedTuple", "namedtuple"})
-"""What makes classes whose instances take no attributes."""
 ANY_ATTRIBUTE: Final = "__getattribute__"
 _ANY_METHOD: Final = "__eq__"
 
@@ -195,11 +193,10 @@ class _Text:
         """Whether what binds an attribute of an instance may be in another file: a foreign base
         (`torch.nn.Module`, `ctypes.Union`), metaclass or decorator (`@attrs.define`).
         """
-        makers = {_maker(one) for one in node.decorator_list}
-        known = self._classes | PLAIN_BASES
+        bases = {last_name(one) for one in bases_of(node)}
         return (
-            not makers <= _KEEPING_STORES
-            or not {last_name(one) for one in bases_of(node)} <= known
+            not _KEEPING_STORES.issuperset(map(_maker, node.decorator_list))
+            or not bases - self._classes <= PLAIN_BASES
             or any(word.arg != "metaclass" or last_name(word.value) != "ABCMeta" for word in node.keywords)
         )
 
@@ -608,11 +605,9 @@ def _lists_attributes(nodes: NodesByKind) -> bool:
 
 
 def _is_frozen(node: ast.ClassDef) -> bool:
-    """Whether a decorator or base makes stores to an instance raise, such as `@dataclass(frozen=True)`."""
+    """Whether a decorator makes stores to an instance raise: `@dataclass(frozen=True)`."""
     words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
-    if any(word.arg == "frozen" and not _is_false(word.value) for word in words):
-        return True
-    return "frozen" in map(_maker, node.decorator_list) or not _TUPLES.isdisjoint(map(_maker, node.bases))
+    return any(word.arg == "frozen" and not _is_false(word.value) for word in words)
 
 
 def _maker(node: ast.expr) -> str | None:

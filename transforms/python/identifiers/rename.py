@@ -36,7 +36,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.python.analysis.lookers import NONE, Lookers, other_names, readers_in
+from codeaudit.transforms.python.analysis.lookers import NONE, Lookers, other_names
 from codeaudit.transforms.python.analysis.scopes import (
     OUTER,
     PythonBinding,
@@ -277,9 +277,6 @@ class PythonRename(RenameVariables):
     def within(self, file: str) -> "PythonRename":
         """The transform for functions of this file."""
         lookers = other_names(file)
-        if lookers is not None:
-            readers = readers_in(file)
-            lookers = None if readers is None else lookers._replace(names=lookers.names | readers)
         return self if lookers == NONE else replace(self, lookers=lookers)
 
     def names(self, source: str) -> RenamableNames | Refused:

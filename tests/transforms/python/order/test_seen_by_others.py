@@ -58,6 +58,14 @@ def f(frame, size, rule):
     return found, rows
 print(f(Frame(), 1, RULE))
 """
+OBSERVED = """\
+import library
+{head}:
+    def __init__(self, a, b):
+        self._a = a
+        self._b = b
+print(C(1, 2).log)
+"""
 STORING = {
     "a union": """\
 import ctypes
@@ -69,41 +77,10 @@ class C(ctypes.Union):
         self.told = self._i
 print(C(1, 2.0).told)
 """,
-    "a base": """\
-import library
-class C(library.Base):
-    def __init__(self, a, b):
-        self._a = a
-        self._b = b
-print(C(1, 2).log)
-""",
-    "a base of a base": """\
-import library
-class B(library.Base):
-    size = 1
-class C(B):
-    def __init__(self, a, b):
-        self._a = a
-        self._b = b
-print(C(1, 2).log)
-""",
-    "a metaclass": """\
-import library
-class C(metaclass=library.Meta):
-    def __init__(self, a, b):
-        self._a = a
-        self._b = b
-print(C(1, 2).log)
-""",
-    "a decorator": """\
-import library
-@library.observed
-class C:
-    def __init__(self, a, b):
-        self._a = a
-        self._b = b
-print(C(1, 2).log)
-""",
+    "a base": OBSERVED.format(head="class C(library.Base)"),
+    "a base of a base": OBSERVED.format(head="class B(library.Base):\n    size = 1\nclass C(B)"),
+    "a metaclass": OBSERVED.format(head="class C(metaclass=library.Meta)"),
+    "a decorator": OBSERVED.format(head="@library.observed\nclass C"),
     "a namespace": """\
 class C:
     def __init__(self, a, b):
@@ -122,70 +99,32 @@ class C:
 print(C(1, 2).listed())
 """,
 }
-READING = {
-    "a function": """\
-import sys
-def seen():
-    return sorted(sys._getframe(1).f_locals)
-def f():
-    first = 1
-    found = seen()
-    last = 2
-    return found, last
-print(f())
-""",
-    "one that calls it": """\
-import sys
-def seen():
-    return sorted(sys._getframe(2).f_locals)
-def told():
-    return seen()
-def f():
-    first = 1
-    found = told()
-    last = 2
-    return found, last
-print(f())
-""",
-    "another name": """\
-import inspect
-def seen():
-    return sorted(inspect.stack()[1].frame.f_locals)
-told = seen
-def f():
-    first = 1
-    found = told()
-    last = 2
-    return found, last
-print(f())
-""",
-    "a method": """\
-import sys
-class Log:
-    def seen(self):
-        return sorted(sys._getframe(1).f_locals)
+CALLING = """\
+import inspect, sys
+{head}
 def f(log):
     first = 1
-    found = log.seen()
+    {call}
     last = 2
     return found, last
-print(f(Log()))
-""",
-    "a context": """\
-import inspect
+print(f({log}))
+"""
+SEEN = "def seen():\n    return sorted(sys._getframe(1).f_locals)"
+FARTHER = "def seen():\n    return sorted(sys._getframe(2).f_locals)\ndef told():\n    return seen()"
+NAMED = "def seen():\n    return sorted(inspect.stack()[1].frame.f_locals)\ntold = seen"
+METHOD = "class Log:\n    def seen(self):\n        return sorted(sys._getframe(1).f_locals)"
+CONTEXT = """\
 class Log:
     def __enter__(self):
         return sorted(inspect.getargvalues(inspect.currentframe().f_back).locals)
     def __exit__(self, *error):
-        pass
-def f(log):
-    first = 1
-    with log as found:
-        pass
-    last = 2
-    return found, last
-print(f(Log()))
-""",
+        pass"""
+READING = {
+    "a function": CALLING.format(head=SEEN, call="found = seen()", log=0),
+    "one that calls it": CALLING.format(head=FARTHER, call="found = told()", log=0),
+    "another name": CALLING.format(head=NAMED, call="found = told()", log=0),
+    "a method": CALLING.format(head=METHOD, call="found = log.seen()", log="Log()"),
+    "a context": CALLING.format(head=CONTEXT, call="with log as found:\n        pass", log="Log()"),
 }
 LETTING_GO = {
     "a view": """\
