@@ -362,6 +362,9 @@ class Task(ABC):
     """The SPEC of the corpus of a run that names none."""
     labels: Callable[[LabelRequest], LabelSource] | None = None
     """Where labels come from; `None`: from the corpus, or from a column of a table."""
+    reacts: bool = True
+    """Whether a good model answers otherwise under controls. False where another meaning often has the same
+    right answer (the cycles of a block): a gate then expects no reaction."""
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""
     version: str = ""

@@ -362,6 +362,7 @@ BASELINE_COLUMNS: Final[Mapping[str, str]] = {
     "variant": "int64",
     "input": "string",
     "outcome": "string",
+    "score": "float64",  # of the original; null without a label or if drawn in addition
 }
 
 _NAMED: Final = frozenset({"seed", "sample", "transform", "kind", "variant"})
@@ -371,7 +372,7 @@ FILLED: Final[Mapping[str, frozenset[str]]] = {
     ATTACKS: frozenset({"seed", "model", "sample", "strategy", "budget", "queries", "outcome"}),
     EXPLANATIONS: frozenset(EXPLANATION_COLUMNS),
     SHARD: frozenset(SHARD_COLUMNS),
-    BASELINE: frozenset(BASELINE_COLUMNS),
+    BASELINE: frozenset(BASELINE_COLUMNS) - {"score"},
 }
 """The columns that every row of a table fills. Earlier versions did not write some of the others."""
 NEEDED: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {

@@ -62,6 +62,7 @@ from codeaudit.audit.store import (
     RunFolder,
     TableWriter,
 )
+from codeaudit.audit.tasks.recorded import FACTS, facts
 from codeaudit.known_runs import remember
 from codeaudit.options import RunOptions
 from codeaudit.preparing import (
@@ -76,6 +77,7 @@ from codeaudit.preparing import (
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
+from codeaudit.retyping import words
 from codeaudit.transforms.errors import (
     CannotAudit,
     CodeauditError,
@@ -88,7 +90,7 @@ from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Perturbed
-from codeaudit.transforms.registry import entry_of, expand, in_relation
+from codeaudit.transforms.registry import expand, in_relation, is_related
 
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
@@ -159,7 +161,7 @@ def audit_models(
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (
         run_folder(options.out or _default_folder(options)) as folder,
-        _resumable(folder, progress),
+        _resumable(folder, options, progress),
         _engine(options) as engine,
     ):
         _demand_own(folder)
@@ -212,7 +214,7 @@ def _engine(options: RunOptions) -> Iterator[Engine]:
 
 def _note_relations(models: Sequence[Model], transforms: Sequence[str], progress: RunProgress) -> None:
     """Tell where orders are drawn under another relation than that of a model's masks."""
-    drawn = {in_relation(name)[0] for name in transforms if entry_of(in_relation(name)[1]).related}
+    drawn = {in_relation(name)[0] for name in transforms if is_related(in_relation(name)[1])}
     for model in models:
         own = getattr(innermost(model), "dependence", None)
         if own is not None and drawn - {own}:
@@ -350,10 +352,11 @@ def _demand_own(folder: RunFolder) -> None:
 
 
 @contextmanager
-def _resumable(folder: RunFolder, progress: RunProgress) -> Iterator[None]:
+def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) -> Iterator[None]:
     """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
-    again = f"codeaudit run --config {place} --out {place}"
+    typed = "".join(f" {word}" for _, word in words(options.to_json(options.model)))
+    again = f"codeaudit run --config {place} --out {place}{typed}"
     try:
         yield
     except (ModelError, RunError) as error:
@@ -443,6 +446,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "versions": versions(),
         "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": cpu_count()},
         "task": job.task.name,
+        FACTS: facts(job.task),
         "seed": job.inputs.seeds[0],
         "trials": len(job.inputs.seeds),
         "transforms": list(job.inputs.transforms),

@@ -2,12 +2,11 @@
 
 A file is small enough to be committed beside the code: 1,000 samples under six transforms with four variants
 each take less than 200 kB. Most of that are hashes of texts, which cannot be compressed. So a file holds as
-many of their digits as a gate compares (schema 1 held all).
+many of their digits as a gate compares (schema 1 held all). Schema 3 added answers under controls and scores.
 
-A file is a Parquet table: a row per model, sample, transform and variant that was judged under a
-meaning-keeping transform or the identity. Its metadata has the facts of the run that the gate needs, and a
-digest of facts and rows. As for a run, whoever edits the file can compute the digest anew, but not a
-signature.
+A file is a Parquet table: a row per model, sample, transform and variant that was judged. Its metadata has
+the facts of the run that the gate needs, and a digest of facts and rows. As for a run, whoever edits the
+file can compute the digest anew, but not a signature.
 """
 
 import hashlib
@@ -16,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from codeaudit.audit.checks import is_whole, shown
+from codeaudit.audit.checks import is_text, is_whole, shown
 from codeaudit.audit.integrity import DIGEST, SIGNATURE, is_signature, signature
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.interface import Task
 from codeaudit.audit.store import (
     BASELINE,
     BASELINE_COLUMNS,
@@ -28,23 +27,26 @@ from codeaudit.audit.store import (
     read_about,
     read_rows,
 )
+from codeaudit.audit.tasks.recorded import FACTS, facts, recorded_task
 from codeaudit.reports.gate import DIGITS, Judged
 from codeaudit.reports.records import Flip, ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Kind
 
-SCHEMA: Final = 2
-READ: Final = (1, 2)
+SCHEMA: Final = 3
+READ: Final = (1, 2, 3)
 """The schemas that this version reads."""
 FORMAT: Final = "baseline"
 """The value of the field `format`; suites and verdicts have none."""
-KEPT: Final[tuple[Kind, ...]] = ("preserving", "paper", "identity")
+KEPT: Final[tuple[Kind, ...]] = ("preserving", "paper", "control", "identity")
 """The kinds whose pairs a gate compares, or takes the noise from."""
 REMEDY: Final = "write one with: codeaudit report RUN --baseline FILE"
 
 
-def write_baseline(path: Path, judged: Judged, run: Mapping[str, object], key: bytes | None) -> None:
+def write_baseline(
+    path: Path, judged: Judged, task: Task, run: Mapping[str, object], key: bytes | None
+) -> None:
     """Write the pairs of a run to a file, signed if there is a key.
 
     `run` identifies the run that they are from.
@@ -63,15 +65,17 @@ def write_baseline(path: Path, judged: Judged, run: Mapping[str, object], key: b
             "variant": flip.variant,
             "input": flip.input[:DIGITS],
             "outcome": "violated" if flip.violated else "held",
+            "score": judged.scores.get(flip.model, {}).get((flip.seed, flip.sample)),
         }
         for flip in judged.flips
         if flip.kind in KEPT
     ]
     summary = judged.summary
-    facts = {
+    told = {
         "format": FORMAT,
         "schema": SCHEMA,
         "task": summary.task,
+        FACTS: facts(task),
         "corpus": summary.corpus,
         "seed": summary.seed,
         "models": [
@@ -86,9 +90,9 @@ def write_baseline(path: Path, judged: Judged, run: Mapping[str, object], key: b
         "run": dict(run),
         "rows": len(rows),
     }
-    content = _content(facts, rows)
+    content = _content(told, rows)
     signed = {} if key is None else {SIGNATURE: signature(content, key)}
-    about = {**facts, DIGEST: hashlib.sha256(content).hexdigest(), **signed}
+    about = {**told, DIGEST: hashlib.sha256(content).hexdigest(), **signed}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -118,7 +122,9 @@ def read_baseline_file(path: Path, key: bytes | None) -> Judged:
             f"{' and '.join(map(str, READ))}; {REMEDY}"
         )
     rows = list(read_rows(path, table=BASELINE))
-    content = _content({name: one for name, one in about.items() if name not in (DIGEST, SIGNATURE)}, rows)
+    older = about["schema"] < SCHEMA
+    facts_in_file = {name: one for name, one in about.items() if name not in (DIGEST, SIGNATURE)}
+    content = _content(facts_in_file, rows, scored=not older)
     if about.get(DIGEST) != hashlib.sha256(content).hexdigest():
         raise RunError(f"{str(path)!r} is not as it was written: edited or cut; {REMEDY}")
     if key is not None:
@@ -127,10 +133,21 @@ def read_baseline_file(path: Path, key: bytes | None) -> Judged:
     _check_rows(path, about, header, rows)
     return Judged(
         name=str(path),
-        summary=summarise([], task=TASKS.get(header.task), header=header),
+        summary=summarise([], task=recorded_task(header.task, about), header=header),
         flips=tuple(map(Flip.of, rows)),
         originals={row["sample"]: row["original"] for row in rows},
+        scores=_scores(rows),
+        older=older,
+        run=str(run.get("codeaudit", "")) if isinstance(run := about.get("run"), dict) else "",
     )
+
+
+def _scores(rows: Sequence[TableRow]) -> Mapping[str, Mapping[tuple[int, str], float]]:
+    found: dict[str, dict[tuple[int, str], float]] = {}
+    for row in rows:
+        if row.get("score") is not None:
+            found.setdefault(row["model"], {})[row["seed"], row["sample"]] = row["score"]
+    return found
 
 
 def _header(path: Path, about: Mapping[str, Any]) -> RunHeader:
@@ -142,7 +159,7 @@ def _header(path: Path, about: Mapping[str, Any]) -> RunHeader:
     try:
         models = tuple(ModelHeader.of(facts) for facts in about["models"])
         sound = all(isinstance(one.name, str) and isinstance(one.fingerprint, str) for one in models)
-        if not sound or not is_whole(about["seed"]) or about["task"] not in TASKS:
+        if not sound or not is_whole(about["seed"]) or not is_text(about["task"]):
             raise ValueError("a field has a value that it cannot have")
         return RunHeader(task=about["task"], corpus=about["corpus"], seed=about["seed"], models=models)
     except (KeyError, TypeError, ValueError) as error:
@@ -188,10 +205,11 @@ def _check_signature(path: Path, found: object, content: bytes, key: bytes) -> N
         )
 
 
-def _content(facts: Mapping[str, object], rows: Sequence[TableRow]) -> bytes:
-    """The bytes that digest and signature are computed from."""
+def _content(about: Mapping[str, object], rows: Sequence[TableRow], *, scored: bool = True) -> bytes:
+    """The bytes that digest and signature are computed from. Earlier schemas had no scores."""
+    columns = [name for name in BASELINE_COLUMNS if scored or name != "score"]
     lines = [
-        json.dumps(facts, sort_keys=True),
-        *(json.dumps([row[name] for name in BASELINE_COLUMNS]) for row in rows),
+        json.dumps(about, sort_keys=True),
+        *(json.dumps([row.get(name) for name in columns]) for row in rows),
     ]
     return "\n".join(lines).encode()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from codeaudit.options import check_values, listed, shown, with_mixture
 from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def transform(
     from codeaudit.transforms.registry import TRANSFORMS, expand, families
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
+    permit(name)
     check_language(language)
     if "," in name:
         raise UsageError(f"{name!r} names several transforms; call transform for each, or call perturb")
@@ -188,6 +190,7 @@ def perturb(
         sites=sites,
         workers=workers,
     )
+    permit(transforms, mixed, task)
     check_language(language)
     check_samples(samples)
     names = None if transforms is None else listed(transforms)

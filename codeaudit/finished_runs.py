@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Audited, Held, Violated
-from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import read_audited, read_by_sample
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
@@ -32,13 +32,13 @@ from codeaudit.audit.store import (
     RunFolder,
     read_rows,
 )
+from codeaudit.audit.tasks.recorded import RecordedTask, recorded_task
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registry import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +74,26 @@ class Run:
     def is_bound(self) -> bool:
         """Whether the manifest binds the files by their hashes; runs of the first schema do not."""
         return self.manifest.get("schema") == SCHEMA
+
+    @property
+    def task(self) -> Task:
+        """The task; where it is neither built in nor installed, what the run recorded of it.
+
+        Raises
+        ------
+        RunError
+            The manifest names no task, or an earlier version recorded nothing of it.
+        """
+        try:
+            return recorded_task(str(self.manifest["task"]), self.manifest)
+        except KeyError as error:
+            raise RunError(f"{str(self.path / MANIFEST)!r} lacks the field {error}") from error
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each transform of the run, as its suite has it."""
+        rows = read_rows(self.path / SUITE, columns=("transform", "kind"))
+        return {row["transform"]: row["kind"] for row in rows}
 
     @cached_property
     def summary(self) -> Summary:
@@ -216,7 +236,12 @@ class Run:
             else:
                 audited = read_audited(self.path, seed=seed)
             whole = self._followed(audited) if checks else audited
-            yield seed, whole if transforms is None else (_only(one, transforms) for one in whole)
+            if transforms is not None:
+                # `--transform rename` must not drop the controls, which the sensitivity needs. A named
+                # control replaces all others.
+                others = not any(self.kinds.get(name) == "control" for name in transforms)
+                whole = (_only(one, transforms, controls=others) for one in whole)
+            yield seed, whole
 
     def check_verdicts(self) -> None:
         """Check that every verdict and score follows from the answers beside it, as `trials` does.
@@ -237,8 +262,12 @@ class Run:
 
         Somebody who edits a table can compute the hashes anew, but then has to change the answers, too.
         """
+        task = self.task
+        # The verdicts of a task that is not here are believed as they were recorded.
+        if isinstance(task, RecordedTask):
+            yield from records
+            return
         try:
-            task = TASKS.get(str(self.manifest["task"]))
             noise = {str(one["name"]): float(one.get("noise", 0.0)) for one in self.manifest["models"]}
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{str(self.path / MANIFEST)!r} lacks a field: {error}") from error
@@ -405,16 +434,14 @@ def _decoded(text: str | None) -> object:
 # ── restricted to some transforms ────────────────────────────────────────────────────────────────────────
 
 
-def _only(audited: Audited, transforms: frozenset[str]) -> Audited:
+def _only(audited: Audited, transforms: frozenset[str], *, controls: bool) -> Audited:
+    """The record with these transforms and the identity; with all `controls`, if that is wanted."""
     kinds = {one.perturbed.transform: one.perturbed.kind for one in audited.verdicts}
     kinds |= {gap.transform: gap.kind for gap in audited.not_applied}
-    # `--transform rename` must not drop the controls, which the sensitivity needs. A named control replaces
-    # all others.
-    some_control = any(kind_of(name) == "control" for name in transforms)
 
     def chosen(name: str) -> bool:
         kind = kinds[name]
-        return name in transforms or kind == "identity" or (kind == "control" and not some_control)
+        return name in transforms or kind == "identity" or (kind == "control" and controls)
 
     kept = [
         (verdict, score)

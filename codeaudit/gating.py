@@ -4,7 +4,6 @@ import os
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
 from math import isinf
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Final
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
 from codeaudit.audit.records import Audited, Verdict
-from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import (
     MANIFEST,
@@ -22,6 +20,7 @@ from codeaudit.audit.store import (
     SUMMARY,
     VERDICTS,
     count_rows,
+    is_extra,
     read_about,
     read_rows,
 )
@@ -45,6 +44,7 @@ from codeaudit.reports.summarise import summarise
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import expand, kind_of
@@ -59,6 +59,7 @@ PAIR: Final = (
     "input",
     "outcome",
     "draw",
+    "score_before",
 )
 """The columns of verdicts that a gate reads."""
 SOURCE: Final = ("sample", "language", "source", "asked", "draw")
@@ -85,12 +86,14 @@ def gate(
     transforms: str | Sequence[str] | None = None,
     max_violation_rate: float | None = None,
     max_f1_drop: float | None = None,
+    max_score_drop: float | None = None,
     min_sensitivity: float | None = None,
     margin: float = 0.01,
     alpha: float = 0.01,
     max_unjudged: float = 0.2,
     max_newly_unjudged: float = 0.05,
     min_shared: float = 0.9,
+    allow_insensitive: bool = False,
     dependence: Dependence = "strict",
     sign_key: str | Path | None = None,
 ) -> Gate:
@@ -110,6 +113,9 @@ def gate(
         controls.
     max_f1_drop
         Limit for the loss of the task's score under attack, in the unit of the score.
+    max_score_drop
+        Limit for the loss of the score without attack, against the baseline; in points for a score that is a
+        share, else as a share of the baseline's. By default `margin`.
     margin
         A rise against the baseline up to this share passes.
     alpha
@@ -119,6 +125,10 @@ def gate(
     max_newly_unjudged, min_shared
         Nothing is decided if, of the pairs that the baseline judged, a larger share is unjudged now, or a
         smaller share is in the run at all.
+    allow_insensitive
+        Pass models that do not react to their input: whose answers no control changes, do not go with the
+        labels, or are nearly all equal. By default such a model fails, and a run without 20 judged controls
+        cannot be judged.
     dependence
         `"paper"` judges the orders by names only of a run under that relation, and nothing else. They may
         change the meaning, so such a run is not judged otherwise.
@@ -146,16 +156,19 @@ def gate(
     limits = Limits(
         max_violation_rate=max_violation_rate,
         max_f1_drop=max_f1_drop,
+        max_score_drop=max_score_drop,
         min_sensitivity=min_sensitivity,
         margin=margin,
         alpha=alpha,
         max_unjudged=max_unjudged,
         max_newly_unjudged=max_newly_unjudged,
         min_shared=min_shared,
+        allow_insensitive=allow_insensitive,
     )
     check_values(transforms=transforms, dependence=dependence, **asdict(limits))
     if baseline is None and not limits.given:
         raise UsageError(f"{NOTHING}: give baseline, max_violation_rate, max_f1_drop or min_sensitivity")
+    permit(transforms)
     names = None if transforms is None else listed(transforms)
     key = None if sign_key is None else Path(sign_key)
     before = None if baseline is None else _path(baseline)
@@ -170,15 +183,16 @@ def decided(
     *,
     dependence: Dependence = "strict",
     sign_key: Path | None = None,
+    bare: bool = False,
 ) -> GatedRun:
-    """The work of `gate`.
+    """The work of `gate`. A `bare` gate needs no limit: it only asks whether the models react.
 
     Raises:
         UsageError, RunError: as `gate`.
     """
     # First, because a path that does not exist is told before options that do not fit.
     opened = read_run(run)
-    _check_limits(limits, baseline)
+    _check_limits(limits, baseline, bare=bare)
     key = None if sign_key is None else read_key(sign_key)
     now = read_judged(opened, key, pairs=baseline is not None)
     _check_relation(now, dependence)
@@ -260,11 +274,13 @@ def _path(run: Run | str | Path) -> Path:
 NOTHING: Final = "nothing to hold the run to"
 
 
-def _check_limits(limits: Limits, baseline: Path | None) -> None:
-    if baseline is None and not limits.given:
+def _check_limits(limits: Limits, baseline: Path | None, *, bare: bool = False) -> None:
+    if baseline is None and not limits.given and not bare:
         raise UsageError(
             f"{NOTHING}: give --baseline RUN, --max-violation-rate, --max-f1-drop or --min-sensitivity"
         )
+    if baseline is None and limits.max_score_drop is not None:
+        raise UsageError("--max-score-drop is against a baseline: give --baseline RUN")
     _check_alpha(limits)
 
 
@@ -307,7 +323,7 @@ def read_judged(run: Run, key: bytes | None = None, *, pairs: bool = True) -> Ju
     if key is not None:
         check_signature(run.path, run.manifest, key)
     header = _header(run)
-    summary = run.known or summarise([], task=TASKS.get(header.task), header=header)
+    summary = run.known or summarise([], task=run.task, header=header)
     return _judged(run, summary, pairs=pairs)
 
 
@@ -334,7 +350,13 @@ def _judged(run: Run, summary: Summary, *, pairs: bool = True) -> Judged:
         kinds.add(kind)
         if outcome == "unjudged":
             unjudged[model, kind, transform][reason] += number
-    found = Judged(name=str(run.path), summary=summary, kinds=frozenset(kinds), unjudged=unjudged)
+    found = Judged(
+        name=str(run.path),
+        run=str(run.manifest.get("codeaudit", "")),
+        summary=summary,
+        kinds=frozenset(kinds),
+        unjudged=unjudged,
+    )
     return _with_pairs(run, found) if pairs else found
 
 
@@ -342,10 +364,13 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     flips: list[Flip] = []
     originals: dict[str, str] = {}
     gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
+    scores: defaultdict[str, dict[tuple[int, str], float]] = defaultdict(dict)
     for row in read_rows(run.path / VERDICTS, columns=PAIR):
         # The unchanged input of a sample: its hash shows that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
+        if row["score_before"] is not None and not is_extra(row):
+            scores[row["model"]][row["seed"], row["sample"]] = row["score_before"]
         if row["outcome"] != "unjudged":
             flips.append(Flip.of(row))
         elif row["kind"] in ("preserving", "paper"):
@@ -354,7 +379,7 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     for row in read_rows(run.path / SUITE, draw=MOVABLE, columns=SOURCE):
         if row["sample"] not in originals:
             originals[row["sample"]] = input_hash(row["language"], row["asked"] or row["source"])
-    return replace(judged, flips=tuple(flips), originals=originals, gaps=gaps)
+    return replace(judged, flips=tuple(flips), originals=originals, gaps=gaps, scores=scores)
 
 
 def read_baseline(path: Path, key: bytes | None) -> Judged:
@@ -405,7 +430,7 @@ def keep_baseline(run: Run, path: Path, sign_key: Path | None) -> None:
     """
     key = None if sign_key is None else read_key(sign_key)
     names = ("codeaudit", "started", "digest")
-    write_baseline(path, _checked(run, key), {name: run.manifest.get(name) for name in names}, key)
+    write_baseline(path, _checked(run, key), run.task, {name: run.manifest.get(name) for name in names}, key)
 
 
 def read_compared(path: Path) -> ComparedRun:
@@ -429,12 +454,11 @@ def named_transforms(names: Iterable[str], run: Run) -> frozenset[str]:
     Raises:
         UsageError: a name is unknown or not in the run, or no name is of a meaning-keeping transform.
     """
-    known = {row["transform"] for row in read_rows(run.path / SUITE, columns=("transform",))}
-    return chosen_transforms(names, known)
+    return chosen_transforms(names, run.kinds)
 
 
-def chosen_transforms(names: Iterable[str], known: AbstractSet[str]) -> frozenset[str]:
-    """The known transforms among the named transforms and families.
+def chosen_transforms(names: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
+    """The known transforms among the named transforms and families; `known` has their kinds.
 
     Raises:
         UsageError: a name is unknown, or no name is of a meaning-keeping transform.
@@ -442,12 +466,12 @@ def chosen_transforms(names: Iterable[str], known: AbstractSet[str]) -> frozense
     chosen: set[str] = set()
     for name in names:
         # `expand` gives all members of a family; the run has those of its language.
-        found = known & set(expand([name]))
+        found = {name} if name in known else known.keys() & set(expand([name]))
         if not found:
             raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
         chosen |= found
     # A gate judges violations, which controls cannot have.
-    if not any(kind_of(name) in ("preserving", "paper") for name in chosen):
+    if not any(known[name] in ("preserving", "paper") for name in chosen):
         raise UsageError("--transform names no transform that keeps the meaning")
     return frozenset(chosen)
 
@@ -465,7 +489,7 @@ def recomputed(
     trials = run.trials(transforms, by_sample=True)
     if dependence == "paper":
         trials = ((seed, map(_records_by_names, audited)) for seed, audited in trials)
-    return summarise(trials, task=TASKS.get(header.task), header=header)
+    return summarise(trials, task=run.task, header=header)
 
 
 def planned(
@@ -486,7 +510,7 @@ def planned(
         return plan(alpha=limits.alpha, margin=limits.margin, tests=_tests(1, len(names)))
     now = read_baseline(path, key) if path.is_file() else _checked(read_run(path), key)
     # Of the pairs, because a baseline file has no suite.
-    audited = {flip.transform for flip in now.flips}
+    audited = {flip.transform: flip.kind for flip in now.flips}
     chosen = None if transforms is None else chosen_transforms(transforms, audited)
     kept = [
         flip for flip in now.flips if flip.kind == "preserving" and (not chosen or flip.transform in chosen)
@@ -504,6 +528,11 @@ def planned(
     )
 
 
+KEPT: Final = 2
+"""Tests of each model of what it should keep: its sensitivity and its score."""
+
+
 def _tests(models: int, transforms: int) -> int:
-    """The number of tests of a gate: each transform alone, and all of them together if there are several."""
-    return models * (1 if transforms < 2 else transforms + 1)
+    """The number of tests of a gate: each transform alone, all of them together if there are several, and
+    what is kept."""
+    return models * ((1 if transforms < 2 else transforms + 1) + KEPT)

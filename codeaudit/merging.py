@@ -19,7 +19,6 @@ from codeaudit.audit.corpora.selection import DUPLICATE, hash_of
 from codeaudit.audit.engines.shards import Shard
 from codeaudit.audit.integrity import bound, check_files, check_signature
 from codeaudit.audit.records import Audited
-from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import read_audited, searched_of
 from codeaudit.audit.run import AnswerMonitor, RunProgress, SilentProgress
 from codeaudit.audit.store import (
@@ -424,7 +423,7 @@ def _written(
                 for rows in _merged(parts, trials, name, blocks):
                     table.write_table(rows)
                     monitor.answered(rows.num_rows, recalled=False)
-    task = TASKS.get(told.task)
+    task = Run(first.path).task
     merged = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
     with progress.counting("summary", None, unit="samples") as monitor:
         header = RunHeader(

@@ -258,6 +258,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 LARGEST: Final[Mapping[str, float | None]] = {
     "max_violation_rate": 1,
     "max_f1_drop": None,
+    "max_score_drop": 1,
     "min_sensitivity": 1,
     "margin": 1,
     "alpha": 1,
@@ -267,6 +268,8 @@ LARGEST: Final[Mapping[str, float | None]] = {
     "max_cost": None,
 }
 """Limits of a gate or of the cost: numbers from 0, with the largest number; `None` if there is none."""
+SWITCHES: Final = frozenset({"allow_insensitive"})
+"""Options that are true or false."""
 TEXTS: Final = frozenset(
     {"source", "name", "language", "task", "labels", "columns", "base_url", "device", "shard", "address"}
 )
@@ -283,6 +286,7 @@ OPTIONAL: Final = frozenset(
         "max_cost",
         "max_f1_drop",
         "max_requests",
+        "max_score_drop",
         "max_tokens",
         "max_violation_rate",
         "min_sensitivity",
@@ -328,6 +332,8 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         fits = whole and (-HUGE if least is None else least) <= number <= HUGE
         wanted = "a whole number" if least is None else f"a whole number, at least {least}"
         return fits, f"{wanted}, at most {HUGE:,}" if number > HUGE else wanted
+    if name in SWITCHES:
+        return isinstance(value, bool), "True or False"
     if name in CHOICES:
         return value in CHOICES[name], f"one of {', '.join(CHOICES[name])}"
     if name in LARGEST:

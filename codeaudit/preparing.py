@@ -600,12 +600,15 @@ def suite_task(path: Path) -> str:
     """The task that a suite was made for.
 
     Raises:
+        UsageError: the task is code that only the suite names.
         RunError: there is no such suite, or no such task.
     """
     task = str(read_about(path).get("task"))
     try:
         TASKS.get(task)
     except UsageError as error:
+        if task in TASKS:  # it is code of a project, which the user has not named
+            raise
         raise RunError(f"suite {str(path)!r} is of an {error}") from error
     return task
 

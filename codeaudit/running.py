@@ -18,6 +18,7 @@ from codeaudit.preparing import as_model
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.records import Sample, Sites
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
@@ -173,6 +174,7 @@ def run(
         "workers": workers,
     }
     check_values(**numbers)
+    permit(task, transforms, mixed)
     check_language(language)
     given: dict[str, Model] = {}
     names = tuple(_named(models, given))
@@ -239,6 +241,7 @@ def _named(
             # The manifest repeats a run by the SPECs of its models.
             if name not in ("", one):
                 raise UsageError(f"model {one!r} has its SPEC as its name; it cannot be called {name!r}")
+            permit(one)
             yield one
             continue
         model = as_model(one, name=name)

@@ -20,6 +20,7 @@ from codeaudit.options import check_values, listed
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.language import DEFAULT
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.records import Sample
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def assert_invariant(
 
     check_values(transforms=transforms, task=task, variants=variants, seed=seed)
     check_values(max_violation_rate=max_violation_rate, max_unjudged=max_unjudged)
+    permit(model, transforms, task)
     check_language(language)
     check_samples(samples)
     chosen = _model(model)

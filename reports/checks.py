@@ -22,7 +22,7 @@ class Check:
 
     model: str
     name: str
-    """`violations`, `f1 drop`, `sensitivity`, `rise`, `answers`."""
+    """`violations`, `f1 drop`, `sensitivity`, `rise`, `answers`, `reaction`, `MCC`, `one answer`, …"""
     transform: str = ""
     """The transform that the check is about; empty for all transforms together."""
     outcome: Outcome
@@ -58,6 +58,8 @@ class Gate:
     margin: float
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What makes the decision worth little. They stand in the last line."""
 
     @property
     def passed(self) -> bool:
@@ -143,12 +145,13 @@ def verdict(gate: Gate) -> str:
     failed, unknown = gate.of("failed"), gate.of("unknown")
     # Transforms without a test of their own are in the table, but no check was made that could have failed.
     tested = len(gate.checks) - len(gate.of("untested"))
+    warned = "".join(f"; {warning}" for warning in gate.warnings)
     if failed:
         also = f", and {len(unknown)} could not be judged" if unknown else ""
-        return f"gate FAILED: {len(failed)} of {counted(tested, 'check')}{also}"
+        return f"gate FAILED: {len(failed)} of {counted(tested, 'check')}{also}{warned}"
     if unknown:
-        return f"gate cannot tell: {len(unknown)} of {counted(tested, 'check')} could not be judged"
-    return f"gate passed: {counted(tested, 'check')}"
+        return f"gate cannot tell: {len(unknown)} of {counted(tested, 'check')} could not be judged{warned}"
+    return f"gate passed: {counted(tested, 'check')}{warned}"
 
 
 def sentence(check: Check) -> str:

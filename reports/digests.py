@@ -9,13 +9,15 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import HasAttempts, Task
+from codeaudit.audit.interface import HasAttempts, OneWordOf, Task
+from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
-from codeaudit.reports.records import Rate, Score
+from codeaudit.reports.records import Agreement, Rate, Score
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs
+from codeaudit.reports.statistics.agreement import chance, correlation
 from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind
@@ -90,6 +92,83 @@ class TransformDigest:
         self.extra |= other.extra
 
 
+LONGEST: Final = 200
+"""Characters that are kept of the commonest answer."""
+
+
+class Commonest:
+    """Counts texts without keeping them: one number for each, and the text of those that come again."""
+
+    def __init__(self) -> None:
+        self.counts = Counter[int]()
+        self._texts: dict[int, str] = {}
+
+    def add(self, text: str) -> None:
+        """Count a text."""
+        key = hash(text)
+        self.counts[key] += 1
+        if self.counts[key] == 2:
+            self._texts[key] = text[:LONGEST]
+
+    def most(self) -> tuple[str, int]:
+        """The commonest text and its number; of equally common ones the first by the alphabet."""
+        if not self._texts:
+            return "", int(bool(self.counts))
+        key = min(self._texts, key=lambda one: (-self.counts[one], self._texts[one]))
+        return self._texts[key], self.counts[key]
+
+    def join(self, other: "Commonest") -> None:
+        """Count the texts of another trial."""
+        self.counts += other.counts
+        self._texts |= other._texts
+
+
+class Agreements:
+    """Answers to originals, and how they go with the labels."""
+
+    def __init__(self, task: Task) -> None:
+        self._closed = isinstance(task.answers, OneWordOf)
+        self._answers, self._labels = Commonest(), Commonest()
+        self._classes = Counter[tuple[str, str]]()
+
+    def add(self, answer: Answer, label: object) -> None:
+        """Count an answer; a label of `None` is none."""
+        said = as_text(answer)
+        self._answers.add(said)
+        if label is not None:
+            self._labels.add(as_text(label))
+            if self._closed:
+                self._classes[as_text(label), said] += 1
+
+    def join(self, other: "Agreements") -> None:
+        """Count those of another trial."""
+        self._answers.join(other._answers)
+        self._labels.join(other._labels)
+        self._classes += other._classes
+
+    def found(self) -> Agreement:
+        """All that was counted."""
+        commonest, number = self._answers.most()
+        classes: dict[str, dict[str, int]] = {}
+        for (label, said), count in sorted(self._classes.items()):
+            classes.setdefault(label, {})[said] = count
+        return Agreement(
+            answers=self._answers.counts.total(),
+            commonest=commonest,
+            commonest_answers=number,
+            labels=self._labels.counts.total(),
+            commonest_labels=self._labels.most()[1],
+            classes=classes,
+            mcc=correlation(classes) if classes else None,
+            p=chance(classes) if classes else None,
+        )
+
+
+def as_text(answer: object) -> str:
+    """An answer or a label as one text: the subtokens of a name with blanks between them."""
+    return " ".join(map(str, answer)) if isinstance(answer, tuple | list) else str(answer)
+
+
 class TrialDigest:
     """What is counted of one model in one trial, sample by sample."""
 
@@ -113,6 +192,7 @@ class TrialDigest:
         self.whole = Clusters()
         """All samples of the plain draw, those included that no transform changed."""
         self.scores = ScoreTally(task)
+        self.agreements = Agreements(task)
         self.problems: list[Observation] = []
         """The observations of the plain draw, for a task with attempts."""
         self._family: dict[str, str] = {}
@@ -137,6 +217,8 @@ class TrialDigest:
             if one.failure:
                 self.failures.add((number, one.failure))
             self.scores.add(one)
+            if one.answer is not None:
+                self.agreements.add(one.answer, one.sample.label)
             if self._attempts:
                 self.problems.append(one)
         elif one.pairs:

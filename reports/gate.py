@@ -1,10 +1,15 @@
 """Decides whether a run passes: absolute limits, and no rise of violations against a baseline.
 
+Without a baseline and with one, it also asks whether each model reacts at all (`codeaudit.reports.reaction`).
+
 The rule for a rise:
 
 - Pair the verdicts under meaning-keeping transforms with those of the baseline if sample, text, transform and
   variant are equal. A sample is violated if an answer changed on any of its pairs.
 - Per model, test all transforms together and, if there are several, each transform alone.
+- In the same way, pair the verdicts under controls: a sample is insensitive if no answer changed on any of
+  its
+  pairs. And pair the scores of the originals.
 - Adjust the p-values of all these tests by Holm's method, so that more models or transforms do not cause more
   false alarms.
 - Fail if an adjusted p-value is at most `alpha` and the rise exceeds `margin`.
@@ -16,15 +21,17 @@ be judged, or if too many pairs of the baseline are not in the run or are unjudg
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, Outcome
+from codeaudit.reports.reaction import reaction
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, with_detectable
+from codeaudit.reports.statistics.score_loss import ScoreLoss, paired_loss
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind
@@ -74,6 +81,8 @@ class Limits:
     """Maximum violation rate of each meaning-keeping transform, 0 to 1."""
     max_f1_drop: float | None = None
     """Maximum loss of the score under attack, in the unit of the score."""
+    max_score_drop: float | None = None
+    """Maximum loss of the score of the originals against the baseline; `None` for `margin`."""
     min_sensitivity: float | None = None
     """Minimum share of changed answers under controls, 0 to 1."""
     margin: float = 0.01
@@ -84,6 +93,8 @@ class Limits:
     """Maximum share of the pairs judged in the baseline that are unjudged now."""
     min_shared: float = 0.9
     """Minimum share of the pairs judged in the baseline that the run has, too."""
+    allow_insensitive: bool = False
+    """Whether models pass that do not react to their input."""
 
     @property
     def given(self) -> bool:
@@ -97,15 +108,25 @@ class Judged:
     """A run as a gate reads it."""
 
     name: str
+    run: str = ""
+    """The identifier in its manifest; empty if it is unknown."""
     summary: Summary
     kinds: frozenset[Kind] = frozenset()
     """The kinds of its pairs, judged or not."""
     flips: tuple[Flip, ...] = ()
     originals: Mapping[str, str] = field(default_factory=dict)
     """Hash of the unchanged text, by sample."""
+    scores: Mapping[str, Mapping[tuple[int, str], float]] = field(default_factory=dict)
+    """By model, the score of the original of each sample of the plain draw, by trial and sample."""
+    older: bool = False
+    """Whether an earlier version wrote the file, without controls and scores."""
     unjudged: Unjudged = field(default_factory=dict)
     gaps: Mapping[str, Sequence[AskedVariant]] = field(default_factory=dict)
     """Pairs without a verdict under meaning-keeping transforms, by model."""
+
+
+Subject: TypeAlias = Literal["violations", "insensitivity"]
+"""What rises: violated samples, or samples whose answer no control changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +137,52 @@ class RiseTest:
     transform: str
     """Empty for all of them together."""
     rise: Rise
+    subject: Subject = "violations"
+
+    @property
+    def p(self) -> float:
+        """Its p-value, not adjusted."""
+        return self.rise.p
+
+    @property
+    def samples(self) -> int:
+        """The number of samples that it compares."""
+        return self.rise.samples
+
+    @property
+    def covers(self) -> bool:
+        """Whether it is about all meaning-keeping transforms together, so that it may not be left out."""
+        return self.subject == "violations" and not self.transform
+
+
+@dataclass(frozen=True, slots=True)
+class LossTest:
+    """A loss of the score of the originals."""
+
+    model: str
+    name: str
+    """Of the score."""
+    loss: ScoreLoss
+    scale: float
+    """What the loss is divided by before it is held against a limit: 1 for a score that is a share."""
+
+    @property
+    def p(self) -> float:
+        """Its p-value, not adjusted."""
+        return self.loss.p
+
+    @property
+    def samples(self) -> int:
+        """The number of samples that it compares."""
+        return self.loss.samples
+
+    @property
+    def covers(self) -> bool:
+        """As of `RiseTest`."""
+        return False
+
+
+PairedTest: TypeAlias = RiseTest | LossTest
 
 
 def gate(
@@ -135,6 +202,12 @@ def gate(
     """
     judged = _preserving(now.summary, transforms)
     checks = [check for model in now.summary.models for check in _absolute(model, now, limits)]
+    if limits.allow_insensitive:
+        switched = ["whether the models react was not checked: --allow-insensitive"]
+    else:
+        switched = []
+        for model in now.summary.models:
+            checks += reaction(now.summary, model, limits.alpha)
     notes = [note for model in now.summary.models for note in _gaps(model, now)]
     if baseline is not None:
         after, before = _violated(now), _violated(baseline)
@@ -149,8 +222,21 @@ def gate(
         alpha=limits.alpha,
         margin=limits.margin,
         checks=tuple(checks),
-        notes=tuple(notes),
+        notes=(*notes, *switched),
+        warnings=tuple(_warnings(now, baseline)),
     )
+
+
+FEW: Final = 30
+"""A rate over fewer samples has an interval of 20 points or more."""
+
+
+def _warnings(now: Judged, baseline: Judged | None) -> Iterator[str]:
+    if baseline is not None and now.run and now.run == baseline.run:
+        yield "the baseline is this run itself"
+    few = [model.samples for model in now.summary.models if model.samples < FEW]
+    if few:
+        yield f"{counted(min(few), 'sample')} only, fewer than {FEW}"
 
 
 def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
@@ -316,7 +402,7 @@ def _drop(model: ModelSummary, limit: float) -> Check:
     return Check(
         model=model.model,
         name=name,
-        outcome="failed" if score.drop > limit else "passed",
+        outcome="failed" if round(score.drop - limit, 12) > 0 else "passed",
         found=f"{told[0]} ({told[1]} to {told[2]})",
         wanted=wanted,
         value=score.drop,
@@ -347,7 +433,8 @@ def _against(
         if partner and partner != model
     ]
     gaps: dict[str, str] = {}
-    tests: list[RiseTest] = []
+    tests: list[PairedTest] = []
+    more: list[Check] = []
     for model, partner in partners.items():
         if partner is None:
             gaps[model] = "not in the baseline"
@@ -362,8 +449,58 @@ def _against(
         tests += found
         if gap:
             gaps[model] = gap
+            continue
+        kept, lost = _kept(model, partner, now, baseline, limits)
+        tests += kept
+        more += lost
     missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
-    return [*_decided(tests, limits), *missing], notes
+    return [*_decided(tests, limits), *more, *missing], notes
+
+
+def _kept(
+    model: str, partner: str, now: Judged, baseline: Judged, limits: Limits
+) -> tuple[list[PairedTest], list[Check]]:
+    """The tests of what a model should keep, sensitivity and score; and checks for what could not be
+    tested."""
+    tests: list[PairedTest] = []
+    checks: list[Check] = []
+    after, before = _pairs(now, "control").get(model, {}), _pairs(baseline, "control").get(partner, {})
+    shared = after.keys() & before.keys()
+    if baseline.older:
+        checks.append(_untested_loss(model, "sensitivity and score", OLDER))
+    elif shared and now.summary.reacts and not limits.allow_insensitive:
+        moved: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+        for one in shared:
+            moved[one.sample].append((before[one], after[one]))
+        changes = [
+            SampleChange(not any(one for one, _ in pairs), not any(one for _, one in pairs), len(pairs))
+            for pairs in moved.values()
+        ]
+        tests.append(RiseTest(model, "", paired_rise(changes), "insensitivity"))
+    old, new = _scores(baseline, partner), _scores(now, model)
+    score = next((one.score for one in now.summary.models if one.model == model), None)
+    if score is not None and (both := old.keys() & new.keys()):
+        loss = paired_loss([(old[one], new[one]) for one in sorted(both)], better=score.better)
+        scale = 1.0 if wording.is_share(score) else abs(loss.before) or 1.0
+        tests.append(LossTest(model, score.name, loss, scale))
+    elif old and not baseline.older:
+        name = score.name if score is not None else "score"
+        checks.append(_untested_loss(model, f"{name} kept", "no score is shared", outcome="unknown"))
+    return tests, checks
+
+
+OLDER: Final = (
+    "the baseline file is of an earlier version, without controls and scores; write it again: "
+    "codeaudit report RUN --baseline FILE"
+)
+
+
+def _scores(run: Judged, model: str) -> dict[tuple[int, str, str], float]:
+    """The score of each original by trial, sample and text."""
+    return {
+        (seed, sample, run.originals.get(sample, "")[:DIGITS]): score
+        for (seed, sample), score in run.scores.get(model, {}).items()
+    }
 
 
 def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
@@ -381,9 +518,14 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
 
 def _violated(run: Judged) -> Pairs:
     """Whether each judged pair under a meaning-keeping transform is violated."""
+    return _pairs(run, "preserving")
+
+
+def _pairs(run: Judged, kind: Kind) -> Pairs:
+    """Whether the answer changed on each judged pair under transforms of a kind."""
     pairs: defaultdict[str, dict[PairKey, bool]] = defaultdict(dict)
     for flip in run.flips:
-        if flip.kind == "preserving":
+        if flip.kind == kind:
             pairs[flip.model][_key(run, flip)] = flip.violated
     return pairs
 
@@ -489,15 +631,15 @@ def _paired(
     return tests, "", notes
 
 
-def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
-    """Return Holm-adjusted p-values; `None` for a transform that has too few samples to reject at all.
+def adjusted(tests: Sequence[PairedTest], limits: Limits) -> list[float | None]:
+    """Return Holm-adjusted p-values; `None` for a test that has too few samples to reject at all.
 
-    Whether a transform is left out depends on its number of samples alone, never on the outcome, so the
+    Whether a test is left out depends on its number of samples alone, never on the outcome, so the
     adjustment stays valid.
     """
     # n samples reach p = 0.5**n at best. Above alpha / (number of tests) no outcome could reject.
-    tested = [not test.transform or 0.5**test.rise.samples <= limits.alpha / len(tests) for test in tests]
-    found = iter(holm([test.rise.p for test, counts in zip(tests, tested, strict=True) if counts]))
+    tested = [test.covers or 0.5**test.samples <= limits.alpha / len(tests) for test in tests]
+    found = iter(holm([test.p for test, counts in zip(tests, tested, strict=True) if counts]))
     return [next(found) if counts else None for counts in tested]
 
 
@@ -508,14 +650,77 @@ def rejected(rise: Rise, p_adjusted: float | None, limits: Limits) -> bool:
     return p_adjusted is not None and p_adjusted <= limits.alpha and rise.rise > limits.margin
 
 
-def _decided(tests: Sequence[RiseTest], limits: Limits) -> list[Check]:
+def _decided(tests: Sequence[PairedTest], limits: Limits) -> list[Check]:
     """Turn the tests into checks."""
     ps = adjusted(tests, limits)
     number = sum(p is not None for p in ps)
-    return [
-        _untested(test, limits) if p is None else _rise_check(test, p, limits, number=number)
-        for test, p in zip(tests, ps, strict=True)
-    ]
+    return [_decision(test, p, limits, number=number) for test, p in zip(tests, ps, strict=True)]
+
+
+def _decision(test: PairedTest, p: float | None, limits: Limits, *, number: int) -> Check:
+    if isinstance(test, LossTest):
+        return _loss_check(test, p, limits)
+    if test.subject == "insensitivity":
+        return _insensitive_check(test, p, limits)
+    return _untested(test, limits) if p is None else _rise_check(test, p, limits, number=number)
+
+
+def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check:
+    rise = test.rise
+    before, now = 1 - rise.before / rise.samples, 1 - rise.now / rise.samples
+    told = f"{wording.percent(before)} to {wording.percent(now)}: {_points(-rise.rise or 0.0, sign=True)} points"
+    failed = rejected(rise, p, limits)
+    return Check(
+        model=test.model,
+        name="sensitivity kept",
+        outcome="untested" if p is None else "failed" if failed else "passed",
+        found=f"{told}, {_tested(p, rise.samples)}",
+        wanted=f"at most −{_points(limits.margin)} points",
+        value=rise.rise,
+        limit=limits.margin,
+        p_adjusted=p,
+        notes=(
+            f"of {counted(rise.samples, 'sample')} {rise.appeared} no longer react to any control, "
+            f"{rise.gone} react for the first time",
+        )
+        if failed
+        else (),
+    )
+
+
+def _loss_check(test: LossTest, p: float | None, limits: Limits) -> Check:
+    loss = test.loss
+    limit = limits.margin if limits.max_score_drop is None else limits.max_score_drop
+    # In the twelfth digit sums of scores may differ though the scores are equal.
+    over = round(loss.loss / test.scale - limit, 12) > 0
+    failed = p is not None and p <= limits.alpha and over
+    means = f"{_score(loss.before, test.scale)} to {_score(loss.now, test.scale)}, mean of samples"
+    relative = " of the baseline" if test.scale != 1 else ""
+    return Check(
+        model=test.model,
+        name=f"{test.name} kept",
+        outcome="untested" if p is None else "failed" if failed else "passed",
+        found=f"{means}, {_tested(p, loss.samples)}",
+        wanted=f"at most {_points(limit)} points{relative} worse",
+        value=loss.loss / test.scale,
+        limit=limit,
+        p_adjusted=p,
+        notes=(f"of {counted(loss.samples, 'sample')} {loss.worse} are worse, {loss.better} better",)
+        if failed
+        else (),
+    )
+
+
+def _score(value: float, scale: float) -> str:
+    return wording.percent(value) if scale == 1 else f"{value:.4g}"
+
+
+def _tested(p: float | None, samples: int) -> str:
+    return f"too few samples ({samples}) for a test" if p is None else f"p {wording.p_value(p)}"
+
+
+def _untested_loss(model: str, name: str, why: str, *, outcome: Outcome = "untested") -> Check:
+    return Check(model=model, name=name, outcome=outcome, found=why, wanted="as in the baseline")
 
 
 def _rise(model: str, limits: Limits, **found: Any) -> Check:

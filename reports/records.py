@@ -290,6 +290,28 @@ class RobustPass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """The answers to the originals of the plain draw, and how they go with the labels, over all trials."""
+
+    answers: int = 0
+    """Number of answers."""
+    commonest: str = ""
+    """The commonest answer; empty if none was given twice."""
+    commonest_answers: int = 0
+    """Number of times that it was given."""
+    labels: int = 0
+    """Number of answered samples with a label."""
+    commonest_labels: int = 0
+    """Number of times that the commonest label occurs among them."""
+    classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """For a closed set of labels: number of samples by label, then by answer. Else empty."""
+    mcc: float | None = None
+    """Matthews' correlation coefficient of answers and labels; `None` if labels or answers are all equal."""
+    p: float | None = None
+    """How often chance alone gives such an `mcc` or a larger one; `None` without classes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
     """Results of one model over all trials. Rates are pooled and clustered on samples; scores are means."""
 
@@ -333,6 +355,8 @@ class ModelSummary:
     trials: tuple[Trial, ...]
     by_family: tuple[ByFamily, ...] = ()
     """Families in the order of their first transform, if the run has several meaning-keeping transforms."""
+    agreement: Agreement = field(default_factory=Agreement)
+    """Of the original answers with the labels."""
     extra: int = 0
     """Number of distinct samples drawn in addition, each for the transforms that lacked movable ones. They
     count in the rates of these transforms, and in a pooled rate that has one transform only. All other
@@ -528,6 +552,8 @@ class Summary:
     seed: int
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of units in the corpus that are not samples of the task, by reason."""
+    reacts: bool = True
+    """Whether a good model answers otherwise under controls (`Task.reacts`)."""
     models: tuple[ModelSummary, ...]
     draws: tuple[MovableDraw, ...] = ()
     """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""

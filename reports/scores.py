@@ -70,7 +70,7 @@ class ScoreTally:
         number = len(self._samples)
         self._samples.append(one.sample.id)
         self._scores.append(one.score)
-        self._originals.append(one.answer, one.sample)
+        self._originals.append(one.answer, one.sample, one.score)
         # In a fixed order, because verdicts come in the order of the suite, and ties must not depend on it.
         ordered = sorted(one.scored("preserving"), key=lambda p: (p.transform, p.variant))
         worst = _worst(one, ordered, better=self._task.better)
@@ -83,9 +83,9 @@ class ScoreTally:
             reached = self._rounds[key]
             if pair.answer is not None and (not reached.places or reached.places[-1] != number):
                 reached.places.append(number)
-                reached.parts.append(pair.answer, pair.sample)
+                reached.parts.append(pair.answer, pair.sample, pair.score)
         if isinstance(self._task, GivesPartialCredit):
-            self._texts.append(((one.answer, one.sample), worst))
+            self._texts.append(((one.answer, one.sample), worst[:2]))
 
     def score(self) -> Score:
         """The scores of all that was added, in the order of the samples' ids."""
@@ -118,8 +118,8 @@ class ScoreTally:
 class _Parts(Protocol):
     """What answers add to the score of a corpus (`Task.part`)."""
 
-    def append(self, answer: Answer, sample: Sample) -> None:
-        """Add an answer."""
+    def append(self, answer: Answer, sample: Sample, score: float | None) -> None:
+        """Add an answer with its own score."""
         ...
 
     def whole(self, order: Sequence[int], reached: "_Round | None" = None) -> float | None:
@@ -150,8 +150,10 @@ class _NumberParts:
     counted: bytearray = field(default_factory=bytearray)
     columns: "list[array[float]]" = field(default_factory=list)
 
-    def append(self, answer: Answer, sample: Sample) -> None:
-        found = self.task.part(answer, sample)
+    def append(self, answer: Answer, sample: Sample, score: float | None) -> None:
+        # The part of most tasks is the score itself, which is here already.
+        own = type(self.task).part is not Task.part
+        found = self.task.part(answer, sample) if own else None if score is None else (score,)
         if found is not None and not self.columns:
             self.columns = [array("d", bytes(8 * len(self.counted))) for _ in found]
         self.counted.append(found is not None)
@@ -189,7 +191,7 @@ class _AnswerParts:
     task: Task
     answers: list[tuple[Answer, Sample]] = field(default_factory=list)
 
-    def append(self, answer: Answer, sample: Sample) -> None:
+    def append(self, answer: Answer, sample: Sample, score: float | None) -> None:
         self.answers.append((answer, sample))
 
     def whole(self, order: Sequence[int], reached: _Round | None = None) -> float | None:
@@ -218,8 +220,9 @@ def mean_score(blocks: Sequence[Score]) -> Score:
     )
 
 
-def _worst(one: Observation, pairs: Sequence[Pair], better: Better) -> tuple[Answer, Sample]:
-    """The answer with the worst score of its own, and the sample whose label it is scored against."""
+def _worst(one: Observation, pairs: Sequence[Pair], better: Better) -> tuple[Answer, Sample, float]:
+    """The answer with the worst score of its own, the sample whose label it is scored against, and the
+    score."""
     # With the sign of the direction the worst candidate is always the smallest.
     sign = 1 if better == "higher" else -1
     candidates = [
@@ -227,7 +230,7 @@ def _worst(one: Observation, pairs: Sequence[Pair], better: Better) -> tuple[Ans
         *((pair.answer, pair.sample, pair.score) for pair in pairs),
     ]
     scored = [
-        ((answer, sample), sign * value)
+        ((answer, sample, value), sign * value)
         for answer, sample, value in candidates
         if answer is not None and value is not None
     ]

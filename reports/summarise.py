@@ -9,6 +9,7 @@ from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports.compare import comparison
 from codeaudit.reports.digests import (
+    Agreements,
     Clusters,
     RunDigest,
     TransformDigest,
@@ -20,6 +21,7 @@ from codeaudit.reports.digests import (
 )
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import (
+    Agreement,
     Attack,
     ByFamily,
     ByTransform,
@@ -65,6 +67,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         corpus=header.corpus,
         seed=header.seed,
         skipped=_ordered(Counter(header.skipped)),
+        reacts=task.reacts,
         models=models,
         draws=tuple(header.draws),
         statistics=comparison(
@@ -104,7 +107,15 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         by_family=_by_family(every, draw),
         robust=robust(problems, task, seed=draw) if isinstance(task, HasAttempts) else (),
         network=header.network,
+        agreement=_agreement(every, task),
     )
+
+
+def _agreement(trials: Iterable[TrialDigest], task: Task) -> Agreement:
+    whole = Agreements(task)
+    for each in trials:
+        whole.join(each.agreements)
+    return whole.found()
 
 
 def _draw(model: str, seed: int) -> int:

@@ -27,6 +27,7 @@ from typing import Any, Final, Generic, TypeVar
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import with_article
+from codeaudit.transforms.permission import demand
 from codeaudit.transforms.typed import wrong_member
 
 
@@ -179,7 +180,8 @@ OnBroken = Callable[[CodeauditError], object]
 """Receives the error of each plug-in that cannot be used."""
 
 PROJECT: Final = "py/"
-"""`py/MODULE:OBJECT` is an object of the user's project; the working directory is searched first."""
+"""`py/MODULE:OBJECT` is an object of the user's project; the working directory is searched first. It is
+loaded only if the user named it, never because a file does."""
 
 
 class Registry(Generic[T]):
@@ -275,7 +277,8 @@ class Registry(Generic[T]):
         because records keep names only and other processes look them up again.
 
         Raises:
-            UsageError: no such name; the message holds the nearest one. Or two plug-ins claim it.
+            UsageError: no such name; the message holds the nearest one. Or two plug-ins claim it. Or the name
+                is `py/MODULE:OBJECT`, and only a file names it (`codeaudit.transforms.permission`).
             CannotAudit: the name is a broken plug-in's, or `py/MODULE:OBJECT` cannot be loaded.
         """
         value: T
@@ -311,6 +314,7 @@ class Registry(Generic[T]):
         module, _, attribute = target.partition(":")
         if not (module and attribute):
             raise UsageError(f"{self.noun} {name!r} must be {PROJECT}MODULE:OBJECT")
+        demand(name, noun=self.noun)
         try:
             value = load_foreign(target, folder=Path.cwd())
             return fitting(value, self._expects, noun=self.noun, name=name)

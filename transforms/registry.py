@@ -183,6 +183,15 @@ def _depends(name: str) -> bool:
     return name.startswith(f"{MIXED}/") or entry_of(name).related
 
 
+def is_related(name: str) -> bool:
+    """Whether what a transform does depends on a relation; false for one that is not installed here, as a
+    suite may name it."""
+    try:
+        return entry_of(name).related
+    except (UsageError, CannotAudit):
+        return False
+
+
 def entry_of(name: str, language: str = "") -> TransformEntry:
     """The row of a name, in a language if that has it. For transforms that no language lists the row is made
     from the transform itself.

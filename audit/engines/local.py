@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeVar
 
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.audit.interface import Model
+from codeaudit.transforms.permission import permit, permitted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,7 +73,8 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
     pending = chain(first, pending)
     # `spawn`: a forked process inherits the locks of other threads, for example those of PyTorch, and may
     # hang.
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve, initargs=(permitted(),))
+    with pool:
         # `pool.map` would read its whole input before it gives the first result.
         begun: deque[Future[list[R]]] = deque()
         try:
@@ -91,8 +93,10 @@ def _each(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     return list(map(work, items))
 
 
-def _serve() -> None:
-    """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
+def _serve(named: frozenset[str]) -> None:
+    """Permit the names that the parent permits, ignore Ctrl-C, which reaches the whole process group, and
+    end when the parent ends."""
+    permit(*named)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_rarely()
     # Notes about plug-ins: the parent has written them already.

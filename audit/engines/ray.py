@@ -33,6 +33,7 @@ from codeaudit.audit.interface import (
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CodeauditError, ModelError, RunError
+from codeaudit.transforms.permission import permit, permitted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -174,7 +175,7 @@ class RayEngine:
         try:
             while True:
                 while len(running) < 2 * self.processors and (some := list(islice(pending, TASK * chunk))):
-                    running.append(task.remote(shared, some))
+                    running.append(task.remote(shared, some, permitted()))
                 if not running:
                     return
                 # In the order of the items. The other tasks go on meanwhile.
@@ -202,7 +203,7 @@ class RayEngine:
         ray = self._ray
         # Without it Ray fills one machine first.
         made = ray.remote(_Holder).options(scheduling_strategy="SPREAD", **self._resources)
-        return made.remote(load, os.getcwd(), list(sys.path))
+        return made.remote(load, os.getcwd(), list(sys.path), permitted())
 
     def result(self, reference: Any) -> Any:
         """What a task returned.
@@ -239,7 +240,8 @@ class RayEngine:
         self._active = model
 
 
-def _done(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+def _done(work: Callable[[T], R], items: Sequence[T], named: frozenset[str]) -> list[R]:
+    permit(*named)
     logging.getLogger("codeaudit").setLevel(logging.ERROR)  # the driver has noted it already
     return [work(item) for item in items]
 
@@ -257,7 +259,10 @@ class _Answers:
 class _Holder:
     """The process of an actor: it holds one model."""
 
-    def __init__(self, load: Callable[[], Model], folder: str, path: Sequence[str]) -> None:
+    def __init__(
+        self, load: Callable[[], Model], folder: str, path: Sequence[str], named: frozenset[str]
+    ) -> None:
+        permit(*named)
         # As where the run was started: models may be named by a relative path, or be modules of the user's.
         with suppress(OSError):
             os.chdir(folder)

@@ -16,6 +16,7 @@ from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.permission import demand
 from codeaudit.transforms.registration import importable, load_foreign, one_line
 
 _log: Final = logging.getLogger(__name__)
@@ -105,12 +106,13 @@ def load(name: str, settings: Settings) -> CallableModel:
     """Import the callable or the object. The working directory is first on the import path.
 
     Raises:
-        UsageError: the name is not `MODULE:OBJECT`.
+        UsageError: the name is not `MODULE:OBJECT`, or only a file names it.
         ModelError: the module cannot be imported, or has no such callable or object with `predict`.
     """
     module, _, attribute = name.partition(":")
     if not (module and attribute):
         raise UsageError(f"model 'py/{name}' must be py/MODULE:CALLABLE")
+    demand(f"py/{name}", noun="model")
     folder = Path.cwd()
     try:
         found = load_foreign(module, folder=folder)

@@ -25,6 +25,7 @@ from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.grammar import first_of
+from codeaudit.transforms.permission import demand
 
 TIMEOUT: Final = 600.0
 """Default number of seconds without an answer after which a program counts as hung."""
@@ -348,8 +349,8 @@ def load(name: str, settings: Settings) -> ProgramModel:
     """The model for a command; nothing is started yet.
 
     Raises:
-        UsageError: the command is empty or has an open quote, the timeout is not positive, or a variable is
-            not set.
+        UsageError: the command is empty or has an open quote, only a file names it, the timeout is not
+            positive, or a variable is not set.
         ModelError: there is no such program.
     """
     try:
@@ -358,6 +359,7 @@ def load(name: str, settings: Settings) -> ProgramModel:
         raise UsageError(f"cannot read the command of model 'exec/{name}': {error}") from error
     if not command:
         raise UsageError("model 'exec/' has no command")
+    demand(f"exec/{name}", noun="model")
     program = shutil.which(command[0])
     if program is None:
         if Path(command[0]).is_file():

@@ -52,6 +52,7 @@ DERIVATIVE: Final = Derivative(
     question="Is one expression the derivative of another?",
     answers=_WORDS,
     score_name="accuracy",
+    reacts=False,
     noun="expressions",
     prompt=QuestionPrompt(
         template=(

@@ -100,6 +100,7 @@ THROUGHPUT: Final = Throughput(
     answers=OneNumber(),
     score_name="mape",
     better="lower",
+    reacts=False,
     noun="blocks",
     corpus="interpreter",
     labels=cost_labels,

@@ -5,8 +5,10 @@ The run's models are loaded again and asked; answers come from the cache if they
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from heapq import nsmallest
@@ -20,13 +22,14 @@ from rich.text import Text
 from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.checks import DAMAGED
 from codeaudit.audit.integrity import VARIANT
+from codeaudit.audit.models import catalogue
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import explanation_row, keep_explanations, prediction_of, read_suite
 from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, RunFolder, read_rows
-from codeaudit.auditing import CACHE_FILE, answer_cache
+from codeaudit.auditing import answer_cache
 from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
@@ -34,6 +37,7 @@ from codeaudit.cli.options import (
     format_option,
     limit_options,
     option,
+    path_option,
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, note, note_unbound, show_parts, show_sheet, show_text
@@ -43,6 +47,7 @@ from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models, spending_of, usage_noted
 from codeaudit.reports.explanations import answers, diff, headline, moves, tally
 from codeaudit.reports.render.markdown import escape, of_sheets
+from codeaudit.retyping import is_bundled, words
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind, Perturbed
@@ -137,28 +142,25 @@ def explain_violations(
     *,
     device: str,
     batch_size: int,
-    limits: Mapping[str, Any],
+    given: Mapping[str, Any],
     progress: RunProgress,
 ) -> Explanations:
     """Shrink each violation, and keep the results in the run folder; after an interruption, too.
 
-    `limits` are fields of `RunOptions` and replace those of the run; they are spent anew. Violations of a
-    model that has changed since are not kept: its answers are not those of the run.
+    `given` are fields of `RunOptions` and replace those of the run; limits are spent anew. What else the run
+    recorded acts only if it is harmless (`codeaudit.retyping`). Violations of a model that has changed since
+    are not kept: its answers are not those of the run.
 
     Raises:
+        UsageError: something that acts is named by the run only.
         ModelError: a model cannot be loaded or cannot answer.
     """
     # Only where the models run may differ; everything that decides their answers is that of the run.
     options = replace(
         RunOptions.of_manifest(_field(run, "options"), run.path / MANIFEST),
-        device=device,
-        batch_size=batch_size,
-        **limits,
+        **{"device": device, "batch_size": batch_size, "cache": None, **given},
     )
-    # A relative path is of the folder that the run began in, and another machine has other folders.
-    if options.cache is not None and not (options.cache / CACHE_FILE).is_file():
-        progress.note(f"the cache of the run, {str(options.cache)!r}, is not here; models are asked again")
-        options = replace(options, cache=None)
+    _demand_typed(options, run, {one.model for one in found}, given)
     results: list[Explained | Gone] = []
     changed: set[str] = set()
     try:
@@ -182,11 +184,7 @@ def _shrunk(
 ) -> Iterator[Explained | Gone]:
     """Each violation at its smallest; `changed` receives the models that are not as they were in the run."""
     recorded = {str(each["name"]): each["fingerprint"] for each in _field(run, "models")}
-    if len(options.model) != len(recorded):
-        raise RunError(
-            f"{str(run.path / MANIFEST)!r} is damaged: it has another number of models than options"
-        )
-    specs = dict(zip(recorded, options.model, strict=True))
+    specs = _specs(run)
     task = TASKS.get(_field(run, "task"))
     spending = spending_of(options)
     with answer_cache(options, RunFolder(run.path), progress) as cache:
@@ -215,6 +213,62 @@ def _shrunk(
                 for one in mine:
                     yield shrink(one.violated, setup, seed=one.seed)
                     monitor.answered(1, recalled=False)
+
+
+def _specs(run: Run) -> dict[str, str]:
+    """The SPEC of each model of a run, by its name.
+
+    Raises:
+        RunError: the manifest is damaged.
+    """
+    names = [str(each["name"]) for each in _field(run, "models")]
+    specs = RunOptions.of_manifest(_field(run, "options"), run.path / MANIFEST).model
+    if len(specs) != len(names):
+        raise RunError(
+            f"{str(run.path / MANIFEST)!r} is damaged: it has another number of models than options"
+        )
+    return dict(zip(names, specs, strict=True))
+
+
+def _permitted(run: Run, found: Sequence[RecordedViolation]) -> list[RecordedViolation]:
+    """The violations of models that come with codeaudit: they may be asked again though no user named them.
+
+    A run may be a stranger's. Its other models are code, folders and addresses that only its manifest names.
+
+    Raises:
+        UsageError: there is none.
+    """
+    specs = _specs(run)
+    own = [one for one in found if is_bundled(specs[one.model])]
+    others = dict.fromkeys(f"--model {shlex.quote(one.model)}" for one in found if one not in own)
+    if not own:
+        raise UsageError(
+            "explain asks the models again, and only the run names them; if you trust it, type which: "
+            + " ".join(others)
+        )
+    if others:
+        note(f"only models that come with codeaudit are asked again; for the others add {' '.join(others)}")
+    return own
+
+
+def _demand_typed(options: RunOptions, run: Run, models: AbstractSet[str], given: Mapping[str, Any]) -> None:
+    """Check that nothing that the run recorded of these models acts unless it was typed.
+
+    Raises:
+        UsageError: something would; the message has the words to type.
+    """
+    chosen = [spec for name, spec in _specs(run).items() if name in models]
+    recorded: dict[str, Any] = {"model": chosen, "task": _field(run, "task")}
+    if "base_url" in catalogue.accepted_options(chosen) and "base_url" not in given:
+        recorded["base_url"] = options.base_url
+    if any(map(catalogue.accepted, chosen)) and "model_argument" not in given:
+        recorded["model_argument"] = options.model_argument
+    found = [word for name, word in words(recorded) if name != "model"]
+    if found:
+        raise UsageError(
+            f"{str(run.path / MANIFEST)!r} names addresses or files, and a file starts nothing; if you trust "
+            f"it, type them again: {' '.join(found)}"
+        )
 
 
 def _field(run: Run, name: str) -> Any:
@@ -281,7 +335,26 @@ SPREAD: Final = 50
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("sample", required=False, metavar="[SAMPLE_ID]")
-@option("--model", multiple=True, metavar="NAME", help="Only violations of this model; repeatable.")
+@option(
+    "--model",
+    multiple=True,
+    metavar="NAME",
+    help="Only violations of this model, which is asked again; repeatable. Models that come with codeaudit "
+    "need not be named; others are asked only if they are.",
+)
+@option("--task", metavar="NAME", help="The run's task, where it is py/MODULE:OBJECT: permits its code.")
+@option(
+    "-M",
+    "--model-argument",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Arguments of the models, in place of those of the run; needed where these are more than numbers.",
+)
+@option(
+    "--base-url",
+    metavar="URL",
+    help="Address of the endpoint. Needed if the run's is not that of your environment.",
+)
 @transform_option("Only violations under these transforms.")
 @option(
     "--limit",
@@ -300,20 +373,20 @@ SPREAD: Final = 50
 @format_option(*FORMATS)
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
 @option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
+@path_option("--cache", "DIR", "Folder of answers that runs share.  [default: the user's cache folder]")
 @limit_options
 def explain(
     run: Path,
     sample: str | None,
     model: tuple[str, ...],
+    task: str | None,
     transform: str | None,
     limit: int,
     show: int,
     form: str,
     device: str,
     batch_size: int,
-    max_requests: int | None,
-    max_tokens: int | None,
-    max_cost: float | None,
+    **replacing: Any,
 ) -> int:
     """Shrink the violations of a run to the smallest edit that still flips the answer.
 
@@ -322,8 +395,10 @@ def explain(
     perturbation. Without a sample, violations of the whole run are explained, and a table shows which moves
     flip most. The results are kept in the run folder.
 
-    Each step asks the model. A limit of the run on requests, tokens or cost holds here, too, and is spent
-    anew; --max-requests, --max-tokens and --max-cost replace it.
+    Each step asks the model. Models that come with codeaudit are asked without more; name others with
+    --model, because a run may be somebody else's, and reading it must not start what it names. A limit of
+    the run on requests, tokens or cost holds here, too, and is spent anew; --max-requests, --max-tokens
+    and --max-cost replace it.
 
     \b
     Examples:
@@ -334,6 +409,8 @@ def explain(
     found = read_run(run)
     note_unbound(found)
     found.check_verdicts()
+    if task is not None and task != _field(found, "task"):
+        raise UsageError(f"the run is of the task {_field(found, 'task')!r}, not {task!r}")
     names = sorted(named_transforms(listed(transform), found)) if transform else ()
     chosen = violations(found, models=model, sample=sample, transforms=names, limit=limit)
     if not chosen:
@@ -345,17 +422,19 @@ def explain(
         edit = f"under {transform}" if transform else "under an edit that keeps the meaning"
         note(f"nothing to explain: no answer{whose} changed {edit} {where}")
         return 0
+    if not model:
+        chosen = _permitted(found, chosen)
+        model = tuple(dict.fromkeys(one.model for one in chosen))
     if limit and sample is None:
         every = _violated_pairs(found, model, names)
         if every > len(chosen):
             note(f"{len(chosen):,} of {counted(every, 'violation')} are explained; --limit 0 for all")
-    given = {"max_requests": max_requests, "max_tokens": max_tokens, "max_cost": max_cost}
     done = explain_violations(
         found,
         chosen,
         device=device,
         batch_size=batch_size,
-        limits={name: value for name, value in given.items() if value is not None},
+        given={name: value for name, value in replacing.items() if value not in (None, ())},
         progress=PROGRESS,
     )
     for each in done.gone[:3]:

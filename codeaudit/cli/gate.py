@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -14,6 +16,7 @@ from codeaudit.cli.options import (
     OutputFile,
     as_option,
     format_option,
+    from_file,
     option,
     path_option,
     read_toml,
@@ -24,6 +27,7 @@ from codeaudit.cli.options import (
 from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import write_file
 from codeaudit.gating import GatedRun, decided, planned
+from codeaudit.limits_file import write_limits as write_limits_of
 from codeaudit.options import CHOICES, listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
@@ -34,12 +38,16 @@ from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
 
 
 def _number(text: str, *, most: float) -> float:
-    """A share as `0.05`, `5%` or `5 %`."""
+    """A share as `0.05`, `5%` or `5 %`; the float that is nearest to it."""
     shown = str(text).strip()
+    digits = shown.removesuffix("%").strip()
     try:
-        value = float(shown.removesuffix("%")) / (100 if shown.endswith("%") else 1)
-    except ValueError:
+        # Not `float(digits) / 100`: 5.6 / 100 is below 0.056, and a run with exactly 7 of 125 would fail.
+        value = inf if digits == "inf" else float(Fraction(Decimal(digits)) / (100 if shown != digits else 1))
+    except (ArithmeticError, ValueError):
         raise click.BadParameter(f"{shown!r} is no share; write 0.05 or 5%") from None
+    if value == 1 and shown == digits:
+        raise click.BadParameter(f"{shown!r} may mean 1% or 100%; write one of them")
     if not 0 <= value <= most:
         # 5 was meant as 5 %, never as 500 %.
         hint = f"; did you mean {shown}%?" if 1 < value <= 100 and not shown.endswith("%") else ""
@@ -58,7 +66,7 @@ def _loss(text: str) -> float:
 def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
     """Take options from the table `gate` of a TOML file."""
     if path is not None:
-        known = {one.name for one in ctx.command.params if one.name and one is not param}
+        known = from_file(ctx.command, but=param)
         found = {name: as_option(value, False) for name, value in read_toml(path, known, "gate").items()}
         # The option is called --format, its parameter `form`.
         set_defaults(ctx, path, {**found, **({"form": found["format"]} if "format" in found else {})})
@@ -85,6 +93,14 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
     type=_loss,
     metavar="D",
     help="Fail if the task's score loses more under attack (worst variant of each sample).",
+    show_default=False,
+)
+@option(
+    "--max-score-drop",
+    type=_share,
+    metavar="P",
+    help="Against a baseline: fail if the task's score (without attack) is worse by more.  "
+    "[default: the margin]",
     show_default=False,
 )
 @option(
@@ -124,6 +140,18 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
     help="Decide nothing if the run has less of the pairs that the baseline judged.",
 )
 @option(
+    "--allow-insensitive/--no-allow-insensitive",
+    default=False,
+    help="Pass models that do not react to their input. Without it a model fails whose answers no control "
+    "changes, do not go with the labels, or are nearly all equal.",
+)
+@click.option(
+    "--write-limits",
+    type=OutputFile(".toml", makes_folder=True),
+    metavar="FILE",
+    help="If RUN passes, write its limits into the table [gate] of this TOML file, with what was measured.",
+)
+@click.option(
     "--plan/--no-plan",
     default=False,
     help="Judge nothing; say how many samples a rise needs to be seen. RUN may be a baseline or left out.",
@@ -166,21 +194,27 @@ def gate(
     plan: bool,
     dependence: Dependence,
     sign_key: Path | None,
-    **limited: float | None,
+    write_limits: Path | None,
+    **limited: Any,
 ) -> int:
     """Fail if a run is not good enough, or worse than an earlier one.
 
+    A model that does not react to its input fails, too. Against a baseline, so does one that lost its
+    score or its sensitivity.
+
     Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: files that do not belong together,
-    too few answers, too few inputs shared with the baseline, or too few samples to show any rise.
+    too few answers, too few judged controls, too few inputs shared with the baseline, or too few samples to
+    show any rise.
 
     \b
     Examples:
       codeaudit gate RUN --max-violation-rate 5%
       codeaudit gate RUN --baseline codeaudit-runs/main --junit gate.xml
+      codeaudit gate RUN --write-limits codeaudit.toml
       codeaudit gate --plan
       codeaudit gate RUN --baseline codeaudit-runs/main --sarif gate.sarif --github
     """
-    limits = Limits(**limited)  # type: ignore[arg-type]
+    limits = Limits(**limited)
     names = None if transform is None else listed(transform)
     if plan:
         made = planned(run or baseline, limits, names, sign_key=sign_key)
@@ -188,13 +222,31 @@ def gate(
         return 0
     if run is None:
         raise UsageError("give the RUN to judge, or --plan")
-    found = decided(run, baseline, limits, names, dependence=dependence, sign_key=sign_key)
+    found = decided(
+        run,
+        baseline,
+        limits,
+        names,
+        dependence=dependence,
+        sign_key=sign_key,
+        bare=write_limits is not None,
+    )
     _show(found.gate, form)
     _write(found, junit=junit, sarif=sarif, github=github, form=form)
+    if write_limits is not None:
+        _write_limits(found, write_limits)
     # The reports are written by now; the error adds its line on stderr.
     if found.gate.exit_code == CannotAudit.exit_code:
         raise CannotAudit(verdict(found.gate))
     return found.gate.exit_code
+
+
+def _write_limits(found: GatedRun, path: Path) -> None:
+    if not found.gate.passed:
+        note(f"{path}: no limits are written from a run that does not pass")
+        return
+    for limit in write_limits_of(path, found.now.summary):
+        note(f"{path}: {limit.option} = {limit.value}  ({limit.why})")
 
 
 def _show(found: Gate, form: str) -> None:

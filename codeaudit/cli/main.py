@@ -6,6 +6,7 @@ Importing it imports no subcommand, so that `codeaudit --help` is fast.
 import errno
 import io
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.cli.pipe import lasting_stderr, silence_stdout
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.frames import raised_at
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registration import load_target, nearest, one_line
 
 CONFIG: Final = "codeaudit.config"
@@ -129,10 +131,23 @@ def _note_misspelt(ctx: click.Context, group: LazyGroup, command: click.Command)
     """Tell of variables that are nearly those of an option: nobody sees that a limit does not hold."""
     own = _variables(command)
     for name in sorted(one for one in os.environ if one.startswith(VARIABLE) and one not in own):
+        if (typed := name.removeprefix(VARIABLE).lower()) in {one.name for one in command.params}:
+            named = typed.replace("_", "-")
+            click.echo(f"codeaudit: {name} sets no option; --{named} goes on the command line only", err=True)
+            continue
         near = get_close_matches(name, own, n=1, cutoff=0.9)
         # Only then: to ask the other commands takes a second.
         if near and not any(name in _variables(group.get_command(ctx, other)) for other in COMMANDS):
             click.echo(f"codeaudit: {name} sets no option; did you mean {near[0]}?", err=True)
+
+
+def _words_of_environment() -> Iterator[str]:
+    """What the variables that set options name; one may hold several models, quoted as in a shell."""
+    for name, value in os.environ.items():
+        if name.startswith(VARIABLE):
+            yield value
+            with suppress(ValueError):  # an open quote: the option will say so
+                yield from shlex.split(value)
 
 
 def _variables(command: click.Command | None) -> frozenset[str]:
@@ -165,6 +180,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line. Returns its exit code; every error becomes one line on stderr."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    permit(words, _words_of_environment())
     if arguments is None:  # else the process belongs to a caller
         collect_rarely()
     for stream in (sys.stdout, sys.stderr):

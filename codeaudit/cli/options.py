@@ -23,7 +23,9 @@ from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
 from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
+from codeaudit.retyping import words
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registry import ALL, TRANSFORMS
 from codeaudit.transforms.registry import families as families_of
 
@@ -531,9 +533,19 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
     if path is not None:
         # A repeatable option takes a list; click would otherwise iterate over the letters of a text.
         multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
-        known = {one.name for one in ctx.command.params if one.name and one is not param}
+        known = from_file(ctx.command, but=param)
         values = _read(path, known).items()
         set_defaults(ctx, path, {name: as_option(value, name in multiple) for name, value in values})
+
+
+TYPED_ONLY: Final = frozenset({"plan", "dry_run", "write_limits"})
+"""Options that let a command do something else than its work. In a file or in the environment they would
+turn a gate that must fail into one that passes."""
+
+
+def from_file(command: click.Command, *, but: click.Parameter) -> set[str]:
+    """The names of the parameters that a file may set; `but` names the file."""
+    return {one.name for one in command.params if one.name and one is not but} - TYPED_ONLY
 
 
 def set_defaults(ctx: click.Context, path: Path, values: Mapping[str, object]) -> None:
@@ -550,6 +562,34 @@ def set_defaults(ctx: click.Context, path: Path, values: Mapping[str, object]) -
     ctx.meta[CONFIG] = str(path)
 
 
+def is_manifest(path: Path) -> bool:
+    """Whether options are read from a run's manifest; other files are TOML."""
+    return path.suffix == ".json" or path.is_dir()
+
+
+def demand_retyped(options: Mapping[str, Any]) -> None:
+    """Check that nothing from a manifest acts: no code, no program, no address that only the file names.
+
+    Raises:
+        UsageError: something would; the message has the words to type.
+    """
+    ctx = click.get_current_context()
+    place = ctx.meta.get(CONFIG)
+    if place is None or not is_manifest(Path(place)):
+        return
+    recorded = {
+        name: value for name, value in options.items() if given_as(name) is ParameterSource.DEFAULT_MAP
+    }
+    # Which address is the default depends on the models, wherever they are from.
+    considered = {"model": options.get("model"), **recorded}
+    found = [word for name, word in words(considered) if name in recorded]
+    if found:
+        raise UsageError(
+            f"{place!r} names code, files or addresses, and a file starts nothing; if you trust it, type "
+            f"them again: {' '.join(found)}"
+        )
+
+
 def _read(path: Path, known: set[str]) -> dict[str, object]:
     """The options in a TOML file or in a manifest, by parameter name.
 
@@ -557,7 +597,7 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
         UsageError: the file sets an option that does not exist.
         CannotAudit: the file cannot be read.
     """
-    if path.suffix == ".json" or path.is_dir():
+    if is_manifest(path):
         options = read_manifest(path / MANIFEST if path.is_dir() else path).get("options", {})
         # A manifest of another version may have options that this one has not: they are ignored, in contrast
         # to those of a file that the user wrote.
@@ -589,12 +629,17 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
     found = {key.replace("-", "_"): value for key, value in table.items()}
     for name in found.keys() - known:
+        if name in TYPED_ONLY:
+            named = name.replace("_", "-")
+            raise UsageError(f"{named!r} in {str(path)!r}: --{named} goes on the command line only")
         near = get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
         raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
     for name, value in found.items():
         if value == "":
             raise UsageError(f"{name.replace('_', '-')!r} in {str(path)!r} is empty; leave it out")
+    # The user wrote the file for this program, in contrast to a manifest.
+    permit(*found.values())
     return found
 
 

@@ -17,7 +17,15 @@ from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.grouped import GroupedCommand
 from codeaudit.cli.main import CONFIG
-from codeaudit.cli.options import VERBOSE, OutputFile, given_as, on_command_line, option, run_options
+from codeaudit.cli.options import (
+    VERBOSE,
+    OutputFile,
+    demand_retyped,
+    given_as,
+    on_command_line,
+    option,
+    run_options,
+)
 from codeaudit.cli.output import (
     PROGRESS,
     STDOUT,
@@ -64,7 +72,7 @@ CHOOSING: Final = ("limit", "suite", "corpus", "model")
 """Without any of these options a run is the default run."""
 
 
-DRY_RUN: Final = option(
+DRY_RUN: Final = click.option(
     "--dry-run",
     is_flag=True,
     help="Ask nothing: print how many requests and tokens each model would need, estimated, and the cost by "
@@ -109,6 +117,7 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
 
 def _asked(options: Mapping[str, Any]) -> RunOptions:
     """The options of a run; the default run draws movable samples, too."""
+    demand_retyped(options)
     source = click.get_current_context().get_parameter_source
     usual = all(source(name) is ParameterSource.DEFAULT for name in CHOOSING)
     movable = options["movable"]

@@ -54,7 +54,7 @@ def paired_rise(samples: Sequence[SampleChange]) -> Rise:
         appeared=appeared,
         gone=gone,
         rise=(appeared - gone) / len(samples),
-        p=_coin(appeared, gone),
+        p=coin(appeared, gone),
     )
 
 
@@ -68,7 +68,7 @@ def with_detectable(rise: Rise, *, alpha: float, margin: float) -> Rise:
     room = rise.samples - rise.before
 
     def fails(more: int) -> bool:
-        return (more - rise.gone) / rise.samples > margin and _coin(more, rise.gone) <= alpha
+        return (more - rise.gone) / rise.samples > margin and coin(more, rise.gone) <= alpha
 
     least = _smallest(room, fails)
     likely = _likely(rise.samples, rise.gone / rise.samples, alpha=alpha, margin=margin)
@@ -158,12 +158,12 @@ def _needed(gone: int, samples: int, *, alpha: float, margin: float) -> int:
     """
 
     def fails(more: int) -> bool:
-        return (more - gone) / samples > margin and _coin(more, gone) <= alpha
+        return (more - gone) / samples > margin and coin(more, gone) <= alpha
 
     return _smallest(samples, fails) or samples + 1
 
 
-def _coin(heads: int, tails: int) -> float:
+def coin(heads: int, tails: int) -> float:
     """Return the probability of at least `heads` heads."""
     from scipy.special import bdtrc
 

@@ -25,6 +25,7 @@ from libcst.codemod import (
 
 from codeaudit.transforms.errors import CannotAudit, SourceError, UsageError
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.permission import demand
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.registration import importable, load_foreign
@@ -78,13 +79,14 @@ def load(name: str) -> CodemodTransform:
     """The transform that `codemod/MODULE:CLASS` names. The working directory is searched first.
 
     Raises:
-        UsageError: the name is not of this form.
+        UsageError: the name is not of this form, or only a file names it.
         CannotAudit: the module cannot be imported, or its attribute is no codemod class.
     """
     target = name.removeprefix(FORM)
     module, _, attribute = target.partition(":")
     if not (module and attribute):
         raise UsageError(f"transform {name!r} must be {FORM}MODULE:CLASS")
+    demand(name, noun="transform")
     folder = Path.cwd()
     try:
         command = load_foreign(target, folder=folder)

@@ -1,0 +1,84 @@
+"""A task as a run recorded it, for reading results whose task is not installed here or was not named by
+the user.
+
+Reading a run must not load code that the run names. What gate, report, compare and merge need of a task is in
+the run: each verdict, each score, and the facts below. Whatever would need the task itself is refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from codeaudit.audit.interface import FreeText, Task
+from codeaudit.audit.records import Answer
+from codeaudit.audit.registry import TASKS
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.permission import is_permitted
+from codeaudit.transforms.records import Sample
+
+FACTS: Final = "task_facts"
+"""Field of a manifest and of a baseline file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTask(Task):
+    """Its corpus score is the mean of recorded scores, where that is what the task computes (`averages`)."""
+
+    averages: bool
+
+    def prepare(self, sample: Sample) -> str:
+        """No sample can be made: the reason."""
+        return f"the task {self.name} is not loaded"
+
+    def normalise(self, answer: object) -> None:
+        """No answer can be read."""
+        return
+
+    def score(self, answer: Answer, sample: Sample) -> None:
+        """No answer can be scored; the run has the scores."""
+        return
+
+    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
+        """As `Task.whole`; unknown where the task computes something else."""
+        return Task.whole(self, columns) if self.averages else None
+
+
+def facts(task: Task) -> dict[str, Any]:
+    """What a manifest records of a task, beside its name."""
+    kind = type(task)
+    own = (kind.corpus_score, kind.part, kind.whole) != (Task.corpus_score, Task.part, Task.whole)
+    averages = task.averages if isinstance(task, RecordedTask) else not own
+    return {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
+
+
+def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
+    """The task behind a recorded name. `recorded` is the manifest or the head of the file with the name.
+
+    It is the task itself if that is built in, installed as a plug-in, or named by the user of this command;
+    else what the run recorded of it.
+
+    Raises:
+        RunError: the file does not say enough.
+        CannotAudit: an installed plug-in is broken.
+    """
+    plain = TASKS.plain(name)
+    if plain in TASKS.built_in or plain in TASKS.plug_ins() or is_permitted(plain):
+        return TASKS.get(name)
+    found = recorded.get(FACTS)
+    if not isinstance(found, Mapping):
+        raise RunError(
+            f"the task {name!r} is neither built in nor installed, and an earlier version recorded nothing "
+            "of it; run the audit again"
+        )
+    score, better, averages = found.get("score"), found.get("better"), found.get("averages")
+    if not isinstance(score, str) or better not in ("higher", "lower") or not isinstance(averages, bool):
+        raise RunError(f"the recorded facts of the task {name!r} are damaged: {dict(found)!r:.80}")
+    return RecordedTask(
+        name=name,
+        question=name,
+        answers=FreeText(),
+        score_name=score,
+        better=better,
+        averages=averages,
+        reacts=found.get("reacts") is not False,
+    )

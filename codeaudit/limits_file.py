@@ -1,0 +1,113 @@
+"""Writes the limits that a good run suggests into a TOML file: `codeaudit gate RUN --write-limits FILE`."""
+
+from collections.abc import Iterator
+from math import ceil, floor, sqrt
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from codeaudit.finished_runs import write_file
+from codeaudit.reports import wording
+from codeaudit.reports.records import Summary
+from codeaudit.reports.statistics.intervals import Z
+from codeaudit.transforms.errors import RunError, UsageError
+
+TABLE: Final = "gate"
+
+
+class SuggestedLimit(NamedTuple):
+    """A limit for `codeaudit gate`."""
+
+    option: str
+    """As in the file: `max-violation-rate`."""
+    value: str
+    """A share in percent."""
+    why: str
+    """What the run measured, and why the limit is not that."""
+
+
+def suggested(summary: Summary) -> Iterator[SuggestedLimit]:
+    """The limits that all models of a run keep, each as far from the measured value as other samples of
+    the same size may lead."""
+    rows = [
+        (row.violations, row.transform)
+        for model in summary.models
+        for row in model.by_transform
+        if row.kind == "preserving" and row.violations.high is not None
+    ]
+    if rows:
+        rate, name = max(rows, key=lambda row: (row[0].high or 0.0, row[1]))
+        # A limit of 100 % holds nothing.
+        if (most := ceil(100 * (rate.high or 0.0))) < 100:
+            yield SuggestedLimit(
+                "max-violation-rate",
+                f"{most}%",
+                f"{wording.percent(rate.rate)} ({wording.counts(rate)}) under {name}; this is the upper end of "
+                "its 95 % interval",
+            )
+    drops = [
+        (model.score.drop, model.score.attack_worst_sample, model.score.scored)
+        for model in summary.models
+        if model.score.drop is not None and wording.is_share(model.score) and model.score.scored
+    ]
+    if drops:
+        drop, worst, samples = max((drop or 0.0, worst or 0.0, samples) for drop, worst, samples in drops)
+        # A score such as MAPE may exceed 1; its variance is then not that of a share.
+        share = min(1.0, max(0.0, worst))
+        spread = Z * sqrt(max(share * (1 - share), 1 / samples) / samples)
+        yield SuggestedLimit(
+            "max-f1-drop",
+            f"{ceil(100 * (max(0.0, drop) + spread))}%",
+            f"{wording.percent(drop)}; with {samples} samples a score varies by {wording.percent(spread)}",
+        )
+    lows = [
+        (model.sensitivity.low, model.sensitivity)
+        for model in summary.models
+        if summary.reacts and model.sensitivity.low is not None
+    ]
+    if lows:
+        low, rate = min(lows, key=lambda one: one[0] or 0.0)
+        if least := floor(100 * (low or 0.0)):
+            yield SuggestedLimit(
+                "min-sensitivity",
+                f"{least}%",
+                f"{wording.percent(rate.rate)} ({wording.counts(rate)}); this is the lower end of its "
+                "95 % interval",
+            )
+
+
+def write_limits(path: Path, summary: Summary) -> tuple[SuggestedLimit, ...]:
+    """Write the limits into the table `[gate]` of a TOML file, which is made if it is missing. What else
+    the file holds stays. Returns them.
+
+    Raises:
+        UsageError: the file is not TOML, or `gate` is no table.
+        RunError: the run has nothing to take a limit from, or the file cannot be read or written.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+    from tomlkit.items import Table
+
+    found = tuple(suggested(summary))
+    if not found:
+        raise RunError("no limit can be written: nothing was judged")
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        document = tomlkit.parse(text)
+    except OSError as error:
+        raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    except (TOMLKitError, ValueError) as error:
+        raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
+    table = document.get(TABLE)
+    if table is None:
+        document[TABLE] = tomlkit.table()
+        table = document[TABLE]
+    if not isinstance(table, Table):
+        raise UsageError(f"{TABLE!r} in {str(path)!r} is no table; write [{TABLE}]")
+    for option, value, why in found:
+        # Both spellings name the option; the file must not have it twice.
+        table.pop(option.replace("-", "_"), None)
+        item = tomlkit.string(value)
+        item.comment(f"measured: {why}")
+        table[option] = item
+    write_file(path, tomlkit.dumps(document))
+    return found

@@ -1,0 +1,90 @@
+"""What of a run's recorded options the user must type again before it acts.
+
+A manifest is data, and may be a stranger's. Names of samples, transforms and numbers in it are harmless. But
+some options start code or a program, read a file of the user, or send code and a key to an address. A run is
+repeated (`codeaudit run --config manifest.json`) and explained (`codeaudit explain`) without these, until
+they are on the command line.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.endpoints.client import redacted
+from codeaudit.transforms.permission import is_permitted
+
+PLACES: Final = ("address", "cache", "sign_key")
+"""Options that lead to a machine, or to a file whose content is believed or is secret."""
+
+CODE: Final = ("task", "transform", "mixed")
+"""Options whose values may be code of a project."""
+FORMS: Final = ("py/", "codemod/")
+"""How that code is named."""
+
+
+def acting(spec: str) -> bool:
+    """Whether the name of a model alone starts code or a program, or reads a folder or a file."""
+    inner = spec
+    while inner.startswith(f"{catalogue.CANONICAL}/"):
+        inner = inner.partition("/")[2]
+    if inner in catalogue.bundled():
+        return False
+    head, slash, rest = inner.partition("/")
+    if not slash or head not in catalogue.PROVIDERS or head in ("py", "exec", "file"):
+        return True
+    # `hf/NAME` is a model of the hub, and `hf/PATH` a folder here.
+    return head == "hf" and (rest.startswith((".", "/", "~")) or os.path.exists(rest))
+
+
+def is_bundled(spec: str) -> bool:
+    """Whether a model comes with codeaudit: a checkpoint or a fake."""
+    inner = spec
+    while inner.startswith(f"{catalogue.CANONICAL}/"):
+        inner = inner.partition("/")[2]
+    return inner in catalogue.bundled() or inner.startswith("fake/")
+
+
+def foreign_address(options: Mapping[str, Any]) -> str | None:
+    """The recorded address of an endpoint, if it is not the one that this user's environment gives."""
+    recorded = options.get("base_url")
+    if recorded is None:
+        return None
+    own = catalogue.base_url(tuple(map(str, options.get("model") or ())), None)
+    return None if own is not None and recorded == redacted(own) else str(recorded)
+
+
+def foreign_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The recorded `-M` arguments, if one of them is more than a number or `false`: it may be the path of
+    a file that is sent, or the permission to run code."""
+    found = tuple(map(str, options.get("model_argument") or ()))
+    return () if all(_is_harmless(text.partition("=")[2]) for text in found) else found
+
+
+def _is_harmless(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return value == "false"
+    return True
+
+
+def words(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The options that must be typed again, by their field of `RunOptions`, each as a user types it."""
+    specs = tuple(map(str, options.get("model") or ()))
+    # All of them, because models on the command line replace those of the file.
+    if any(map(acting, specs)):
+        for spec in specs:
+            yield "model", f"--model {shlex.quote(spec)}"
+    for name in CODE:
+        value = str(options.get(name) or "")
+        if any(form in value for form in FORMS) and not all(map(is_permitted, value.split(","))):
+            yield name, f"--{name} {shlex.quote(value)}"
+    for text in foreign_arguments(options):
+        yield "model_argument", f"-M {shlex.quote(text)}"
+    if (address := foreign_address(options)) is not None:
+        yield "base_url", f"--base-url {shlex.quote(address)}"
+    for name in PLACES:
+        if options.get(name):
+            yield name, f"--{name.replace('_', '-')} {shlex.quote(str(options[name]))}"

@@ -1,0 +1,130 @@
+"""Whether a model reacts to its input at all: the checks that a dead or damaged model cannot pass.
+
+A model that gives one answer to everything has no violation, no drop and no rise. So a gate also asks, of
+every model and without any limit from the user:
+
+- *sensitivity*: do controls change its answers more often than asking again does? The lower end of a
+  one-sided
+  Wilson interval, with the samples as its total, must lie above the noise.
+- *MCC*, for a closed set of labels with at least two of them present: do its answers go with the labels? Then
+  sensitivity is not asked: an honest detector on a set with few bugs says "clean" nearly always.
+- *one answer*, for all other tasks: does one answer stand for nearly all samples, though no label does?
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import sqrt
+from typing import Final
+
+from codeaudit.reports import wording
+from codeaudit.reports.checks import Check, Outcome
+from codeaudit.reports.records import ModelSummary, Rate, Summary
+from codeaudit.reports.statistics.agreement import chance
+from codeaudit.transforms.grammar import counted
+
+CONTROLS: Final = 20
+"""With fewer judged controls nothing can be said."""
+NEARLY_ALL: Final = Fraction(95, 100)
+"""The share of answers that makes one answer that for nearly everything."""
+HALF: Final = Fraction(1, 2)
+"""A label of that share explains such an answer."""
+FEW: Final = 20
+"""With fewer labelled answers their variety says nothing."""
+SWITCH: Final = "--allow-insensitive switches this check off"
+
+
+def reaction(summary: Summary, model: ModelSummary, alpha: float) -> Iterator[Check]:
+    """The checks of one model."""
+    if len(model.agreement.classes) > 1:
+        yield _correlated(model, alpha)
+        return
+    if summary.reacts:
+        yield _sensitive(model, alpha)
+    if not model.agreement.classes and model.agreement.labels >= FEW:
+        yield _varied(model)
+
+
+def lower(rate: Rate, alpha: float) -> float:
+    """The lower end of the one-sided Wilson interval of a rate, with its samples as the total."""
+    from scipy.special import ndtri
+
+    share, total, z = rate.rate or 0.0, rate.clusters or rate.total, float(-ndtri(alpha))
+    spread = z * sqrt(share * (1 - share) / total + (z / total) ** 2 / 4)
+    # At a rate of 0 the formula is exact but its arithmetic is not.
+    return max(0.0, (share + z**2 / (2 * total) - spread) / (1 + z**2 / total)) if share else 0.0
+
+
+def _sensitive(model: ModelSummary, alpha: float) -> Check:
+    rate, noise = model.sensitivity, model.noise_floor.rate or 0.0
+    wanted = "above the noise" + (f" of {wording.percent(noise)}" if noise else "")
+    if rate.total < CONTROLS:
+        controls = counted(rate.total, "judged control") if rate.total else "no judged control"
+        return Check(
+            model=model.model,
+            name="reaction",
+            outcome="unknown",
+            found=f"{controls}, fewer than {CONTROLS}",
+            wanted=wanted,
+            notes=(f"audit more samples, with --controls, or say that this is meant: {SWITCH}",),
+        )
+    low = lower(rate, alpha)
+    outcome: Outcome = "passed" if low > noise else "failed"
+    dead = f"controls change the meaning, and its answers do not show it; {SWITCH}"
+    return Check(
+        model=model.model,
+        name="reaction",
+        outcome=outcome,
+        found=f"sensitivity {wording.percent(rate.rate)} ({wording.counts(rate)}), "
+        f"surely above {wording.percent(low)}",
+        wanted=wanted,
+        value=low,
+        limit=noise,
+        notes=() if outcome == "passed" else (dead,),
+    )
+
+
+def _correlated(model: ModelSummary, alpha: float) -> Check:
+    found, p = model.agreement.mcc, 1.0 if model.agreement.p is None else model.agreement.p
+    outcome: Outcome = "passed" if found is not None and found > 0 and p <= alpha else "failed"
+    labels = counted(model.agreement.labels, "labelled sample")
+    wanted = f"above 0, p at most {alpha:g}"
+    perfect = {name: {name: sum(row.values())} for name, row in model.agreement.classes.items()}
+    if outcome == "failed" and chance(perfect) > alpha:
+        return Check(
+            model=model.model,
+            name="MCC",
+            outcome="unknown",
+            found=f"{labels}: right answers to all of them could be chance",
+            wanted=wanted,
+            notes=(f"audit more samples, or say that this is meant: {SWITCH}",),
+        )
+    told = f"{found:.2f}, p {wording.p_value(p)}" if found is not None else "none: one answer to everything"
+    return Check(
+        model=model.model,
+        name="MCC",
+        outcome=outcome,
+        found=f"{told} ({labels})",
+        wanted=wanted,
+        value=found,
+        limit=0.0,
+        notes=() if outcome == "passed" else (f"its answers do not go with the labels; {SWITCH}",),
+    )
+
+
+def _varied(model: ModelSummary) -> Check:
+    found = model.agreement
+    share = Fraction(found.commonest_answers, found.answers)
+    explained = Fraction(found.commonest_labels, found.labels) >= HALF
+    outcome: Outcome = "failed" if share >= NEARLY_ALL and not explained else "passed"
+    answer = f"{wording.plain(found.commonest)!r:.60} is" if outcome == "failed" else "the commonest is"
+    return Check(
+        model=model.model,
+        name="one answer",
+        outcome=outcome,
+        found=f"{answer} {wording.percent(float(share))} of its answers "
+        f"({found.commonest_answers}/{found.answers})",
+        wanted=f"below {wording.percent(float(NEARLY_ALL))}",
+        value=float(share),
+        limit=float(NEARLY_ALL),
+        notes=() if outcome == "passed" else (f"it answers nearly everything alike; {SWITCH}",),
+    )
