@@ -20,6 +20,7 @@ include_patterns = [
     "audit/*/README.md",
     "transforms/columns/README.md",
     "benchmarks/README.md",
+    "benchmarks/results/*.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 ]
