@@ -21,6 +21,7 @@ include_patterns = [
     "transforms/columns/README.md",
     "benchmarks/README.md",
     "benchmarks/results/*.md",
+    ".github/SECURITY.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 ]
