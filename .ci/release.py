@@ -26,6 +26,10 @@ def faults(tag: str, root: Path = ROOT) -> list[str]:
         found.append(f"CITATION.cff does not have the version {version}")
     if not notes(version, root):
         found.append(f"CHANGELOG.md has no section {version}: run `towncrier build`")
+    if "(unreleased)" in (root / "CHANGELOG.md").read_text("utf-8"):
+        found.append(
+            "CHANGELOG.md still has a section that says (unreleased): join it with that of the release"
+        )
     left = [path.name for path in (root / ".changes").glob("*.md") if path.name != NO_FRAGMENT]
     if left:
         found.append(f"fragments are left ({', '.join(sorted(left))}): run `towncrier build`")
@@ -35,9 +39,7 @@ def faults(tag: str, root: Path = ROOT) -> list[str]:
 def notes(version: str, root: Path = ROOT) -> str:
     """The text of a version's section in the changelog; empty if there is none."""
     text = (root / "CHANGELOG.md").read_text("utf-8")
-    found = re.search(
-        rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
-    )
+    found = re.search(rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""
 
 
