@@ -1,7 +1,8 @@
-"""Checks a release and writes its notes: `python .ci/release.py check v1.2.3`, `python .ci/release.py notes v1.2.3`.
+"""Checks a release and writes its notes.
 
-`check` ends with 1 and one line if the tag is not the version of pyproject.toml and of CITATION.cff, if the
-changelog has no section for it, or if fragments are left that belong into that section. `notes` prints the section.
+`python .ci/release.py check v1.2.3` ends with 1, and a line for each fault, if the tag is not the version of
+pyproject.toml and of CITATION.cff, if the changelog has no section for it, or if fragments are left that
+belong into that section. `python .ci/release.py notes v1.2.3` prints the section.
 """
 
 import re

@@ -110,7 +110,7 @@ def test_what_is_published_was_built_once_and_tried() -> None:
     assert [
         name
         for name, job in jobs.items()
-        if any("python -m build" == step.get("run") for step in job["steps"])
+        if any(step.get("run") == "python -m build" for step in job["steps"])
     ] == ["build"]
     chain = {name: job.get("needs") for name, job in jobs.items()}
     assert chain == {
