@@ -20,6 +20,8 @@ include_patterns = [
     "audit/*/README.md",
     "transforms/columns/README.md",
     "benchmarks/README.md",
+    "benchmarks/results/*.md",
+    ".github/SECURITY.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 ]

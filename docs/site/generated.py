@@ -9,6 +9,7 @@ import posixpath
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,8 @@ MARK: Final = re.compile(
     r"^<!-- generated: ([\w-]+) ?(.*?) -->$(?:\n\*\(The site has .*\)\*$)?", re.MULTILINE
 )
 """With the line below it, which tells readers of the repository where to look."""
-MEASURED: Final = Path(__file__).parents[2] / "benchmarks" / "README.md"
+ROOT: Final = Path(__file__).parents[2]
+MEASURED: Final = ROOT / "benchmarks" / "results"
 
 
 def filled(text: str) -> str:
@@ -165,29 +167,30 @@ def _data_sets() -> Iterator[str]:
 # ── measurements ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _measured(start: str) -> Iterator[str]:
-    """What the page of benchmarks says in the section, or in the part of one, that begins with these words.
+def _measured(title: str) -> Iterator[str]:
+    """The section with this title on one of the pages of measurements.
 
     Raises:
-        ValueError: not exactly one begins so.
+        ValueError: not exactly one has it.
     """
-    text = MEASURED.read_text("utf-8")
-    begins = [match for match in re.finditer(r"^(?:## |\*\*)", text, re.MULTILINE)
-              if text.startswith(start, match.end())]  # fmt: skip
-    if len(begins) != 1:
-        raise ValueError(f"{len(begins)} sections of {MEASURED.name} begin with {start!r}")
-    (begin,) = begins
-    whole = begin[0] == "## "
-    after = re.compile(r"^## " if whole else r"^(?:## |\*\*[A-Z])", re.MULTILINE).search(text, begin.end())
-    found = text[begin.start() : after.start() if after else None].strip()
-    yield re.sub(r"\]\((?!\w+:)([^)]+)\)", _from_the_root, re.sub(r"\A## .*\n+", "", found))
+    found = [
+        (page, section[1])
+        for page in sorted(MEASURED.glob("*.md"))
+        for section in re.finditer(
+            rf"^## {re.escape(title)}\n+(.*?)(?=^## |\Z)", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
+    ]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} sections of {MEASURED} have the title {title!r}")
+    ((page, text),) = found
+    yield re.sub(r"\]\((?!\w+:)([^)]+)\)", partial(_from_the_root, page), text.strip())
 
 
-def _from_the_root(link: re.Match[str]) -> str:
-    """A relative link of the page of benchmarks, as it is right on every page."""
+def _from_the_root(page: Path, link: re.Match[str]) -> str:
+    """A relative link of a page of measurements, as it is right on every page."""
     file, sign, heading = link[1].partition("#")
-    path = posixpath.normpath(posixpath.join("/benchmarks", file or MEASURED.name))
-    return f"]({path}{sign}{heading})"
+    folder = f"/{MEASURED.relative_to(ROOT).as_posix()}"
+    return f"]({posixpath.normpath(posixpath.join(folder, file or page.name))}{sign}{heading})"
 
 
 # ── assumptions ──────────────────────────────────────────────────────────────────────────────────────────
