@@ -36,6 +36,7 @@ from codeaudit.audit.tasks.recorded import RecordedTask, recorded_task
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
+from codeaudit.suite_check import check_suite
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
@@ -352,6 +353,7 @@ def _check_tables(run: Run) -> None:
         raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
     if len({name for name, _ in names}) < len(names):
         raise RunError(f"{str(run.path / MANIFEST)!r} is damaged: it names a model twice")
+    check_suite(run.path, run.manifest)
     rows = check_rows(run.path, [name for name, _ in names])
     if [(model.model, model.fingerprint) for model in run.summary.models] != names:
         other = f"{str(run.path / MANIFEST)!r} and {SUMMARY} are of different models"

@@ -41,8 +41,8 @@ def suggested(summary: Summary) -> Iterator[SuggestedLimit]:
             yield SuggestedLimit(
                 "max-violation-rate",
                 f"{most}%",
-                f"{wording.percent(rate.rate)} ({wording.counts(rate)}) under {name}; this is the upper end of "
-                "its 95 % interval",
+                f"{wording.percent(rate.rate)} ({wording.counts(rate)}) under {name}; this is the upper end "
+                "of its 95 % interval",
             )
     drops = [
         (model.score.drop, model.score.attack_worst_sample, model.score.scored)

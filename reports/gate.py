@@ -668,7 +668,9 @@ def _decision(test: PairedTest, p: float | None, limits: Limits, *, number: int)
 def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check:
     rise = test.rise
     before, now = 1 - rise.before / rise.samples, 1 - rise.now / rise.samples
-    told = f"{wording.percent(before)} to {wording.percent(now)}: {_points(-rise.rise or 0.0, sign=True)} points"
+    told = (
+        f"{wording.percent(before)} to {wording.percent(now)}: {_points(-rise.rise or 0.0, sign=True)} points"
+    )
     failed = rejected(rise, p, limits)
     return Check(
         model=test.model,
