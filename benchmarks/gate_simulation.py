@@ -13,8 +13,11 @@ runs:
   them; the variants of an input agree with each other (Beta-distributed rates, intra-class correlation 0.5);
 - a *rise*: so many points more, either in any pair alike or in whole inputs.
 
-Beside the gate's rule the table has two others: "must not rise" (any larger rate fails) and the exact McNemar
-test over pairs, which takes the variants of an input as independent.
+A second table simulates the whole gate: violations, sensitivity and score against a baseline, in one
+family of tests. A third one simulates the checks without a baseline, whether a model reacts at all.
+
+Beside the gate's rule the first table has two others: "must not rise" (any larger rate fails) and the
+exact McNemar test over pairs, which takes the variants of an input as independent.
 """
 
 import argparse
@@ -26,9 +29,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from codeaudit.reports.gate import Limits, RiseTest, adjusted, rejected
+from codeaudit.reports.gate import Limits, LossTest, PairedTest, RiseTest, Subject, adjusted, rejected
+from codeaudit.reports.reaction import lower
+from codeaudit.reports.records import Rate
+from codeaudit.reports.statistics.agreement import chance, correlation
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise
+from codeaudit.reports.statistics.score_loss import paired_loss
 
 Answers = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
 """Whether an input is violated, by transform and variant: inputs x transforms x variants."""
@@ -152,12 +159,12 @@ def judged(before: Answers, now: Answers) -> Verdicts:
     )
 
 
-def _test(transform: str, before: Answers, now: Answers) -> RiseTest:
+def _test(transform: str, before: Answers, now: Answers, subject: Subject = "violations") -> RiseTest:
     columns = [one.reshape(len(one), -1).any(axis=1) for one in (before, now)]
     changes = [
         SampleChange(bool(one), bool(other), before[0].size) for one, other in zip(*columns, strict=True)
     ]
-    return RiseTest("model", transform, paired_rise(changes))
+    return RiseTest("model", transform, paired_rise(changes), subject)
 
 
 def simulate(scenario: Scenario, shape: Shape, *, inputs: int, runs: int, seed: int = 0) -> Verdicts:
@@ -188,6 +195,179 @@ def table(*, inputs: int, runs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+# ── the whole gate ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class SimulatedRun(NamedTuple):
+    """What a gate compares of a run."""
+
+    violations: Answers
+    reactions: Answers
+    """Whether a control changed the answer: inputs x 2 controls x 4 variants."""
+    scores: np.ndarray[tuple[int], np.dtype[np.float64]]
+    """Of the originals, 0 to 1."""
+
+
+REACTING: Final = 0.3
+"""Share of controls that change an answer."""
+SCORES: Final = ((0.0, 0.5), (0.5, 0.2), (2 / 3, 0.1), (1.0, 0.2))
+"""F1 of single names, with their shares."""
+CONTROLS: Final = Shape(2, 4)
+
+
+def drawn(rng: np.random.Generator, inputs: int) -> SimulatedRun:
+    """A model's run."""
+    values, shares = zip(*SCORES, strict=True)
+    scores = rng.choice(values, size=inputs, p=shares)
+    return SimulatedRun(violated(rng, inputs, SHAPES[-1]), violated(rng, inputs, CONTROLS, REACTING), scores)
+
+
+def again(rng: np.random.Generator, run: SimulatedRun, anew: float, noise: float = NOISE) -> SimulatedRun:
+    """The same model, or another training of the same quality that differs on a share of the inputs, with
+    noise in every answer."""
+    inputs = len(run.scores)
+    other, shaken = drawn(rng, inputs), drawn(rng, inputs)
+    chosen = rng.random(inputs) < anew
+    scores = np.where(chosen, other.scores, run.scores)
+    return SimulatedRun(
+        noisy(rng, np.where(chosen[:, None, None], other.violations, run.violations), noise),
+        noisy(rng, np.where(chosen[:, None, None], other.reactions, run.reactions), noise),
+        np.where(rng.random(inputs) < noise, shaken.scores, scores),
+    )
+
+
+def damaged(
+    rng: np.random.Generator, run: SimulatedRun, *, worse: float = 0.0, deaf: float = 0.0
+) -> SimulatedRun:
+    """A model that lost so much of its mean score, and that no longer reacts on a share of its inputs."""
+    lost = rng.random(len(run.scores)) < worse / float(np.mean(run.scores))
+    silent = rng.random((len(run.scores), 1, 1)) < deaf
+    return SimulatedRun(run.violations & ~silent, run.reactions & ~silent, np.where(lost, 0.0, run.scores))
+
+
+Second = Callable[[np.random.Generator, SimulatedRun], SimulatedRun]
+SECOND: Final[Sequence[tuple[str, Second]]] = (
+    ("unchanged, no noise", lambda rng, run: run),
+    ("unchanged, noise 0.5 %", lambda rng, run: again(rng, run, 0.0)),
+    ("unchanged, noise 5 %", lambda rng, run: again(rng, run, 0.0, 0.05)),
+    ("retrained, 20 % of inputs anew", lambda rng, run: again(rng, run, 0.2)),
+    ("retrained, all inputs anew", lambda rng, run: again(rng, run, 1.0)),
+    ("score 3 points lower", lambda rng, run: again(rng, damaged(rng, run, worse=0.03), 0.0)),
+    ("score 5 points lower", lambda rng, run: again(rng, damaged(rng, run, worse=0.05), 0.0)),
+    ("deaf on 5 % of inputs", lambda rng, run: again(rng, damaged(rng, run, deaf=0.05), 0.0)),
+    ("deaf on 10 % of inputs", lambda rng, run: again(rng, damaged(rng, run, deaf=0.1), 0.0)),
+    ("dead", lambda rng, run: damaged(rng, run, worse=1.0, deaf=1.0)),
+)
+
+
+class Failures(NamedTuple):
+    """Which parts of the gate failed the second run."""
+
+    violations: bool
+    sensitivity: bool
+    score: bool
+    gate: bool
+
+
+def compared(before: SimulatedRun, now: SimulatedRun) -> Failures:
+    """The verdict of the whole gate on a pair of runs."""
+    old, new = before.violations, now.violations
+    rises = [_test("", old, new)]
+    rises += [_test(f"t{n}", old[:, n : n + 1], new[:, n : n + 1]) for n in range(old.shape[1])]
+    deaf = [~one.reactions.any(axis=(1, 2))[:, None, None] for one in (before, now)]
+    rises.append(_test("", *deaf, "insensitivity"))
+    pairs = list(zip(before.scores.tolist(), now.scores.tolist(), strict=True))
+    loss = LossTest("model", "f1", paired_loss(pairs, better="higher"), 1.0)
+    tests: list[PairedTest] = [*rises, loss]
+    ps = adjusted(tests, LIMITS)
+    failed = [rejected(test.rise, p, LIMITS) for test, p in zip(rises, ps, strict=False)]
+    lost = ps[-1] is not None and ps[-1] <= LIMITS.alpha and loss.loss.loss > LIMITS.margin
+    return Failures(any(failed[:-1]), failed[-1], lost, any(failed) or lost)
+
+
+def whole_table(*, inputs: int, runs: int) -> str:
+    """How often the parts of the gate failed, as Markdown."""
+    lines = [
+        f"The whole gate: {inputs} inputs, 3 × 4 variants, 2 × 4 controls that change {100 * REACTING:g} % "
+        "of answers, mean score 0.37. Share of runs that failed:",
+        "",
+        "| second run | violations | sensitivity | score | gate | 95 % |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, second in SECOND:
+        rng = np.random.default_rng([1, *name.encode()])
+        total = np.zeros(len(Failures._fields))
+        for _ in range(runs):
+            first = drawn(rng, inputs)
+            total += compared(again(rng, first, 0.0) if "noise 0.5" in name else first, second(rng, first))
+        low, high = wilson(total[-1], runs)
+        shares = " | ".join(f"{100 * one / runs:.1f} %" for one in total)
+        lines.append(f"| {name} | {shares} | {100 * low:.1f}–{100 * high:.1f} |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines) + "\n"
+
+
+# ── does a model react at all? ───────────────────────────────────────────────────────────────────────────
+
+
+def reacts(rng: np.random.Generator, inputs: int, sensitivity: float, noise: float) -> bool:
+    """Whether the check of the sensitivity passes: 8 controls an input, of which a part changes the
+    answer, and noise in all of them."""
+    moved = (
+        noisy(rng, violated(rng, inputs, CONTROLS, sensitivity), noise)
+        if sensitivity
+        else (rng.random((inputs, *CONTROLS)) < noise)
+    )
+    count, total = int(moved.sum()), int(moved.size)
+    idle = float(np.mean(rng.random(inputs) < noise))
+    rate = Rate(count=count, total=total, rate=count / total, clusters=inputs)
+    return lower(rate, LIMITS.alpha) > idle
+
+
+def correlates(rng: np.random.Generator, inputs: int, flawed: float, found: float, alarms: float) -> bool:
+    """Whether the check of MCC passes: a share of the inputs is flawed; the detector finds a share of
+    these, and gives so many false alarms."""
+    true = rng.random(inputs) < flawed
+    said = np.where(true, rng.random(inputs) < found, rng.random(inputs) < alarms)
+    counts = {
+        str(label): {str(answer): int(((true == label) & (said == answer)).sum()) for answer in (False, True)}
+        for label in (False, True)
+    }
+    mcc = correlation(counts)
+    return mcc is not None and mcc > 0 and chance(counts) <= LIMITS.alpha
+
+
+SIZES: Final = (50, 200, 1000)
+REACTIONS: Final[Sequence[tuple[str, Callable[[np.random.Generator, int], bool]]]] = (
+    ("names: dead, no noise", lambda rng, size: reacts(rng, size, 0.0, 0.0)),
+    ("names: dead, 5 % of answers at random", lambda rng, size: reacts(rng, size, 0.0, 0.05)),
+    ("names: sensitivity 5 %, no noise", lambda rng, size: reacts(rng, size, 0.05, 0.0)),
+    ("names: sensitivity 20 %, noise 5 %", lambda rng, size: reacts(rng, size, 0.2, 0.05)),
+    ("labels: coin, half are flawed", lambda rng, size: correlates(rng, size, 0.5, 0.5, 0.5)),
+    ("labels: `clean` in 97 %, 5 % are flawed, by chance", lambda rng, size: correlates(rng, size, 0.05,
+    0.03, 0.03)), ("labels: finds 30 % of flaws, 1 % false alarms, 5 % are flawed",
+     lambda rng, size: correlates(rng, size, 0.05, 0.3, 0.01)),
+    ("labels: right in 60 %, half are flawed", lambda rng, size: correlates(rng, size, 0.5, 0.6, 0.4)),
+    ("labels: right in 70 %, half are flawed", lambda rng, size: correlates(rng, size, 0.5, 0.7, 0.3)),
+)  # fmt: skip
+
+
+def reaction_table(*, runs: int) -> str:
+    """How often a model passes the checks without a baseline, as Markdown."""
+    lines = [
+        "Without a baseline. Share of runs in which the model passes as one that reacts, by samples:",
+        "",
+        "| model | " + " | ".join(map(str, SIZES)) + " |",
+        "|---|" + "---:|" * len(SIZES),
+    ]
+    for name, passes in REACTIONS:
+        rng = np.random.default_rng([2, *name.encode()])
+        shares = [sum(passes(rng, size) for _ in range(runs)) / runs for size in SIZES]
+        lines.append(f"| {name} | " + " | ".join(f"{100 * one:.1f} %" for one in shares) + " |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    return "\n".join(lines) + "\n"
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run all scenarios and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -196,6 +376,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--markdown", type=Path)
     asked = parser.parse_args(words)
     text = table(inputs=asked.inputs, runs=asked.runs)
+    text += "\n" + whole_table(inputs=asked.inputs, runs=asked.runs) + "\n" + reaction_table(runs=asked.runs)
     if asked.markdown:
         asked.markdown.write_text(text, encoding="utf-8")
     print(text, end="")
