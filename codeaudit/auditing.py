@@ -355,7 +355,7 @@ def _demand_own(folder: RunFolder) -> None:
 def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) -> Iterator[None]:
     """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
-    typed = "".join(f" {word}" for _, word in words(options.to_json(options.model)))
+    typed = "".join(f" {word}" for _, word in words(options.to_json(options.model), permitted=False))
     again = f"codeaudit run --config {place} --out {place}{typed}"
     try:
         yield

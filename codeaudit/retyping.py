@@ -70,8 +70,23 @@ def _is_harmless(value: str) -> bool:
     return True
 
 
-def words(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The options that must be typed again, by their field of `RunOptions`, each as a user types it."""
+def words_to_explain(options: Mapping[str, Any]) -> str:
+    """What `codeaudit explain RUN` needs besides, with a blank before each word."""
+    specs = [spec for spec in map(str, options.get("model") or ()) if not is_bundled(spec)]
+    told = [f"--model {shlex.quote(spec)}" for spec in specs]
+    told += [
+        word
+        for name, word in words(options, permitted=False)
+        if name in ("task", "model_argument", "base_url")
+    ]
+    return "".join(f" {word}" for word in told)
+
+
+def words(options: Mapping[str, Any], *, permitted: bool = True) -> Iterator[tuple[str, str]]:
+    """The options that must be typed again, by their field of `RunOptions`, each as a user types it.
+
+    Without `permitted` names of code that this process was given are told, too: a later command was not.
+    """
     specs = tuple(map(str, options.get("model") or ()))
     # All of them, because models on the command line replace those of the file.
     if any(map(acting, specs)):
@@ -79,7 +94,8 @@ def words(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "model", f"--model {shlex.quote(spec)}"
     for name in CODE:
         value = str(options.get(name) or "")
-        if any(form in value for form in FORMS) and not all(map(is_permitted, value.split(","))):
+        named = permitted and all(map(is_permitted, value.split(",")))
+        if any(form in value for form in FORMS) and not named:
             yield name, f"--{name} {shlex.quote(value)}"
     for text in foreign_arguments(options):
         yield "model_argument", f"-M {shlex.quote(text)}"

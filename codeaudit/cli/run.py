@@ -45,6 +45,7 @@ from codeaudit.planning import exceeded, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
 from codeaudit.reports.registry import FORMATS
+from codeaudit.retyping import words_to_explain
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
 
@@ -104,7 +105,8 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     note_unanswered(summary, folder.path)
     place = shlex.quote(str(folder.path))
     if asked.shard is None:
-        explained = f"codeaudit explain {place}, " if summary.judged else ""
+        more = words_to_explain(asked.to_json(asked.model))
+        explained = f"codeaudit explain {place}{more}, " if summary.judged else ""
         follows = f"{explained}codeaudit report {place} --html FILE"
     else:
         follows = f"the other shards, then codeaudit merge {place} … --out DIR"
