@@ -30,7 +30,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from codeaudit.reports.gate import Limits, LossTest, PairedTest, RiseTest, Subject, adjusted, rejected
-from codeaudit.reports.reaction import lower
+from codeaudit.reports.reaction import surely_above
 from codeaudit.reports.records import Rate
 from codeaudit.reports.statistics.agreement import chance, correlation
 from codeaudit.reports.statistics.intervals import wilson
@@ -222,17 +222,24 @@ def drawn(rng: np.random.Generator, inputs: int) -> SimulatedRun:
     return SimulatedRun(violated(rng, inputs, SHAPES[-1]), violated(rng, inputs, CONTROLS, REACTING), scores)
 
 
-def again(rng: np.random.Generator, run: SimulatedRun, anew: float, noise: float = NOISE) -> SimulatedRun:
-    """The same model, or another training of the same quality that differs on a share of the inputs, with
-    noise in every answer."""
-    inputs = len(run.scores)
-    other, shaken = drawn(rng, inputs), drawn(rng, inputs)
-    chosen = rng.random(inputs) < anew
-    scores = np.where(chosen, other.scores, run.scores)
+def shown(rng: np.random.Generator, run: SimulatedRun, noise: float) -> SimulatedRun:
+    """What a gate sees of a run: every answer is another one by chance."""
+    other = drawn(rng, len(run.scores))
     return SimulatedRun(
-        noisy(rng, np.where(chosen[:, None, None], other.violations, run.violations), noise),
-        noisy(rng, np.where(chosen[:, None, None], other.reactions, run.reactions), noise),
-        np.where(rng.random(inputs) < noise, shaken.scores, scores),
+        noisy(rng, run.violations, noise),
+        noisy(rng, run.reactions, noise),
+        np.where(rng.random(len(run.scores)) < noise, other.scores, run.scores),
+    )
+
+
+def trained_again(rng: np.random.Generator, run: SimulatedRun, anew: float) -> SimulatedRun:
+    """Another training of the same quality that differs on a share of the inputs."""
+    other = drawn(rng, len(run.scores))
+    chosen = rng.random(len(run.scores)) < anew
+    return SimulatedRun(
+        np.where(chosen[:, None, None], other.violations, run.violations),
+        np.where(chosen[:, None, None], other.reactions, run.reactions),
+        np.where(chosen, other.scores, run.scores),
     )
 
 
@@ -246,18 +253,19 @@ def damaged(
 
 
 Second = Callable[[np.random.Generator, SimulatedRun], SimulatedRun]
-SECOND: Final[Sequence[tuple[str, Second]]] = (
-    ("unchanged, no noise", lambda rng, run: run),
-    ("unchanged, noise 0.5 %", lambda rng, run: again(rng, run, 0.0)),
-    ("unchanged, noise 5 %", lambda rng, run: again(rng, run, 0.0, 0.05)),
-    ("retrained, 20 % of inputs anew", lambda rng, run: again(rng, run, 0.2)),
-    ("retrained, all inputs anew", lambda rng, run: again(rng, run, 1.0)),
-    ("score 3 points lower", lambda rng, run: again(rng, damaged(rng, run, worse=0.03), 0.0)),
-    ("score 5 points lower", lambda rng, run: again(rng, damaged(rng, run, worse=0.05), 0.0)),
-    ("deaf on 5 % of inputs", lambda rng, run: again(rng, damaged(rng, run, deaf=0.05), 0.0)),
-    ("deaf on 10 % of inputs", lambda rng, run: again(rng, damaged(rng, run, deaf=0.1), 0.0)),
-    ("dead", lambda rng, run: damaged(rng, run, worse=1.0, deaf=1.0)),
+SECOND: Final[Sequence[tuple[str, float, Second]]] = (
+    ("unchanged, no noise", 0.0, lambda rng, run: run),
+    ("unchanged, noise 0.5 %", NOISE, lambda rng, run: run),
+    ("unchanged, noise 5 %", 0.05, lambda rng, run: run),
+    ("retrained, 20 % of inputs anew", NOISE, lambda rng, run: trained_again(rng, run, 0.2)),
+    ("retrained, all inputs anew", NOISE, lambda rng, run: trained_again(rng, run, 1.0)),
+    ("score 3 points lower", NOISE, lambda rng, run: damaged(rng, run, worse=0.03)),
+    ("score 5 points lower", NOISE, lambda rng, run: damaged(rng, run, worse=0.05)),
+    ("deaf on 5 % of inputs", NOISE, lambda rng, run: damaged(rng, run, deaf=0.05)),
+    ("deaf on 10 % of inputs", NOISE, lambda rng, run: damaged(rng, run, deaf=0.1)),
+    ("dead", 0.0, lambda rng, run: damaged(rng, run, worse=1.0, deaf=1.0)),
 )
+"""Second runs, with the noise in the answers of both runs."""
 
 
 class Failures(NamedTuple):
@@ -294,12 +302,12 @@ def whole_table(*, inputs: int, runs: int) -> str:
         "| second run | violations | sensitivity | score | gate | 95 % |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for name, second in SECOND:
+    for name, noise, second in SECOND:
         rng = np.random.default_rng([1, *name.encode()])
         total = np.zeros(len(Failures._fields))
         for _ in range(runs):
             first = drawn(rng, inputs)
-            total += compared(again(rng, first, 0.0) if "noise 0.5" in name else first, second(rng, first))
+            total += compared(shown(rng, first, noise), shown(rng, second(rng, first), noise))
         low, high = wilson(total[-1], runs)
         shares = " | ".join(f"{100 * one / runs:.1f} %" for one in total)
         lines.append(f"| {name} | {shares} | {100 * low:.1f}–{100 * high:.1f} |")
@@ -319,9 +327,10 @@ def reacts(rng: np.random.Generator, inputs: int, sensitivity: float, noise: flo
         else (rng.random((inputs, *CONTROLS)) < noise)
     )
     count, total = int(moved.sum()), int(moved.size)
-    idle = float(np.mean(rng.random(inputs) < noise))
+    again = int((rng.random(inputs) < noise).sum())
+    idle = Rate(count=again, total=inputs, rate=again / inputs, clusters=inputs)
     rate = Rate(count=count, total=total, rate=count / total, clusters=inputs)
-    return lower(rate, LIMITS.alpha) > idle
+    return surely_above(rate, idle, LIMITS.alpha) > 0
 
 
 def correlates(rng: np.random.Generator, inputs: int, flawed: float, found: float, alarms: float) -> bool:

@@ -4,8 +4,9 @@ A model that gives one answer to everything has no violation, no drop and no ris
 every model and without any limit from the user:
 
 - *sensitivity*: do controls change its answers more often than asking again does? The lower end of a
-  one-sided
-  Wilson interval, with the samples as its total, must lie above the noise.
+  one-sided interval (Wilson, with the samples as its total) must lie above the noise. Where noise was found,
+  it is an estimate, too, and its own interval counts (Newcombe): else a dead model with 5 % of random answers
+  would pass in 6 to 9 % of runs (`benchmarks/gate_simulation.py`).
 - *MCC*, for a closed set of labels with at least two of them present: do its answers go with the labels? Then
   sensitivity is not asked: an honest detector on a set with few bugs says "clean" nearly always.
 - *one answer*, for all other tasks: does one answer stand for nearly all samples, though no label does?
@@ -13,7 +14,7 @@ every model and without any limit from the user:
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import sqrt
+from math import hypot, sqrt
 from typing import Final
 
 from codeaudit.reports import wording
@@ -46,12 +47,32 @@ def reaction(summary: Summary, model: ModelSummary, alpha: float) -> Iterator[Ch
 
 def lower(rate: Rate, alpha: float) -> float:
     """The lower end of the one-sided Wilson interval of a rate, with its samples as the total."""
+    # At a rate of 0 the formula is exact but its arithmetic is not.
+    return max(0.0, _ends(rate, alpha)[0]) if rate.count else 0.0
+
+
+def surely_above(rate: Rate, noise: Rate, alpha: float) -> float:
+    """The lower end of the one-sided interval of a rate minus the noise.
+
+    Without any noise the noise is taken as 0, and it is `lower`.
+
+    References
+    ----------
+    Newcombe (1998), Interval estimation for the difference between independent proportions, method 10.
+    """
+    if not noise.count:
+        return lower(rate, alpha)
+    found, idle = rate.rate or 0.0, noise.rate or 0.0
+    return found - idle - hypot(found - lower(rate, alpha), _ends(noise, alpha)[1] - idle)
+
+
+def _ends(rate: Rate, alpha: float) -> tuple[float, float]:
     from scipy.special import ndtri
 
     share, total, z = rate.rate or 0.0, rate.clusters or rate.total, float(-ndtri(alpha))
     spread = z * sqrt(share * (1 - share) / total + (z / total) ** 2 / 4)
-    # At a rate of 0 the formula is exact but its arithmetic is not.
-    return max(0.0, (share + z**2 / (2 * total) - spread) / (1 + z**2 / total)) if share else 0.0
+    middle, scale = share + z**2 / (2 * total), 1 + z**2 / total
+    return (middle - spread) / scale, (middle + spread) / scale
 
 
 def _sensitive(model: ModelSummary, alpha: float) -> Check:
@@ -67,18 +88,18 @@ def _sensitive(model: ModelSummary, alpha: float) -> Check:
             wanted=wanted,
             notes=(f"audit more samples, with --controls, or say that this is meant: {SWITCH}",),
         )
-    low = lower(rate, alpha)
-    outcome: Outcome = "passed" if low > noise else "failed"
+    low = surely_above(rate, model.noise_floor, alpha)
+    outcome: Outcome = "passed" if low > 0 else "failed"
     dead = f"controls change the meaning, and its answers do not show it; {SWITCH}"
     return Check(
         model=model.model,
         name="reaction",
         outcome=outcome,
         found=f"sensitivity {wording.percent(rate.rate)} ({wording.counts(rate)}), "
-        f"surely above {wording.percent(low)}",
+        + (f"surely above {wording.percent(noise + low)}" if low > 0 else "not shown to lie above"),
         wanted=wanted,
         value=low,
-        limit=noise,
+        limit=0.0,
         notes=() if outcome == "passed" else (dead,),
     )
 
