@@ -161,6 +161,9 @@ def run(
         engine=engine,
         address=address,
         shard=shard,
+        max_requests=max_requests,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
     )
     numbers = {
         "variants": variants,
@@ -206,6 +209,9 @@ def run(
         engine=engine,
         address=address,
         shard=shard,
+        max_requests=None if max_requests is None else int(max_requests),
+        max_tokens=None if max_tokens is None else int(max_tokens),
+        max_cost=None if max_cost is None else float(max_cost),
         **converted,
     )
     summary, folder = audit_models(

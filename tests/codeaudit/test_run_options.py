@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from codeaudit import running
 from codeaudit.options import RunOptions
 from codeaudit.transforms.errors import RunError
 
@@ -21,11 +22,29 @@ SET: Final[dict[str, Any]] = {
     "max_cost": 5.5, "workers": 2, "engine": "ray", "address": "auto", "cache": Path("cache"),
     "shard": "1/2", "sign_key": Path("key"),
 }  # fmt: skip
+IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
+"""Parameters of `codeaudit.run` with another name than the option."""
+ONLY_COMMAND_LINE: Final = frozenset({"format"})
 
 
 def kept(options: RunOptions) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(json.dumps(options.to_json(options.model)))
     return found
+
+
+@pytest.mark.parametrize("name", sorted(SET.keys() - ONLY_COMMAND_LINE))
+def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[RunOptions] = []
+
+    def audited(options: RunOptions, **more: object) -> None:
+        found.append(options)
+        raise RunError("seen")
+
+    monkeypatch.setattr(running, "audit_models", audited)
+    value = {"seed": "1"} if name == "model_argument" else SET[name]
+    with pytest.raises(RunError, match="seen"):
+        running.run(**{IN_PYTHON.get(name, name): value})
+    assert getattr(found[0], name) == SET[name]
 
 
 @pytest.mark.parametrize("name", [one.name for one in fields(RunOptions)])

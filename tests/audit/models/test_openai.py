@@ -298,7 +298,8 @@ def test_an_endpoint_that_answers_nothing_for_too_long_ends_the_run() -> None:
         model = load(endpoint.url, patience="0.3", backoff="0.1", retries="50")
         assert model.predict([query(0)]) == [MEAN]
         with pytest.raises(
-            ModelError, match=r"gave no answer for \d+ s, at last 'endpoint: 503' \(loading\)"
+            ModelError,
+            match=r"gave no answer for \d+ s \(-M patience=0.3\), at last 'endpoint: 503' \(loading\); start",
         ):
             model.predict([query(1)])
 
