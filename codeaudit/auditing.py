@@ -161,7 +161,7 @@ def audit_models(
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (
         run_folder(options.out or _default_folder(options)) as folder,
-        _resumable(folder, progress),
+        _resumable(folder, options, progress),
         _engine(options) as engine,
     ):
         _demand_own(folder)
@@ -354,10 +354,11 @@ def _demand_own(folder: RunFolder) -> None:
 
 
 @contextmanager
-def _resumable(folder: RunFolder, progress: RunProgress) -> Iterator[None]:
+def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) -> Iterator[None]:
     """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
-    again = f"codeaudit run --config {place} --out {place}"
+    anew = "".join(f" --{name.replace('_', '-')} URL" for name in options.not_kept)
+    again = f"codeaudit run --config {place} --out {place}{anew}"
     try:
         yield
     except (ModelError, RunError) as error:

@@ -61,6 +61,7 @@ def run(
     wrap: str | None = None,
     model_arguments: Mapping[str, object] | None = None,
     base_url: str | None = None,
+    proxy: str | None = None,
     device: str = "auto",
     precision: str | None = None,
     batch_size: int = 32,
@@ -110,7 +111,7 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, columns, sites, dependence, execute, suite, wrap, base_url
+    labels, columns, sites, dependence, execute, suite, wrap, base_url, proxy
         As the options of `codeaudit run --help`.
     device, precision, batch_size, workers, engine, address, shard
         As the options of `codeaudit run --help`.
@@ -156,6 +157,7 @@ def run(
         attack=attack,
         wrap=wrap,
         base_url=base_url,
+        proxy=proxy,
         device=device,
         precision=precision,
         engine=engine,
@@ -192,6 +194,7 @@ def run(
         model=names,
         model_argument=tuple(f"{key}={value}" for key, value in (model_arguments or {}).items()),
         base_url=base_url,
+        proxy=proxy,
         task=task,
         corpus=spec,
         labels=labels,

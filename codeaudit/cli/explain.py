@@ -30,6 +30,7 @@ from codeaudit.auditing import CACHE_FILE, answer_cache
 from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
+    PROXY,
     Whole,
     format_option,
     limit_options,
@@ -300,6 +301,7 @@ SPREAD: Final = 50
 @format_option(*FORMATS)
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
 @option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
+@PROXY
 @limit_options
 def explain(
     run: Path,
@@ -311,6 +313,7 @@ def explain(
     form: str,
     device: str,
     batch_size: int,
+    proxy: str | None,
     max_requests: int | None,
     max_tokens: int | None,
     max_cost: float | None,
@@ -349,7 +352,7 @@ def explain(
         every = _violated_pairs(found, model, names)
         if every > len(chosen):
             note(f"{len(chosen):,} of {counted(every, 'violation')} are explained; --limit 0 for all")
-    given = {"max_requests": max_requests, "max_tokens": max_tokens, "max_cost": max_cost}
+    given = {"proxy": proxy, "max_requests": max_requests, "max_tokens": max_tokens, "max_cost": max_cost}
     done = explain_violations(
         found,
         chosen,

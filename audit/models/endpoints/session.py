@@ -118,6 +118,8 @@ class Session:
         self._failing = 0
         """Queries in a row without a reply."""
         self._url = endpoint.address.url
+        proxy = endpoint.address.proxy
+        self._through = "" if proxy is None else f" through the proxy of {proxy.shown}"
         # Unseeded: only waiting times depend on it, and clients that wait equally long would collide again.
         self._chance = random.Random()
         self._reached = False
@@ -287,7 +289,7 @@ class Session:
         patience = self.endpoint.patience
         if error.unreachable and not self._reached and attempt + 1 >= min(KNOCKS, patience.retries + 1):
             raise EndpointLostError(
-                f"cannot reach {self._url}{_in_brackets(error.message or error.reason)}; "
+                f"cannot reach {self._url}{self._through}{_in_brackets(error.message or error.reason)}; "
                 "is the server up? --base-url says where it is"
             )
         self._last_error = error
