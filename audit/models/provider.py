@@ -116,9 +116,7 @@ OPTIONS: Final[Mapping[Option, str]] = {
     "max_cost": "--max-cost",
 }
 """The options as the user writes them."""
-BINDING: Final[frozenset[Option]] = frozenset(
-    {"base_url", "proxy", "max_requests", "max_tokens", "max_cost"}
-)
+BINDING: Final[frozenset[Option]] = frozenset({"base_url", "proxy", "max_requests", "max_tokens", "max_cost"})
 """Options that must have an effect: without it another model would answer, requests would take another way,
 or a limit would not hold."""
 SPENDING: Final[frozenset[Option]] = frozenset({"max_requests", "max_tokens", "max_cost"})
