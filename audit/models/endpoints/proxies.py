@@ -103,6 +103,7 @@ def _read(value: str, source: str) -> Proxy:
         )
     if server.scheme in SOCKS and find_spec("socksio") is None:
         raise ModelError(
-            f'{shown} needs the package socksio, which is not installed; try: pip install "codeaudit-ml[socks]"'
+            f"{shown} needs the package socksio, which is not installed; "
+            'try: pip install "codeaudit-ml[socks]"'
         )
     return Proxy(url=url, shown=shown)

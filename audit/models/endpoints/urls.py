@@ -84,7 +84,7 @@ def was_redacted(url: str) -> bool:
     return f"{_BEGIN}{HIDDEN}@" in url
 
 
-class Server(NamedTuple):
+class ServerAddress(NamedTuple):
     """A URL in its parts."""
 
     scheme: str
@@ -96,7 +96,7 @@ class Server(NamedTuple):
     path: str
 
 
-def server_of(url: str) -> Server | None:
+def server_of(url: str) -> ServerAddress | None:
     """The parts of a URL without query and fragment; `None` if it is none that can be asked."""
     if any(letter.isspace() or not letter.isprintable() for letter in url):
         return None
@@ -111,7 +111,7 @@ def server_of(url: str) -> Server | None:
     if port == 0 or not _is_host(host) or parts.query or parts.fragment or not plain:
         return None
     user, _, place = parts.netloc.rpartition("@")
-    return Server(parts.scheme, user, place, host, parts.path)
+    return ServerAddress(parts.scheme, user, place, host, parts.path)
 
 
 def _is_host(host: str) -> bool:

@@ -17,9 +17,9 @@ import pytest
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints import session as endpoint_session
 from codeaudit.audit.models.endpoints.client import RequestError, address
-from codeaudit.audit.models.endpoints.urls import redacted
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.throttle import START
+from codeaudit.audit.models.endpoints.urls import redacted
 from codeaudit.audit.models.openai.client import Client
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.models.provider import Settings

@@ -83,7 +83,8 @@ def test_no_kill_makes_a_run_forget_what_it_has_spent(
 
     with serving(script) as endpoint:
         asked = words(many, endpoint.url, f"--max-{name}", f"{limit:g}", "-M", "backoff=0", *option)
-        command, ends = [sys.executable, "-m", "codeaudit", *asked], []
+        command = [sys.executable, "-m", "codeaudit", *asked]
+        ends: list[int] = []
         while len(ends) < 4:
             child.append(subprocess.Popen(command, stderr=subprocess.PIPE))
             _, told = child[-1].communicate(timeout=60)

@@ -11,7 +11,7 @@ from codeaudit.audit.models.endpoints import proxies
 from codeaudit.audit.models.endpoints.proxies import is_loopback, proxy_for, wrong_proxy
 from codeaudit.audit.models.provider import Settings
 from codeaudit.cli.main import main
-from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.errors import ModelError
 from tests.audit.models.test_openai import KEY, MEAN, PAIR, query
 from tests.support.endpoints import Endpoint, refuses, says, serving
 
@@ -48,7 +48,7 @@ def test_no_proxy_of_the_environment_sees_what_is_sent_to_this_machine(
         # The server listens at 127.0.0.1 only; at 127.9.8.7 nobody is.
         url = endpoint.url.replace("127.0.0.1", host)
         if host == "127.9.8.7":
-            with pytest.raises(ModelError, match="cannot reach http://127.9.8.7"):
+            with pytest.raises(ModelError, match=r"cannot reach http://127\.9\.8\.7"):
                 asked(url)
         else:
             assert asked(url) == [MEAN]

@@ -470,7 +470,7 @@ def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.M
     )
     monkeypatch.setattr(sandbox, "_BOOT", sandbox._BOOT.replace("; from", f"; {broken}; from", 1))
     with (
-        pytest.raises(CannotAudit, match="programs can't be run safely here: .*Landlock"),
+        pytest.raises(CannotAudit, match=r"programs can't be run safely here: .*Landlock"),
         Sandbox("codeaudit.transforms.oracle.worker") as one,
     ):
         one.ask([{"count": 1}])
