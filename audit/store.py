@@ -40,7 +40,9 @@ ATTACKS: Final = "attacks.parquet"
 EXPLANATIONS: Final = "explanations.jsonl"
 SHARD: Final = "shard.parquet"
 """Only in the folder of a shard: where its cases stand in the whole run."""
-RUN_FILES: Final = (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, MANIFEST)
+LEDGER: Final = "ledger.jsonl"
+"""Only while a run is not finished: what its requests may have cost."""
+RUN_FILES: Final = (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, LEDGER, MANIFEST)
 """Everything in a run folder; the manifest is moved last: whoever finds one finds the files that it names."""
 BOUND: Final = frozenset({SUITE, VERDICTS, SUMMARY})
 """Files of every finished run, which the manifest binds by their hashes."""
@@ -125,8 +127,16 @@ class RunFolder:
         Raises:
             RunError: it cannot be removed.
         """
+        self.drop(MANIFEST)
+
+    def drop(self, name: str) -> None:
+        """Remove a file of the run, if it is there.
+
+        Raises:
+            RunError: it cannot be removed.
+        """
         try:
-            (self.path / MANIFEST).unlink(missing_ok=True)
+            (self.path / name).unlink(missing_ok=True)
         except OSError as error:
             raise RunError(f"cannot write to {str(self.path)!r}: {error.strerror or error}") from error
 
@@ -236,6 +246,11 @@ def _uses(value: object) -> bool:
     )
 
 
+def _spent(value: object) -> bool:
+    names = ("requests", "tokens", "cost", "ledger")
+    return isinstance(value, dict) and all(is_number(value.get(name)) for name in names)
+
+
 def _object(value: object) -> bool:
     return isinstance(value, dict)
 
@@ -258,6 +273,7 @@ _FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "transforms": ("a list of texts", _texts),
     "models": ("a list of objects with name and fingerprint", _models),
     "usage": ("a list of objects with a model and numbers", _uses),
+    "spent": ("an object with requests, tokens, cost and ledger", _spent),
 }
 """Fields of a manifest that are read later: in words, and the check."""
 

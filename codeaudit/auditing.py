@@ -24,6 +24,7 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers, Task
+from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
@@ -48,6 +49,7 @@ from codeaudit.audit.store import (
     ATTACK_COLUMNS,
     ATTACKS,
     BOUND,
+    LEDGER,
     MANIFEST,
     SCHEMA,
     SHARD,
@@ -261,7 +263,7 @@ def _finished(job: PreparedRun) -> Summary:
     """Carry out the run, then write the summary and the final manifest."""
     manifest, displaced = _begin(job)
     name = str(manifest["codeaudit"])
-    with answer_cache(job.options, job.folder, job.progress) as cache:
+    with _ledger(job), answer_cache(job.options, job.folder, job.progress) as cache:
         try:
             summary = carry_out(
                 job,
@@ -272,6 +274,7 @@ def _finished(job: PreparedRun) -> Summary:
         except BaseException as error:
             # A run that never came to its inputs must not stand in the place of a finished one.
             if displaced and isinstance(error, CodeauditError) and not (job.folder.path / SUITE).exists():
+                job.folder.drop(LEDGER)
                 job.folder.put_back()
                 job.progress.note(f"the finished run is in {job.folder.path} again")
                 raise
@@ -291,6 +294,7 @@ def _finished(job: PreparedRun) -> Summary:
         }
         final = bound(job.folder, done, sorted(names), job.key)
         job.folder.write_manifest(final)
+        job.folder.drop(LEDGER)
         remember(final, summary)
         cache.forget(name)
     return summary
@@ -356,7 +360,8 @@ def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) ->
     """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
     typed = "".join(f" {word}" for _, word in words(options.to_json(options.model), permitted=False))
-    again = f"codeaudit run --config {place} --out {place}{typed}"
+    anew = "".join(f" --{name.replace('_', '-')} URL" for name in options.not_kept)
+    again = f"codeaudit run --config {place} --out {place}{typed}{anew}"
     try:
         yield
     except (ModelError, RunError) as error:
@@ -420,9 +425,8 @@ def _begin(job: PreparedRun) -> tuple[Manifest, bool]:
         note(f"going on with the run in {job.folder.path}")
         # Answers of models without a fingerprint are cached under the name of the run. With a new name they
         # would be asked again.
-        kept = {field: old[field] for field in ("codeaudit", "started", "usage") if field in old}
-        fresh = {**fresh, **kept}
-        job.spending.add(spent_before(fresh["usage"]))
+        kept = {field: old[field] for field in ("codeaudit", "started", "usage", "spent") if field in old}
+        fresh = _with_killed(job, {**fresh, **kept})
     # A finished run is a result, perhaps the only copy of it. An unfinished one with other options is not.
     elif old.get("state") == "finished":
         displaced = True
@@ -430,8 +434,45 @@ def _begin(job: PreparedRun) -> tuple[Manifest, bool]:
         note(f"the finished run in {job.folder.path} is kept in {job.folder.put_aside()}{older}")
     elif old:
         note(f"replacing the run in {job.folder.path}, which was not finished")
+    if "spent" not in fresh:  # what lies there is of another run
+        job.folder.drop(LEDGER)
     job.folder.write_manifest(fresh)
     return fresh, displaced
+
+
+@contextmanager
+def _ledger(job: PreparedRun) -> Iterator[None]:
+    """Requests are written into the ledger of the run before they are sent."""
+    ledger = Ledger(job.folder.path / LEDGER)
+    job.spending.ledger = ledger
+    try:
+        yield
+    finally:
+        job.spending.ledger = None
+        ledger.close()
+
+
+def _with_killed(job: PreparedRun, manifest: Manifest) -> Manifest:
+    """The manifest of a run that goes on, with what a killed start of it spent. It counts from now on.
+
+    Raises:
+        RunError: the ledger is damaged.
+    """
+    place = job.folder.path / LEDGER
+    killed = read_ledger(place, int(manifest.get("spent", {}).get("ledger", 0)))
+    job.spending.add(spent_before(manifest))
+    for one in killed.values():
+        job.spending.add(one.counted)
+    used = [{"model": name, **one.as_mapping()} for name, one in killed.items()]
+    return _with_spent(job, {**manifest, "usage": [*manifest["usage"], *used]})
+
+
+def _with_spent(job: PreparedRun, manifest: Manifest) -> Manifest:
+    """The manifest with what all starts have spent, and how much of the ledger is in it."""
+    spent, size = job.spending.committed, Ledger(job.folder.path / LEDGER).size
+    if not (spent.requests or size):  # no model behind an endpoint
+        return manifest
+    return {**manifest, "spent": {**asdict(spent), "ledger": size}}
 
 
 def _manifest(job: PreparedRun) -> Manifest:
@@ -482,7 +523,7 @@ def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
     """The manifest with the usage of each model in this process, after that of earlier ones."""
     meters = [(model.name, meter_of(model)) for model in job.models]
     used = [{"model": name, **meter.usage} for name, meter in meters if meter is not None and meter.usage]
-    return {**manifest, "usage": [*manifest["usage"], *used]}
+    return _with_spent(job, {**manifest, "usage": [*manifest["usage"], *used]})
 
 
 def now() -> str:

@@ -19,7 +19,7 @@ from codeaudit.audit.checks import is_number, is_text, is_whole
 from codeaudit.audit.checks import shown as as_json
 from codeaudit.audit.engines.shards import WHOLE, Shard, read_shard
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.client import redacted
+from codeaudit.audit.models.endpoints.urls import has_credentials, redacted_url
 from codeaudit.audit.models.provider import OPTIONS, Option
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence
 from codeaudit.transforms.errors import RunError, UsageError
@@ -30,6 +30,8 @@ ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
 
 
+WITH_SECRETS: Final = frozenset({"base_url", "proxy"})
+"""Options whose addresses may hold a user and a password: nothing keeps or prints these."""
 DEFAULT_MOVABLE: Final = 100
 """Movable samples for each transform in the default run: one whose models, corpus and size nobody chose."""
 
@@ -46,6 +48,8 @@ class RunOptions:
     model: tuple[str, ...] = ()
     model_argument: tuple[str, ...] = ()
     base_url: str | None = None
+    proxy: str | None = None
+    """Never kept: it is a way of this machine, and whoever names it reads what is sent."""
     task: str | None = None
     corpus: str | None = None
     labels: str | None = None
@@ -145,12 +149,20 @@ class RunOptions:
         default = RunOptions()
         return tuple(name for name in OPTIONS if getattr(self, name) != getattr(default, name))
 
+    @property
+    def not_kept(self) -> tuple[str, ...]:
+        """The options that a manifest does not keep as they are: they have to be given anew."""
+        url = self.base_url
+        hidden = ("base_url",) if url is not None and redacted_url(url) != url else ()
+        return hidden if self.proxy is None else (*hidden, "proxy")
+
     def to_json(self, specs: Sequence[str]) -> dict[str, object]:
         """The options for a manifest: `specs` as models, and the endpoint's URL without user and password."""
         values = {name: getattr(self, name) for name in RunOptions.__slots__}
         # Without user and password, because run folders are shared.
         address = catalogue.base_url(self.model, self.base_url)
-        values["base_url"] = None if address is None else redacted(address)
+        values["base_url"] = None if address is None else redacted_url(address)
+        values["proxy"] = None
         # There and back through JSON, which turns paths into texts and tuples into lists.
         found: dict[str, object] = json.loads(json.dumps(values, default=str))
         return {**found, "model": list(specs)}
@@ -162,7 +174,7 @@ class RunOptions:
         Raises:
             RunError: an option has a value of another type.
         """
-        values = {name: options[name] for name in cls.__slots__ if name in options}
+        values = {name: options[name] for name in cls.__slots__ if name in options and name != "proxy"}
         kinds = get_type_hints(cls)
         for name, value in values.items():
             if not _fits(value, kinds[name]):
@@ -174,6 +186,29 @@ class RunOptions:
         for name in ("suite", "out", "cache", "sign_key"):
             values[name] = Path(values[name]) if values.get(name) else None
         return cls(**values)
+
+
+def demand_no_secrets(options: RunOptions) -> None:
+    """Check that no option holds an address with a password, except those that are never kept with it.
+
+    Raises:
+        UsageError: one does. The message does not contain it.
+    """
+    for name in RunOptions.__slots__:
+        value = getattr(options, name)
+        # A path has one slash where the user wrote two.
+        text = str(value).replace(":/", "://") if isinstance(value, Path) else str(value)
+        several = value if isinstance(value, tuple) else (text,)
+        if name not in WITH_SECRETS and any(map(has_credentials, several)):
+            raise UsageError(secret_refused(f"--{name.replace('_', '-')}"))
+
+
+def secret_refused(where: str) -> str:
+    """The message about an address with a password that would be kept and printed."""
+    return (
+        f"{where} holds an address with a user, a password or a key, which would be kept in the run folder; "
+        "only --base-url and --proxy may, and a program can read it from its environment"
+    )
 
 
 def _fits(value: object, kind: object) -> bool:
@@ -271,7 +306,19 @@ LARGEST: Final[Mapping[str, float | None]] = {
 SWITCHES: Final = frozenset({"allow_insensitive"})
 """Options that are true or false."""
 TEXTS: Final = frozenset(
-    {"source", "name", "language", "task", "labels", "columns", "base_url", "device", "shard", "address"}
+    {
+        "source",
+        "name",
+        "language",
+        "task",
+        "labels",
+        "columns",
+        "base_url",
+        "proxy",
+        "device",
+        "shard",
+        "address",
+    }
 )
 NAMES: Final = frozenset({"transforms", "mixed", "attack"})
 """Options that are one text with commas between its names, or several names."""
@@ -293,6 +340,7 @@ OPTIONAL: Final = frozenset(
         "mixed",
         "movable",
         "precision",
+        "proxy",
         "shard",
         "task",
         "transforms",

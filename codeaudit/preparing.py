@@ -45,7 +45,7 @@ from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import read_about, suite_contents
-from codeaudit.options import RunOptions
+from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted_reasons, with_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -74,6 +74,7 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
             option has an effect on none of the models.
         ModelError: the folder of a checkpoint does not exist.
     """
+    demand_no_secrets(options)
     if options.task is not None:
         TASKS.summary(options.task)
     task = options.task or DEFAULT_TASK

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.client import redacted
+from codeaudit.audit.models.endpoints.urls import redacted
 from codeaudit.transforms.permission import is_permitted
 
 PLACES: Final = ("address", "cache", "sign_key")

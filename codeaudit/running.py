@@ -62,6 +62,7 @@ def run(
     wrap: str | None = None,
     model_arguments: Mapping[str, object] | None = None,
     base_url: str | None = None,
+    proxy: str | None = None,
     device: str = "auto",
     precision: str | None = None,
     batch_size: int = 32,
@@ -111,7 +112,7 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
-    labels, columns, sites, dependence, execute, suite, wrap, base_url
+    labels, columns, sites, dependence, execute, suite, wrap, base_url, proxy
         As the options of `codeaudit run --help`.
     device, precision, batch_size, workers, engine, address, shard
         As the options of `codeaudit run --help`.
@@ -157,11 +158,15 @@ def run(
         attack=attack,
         wrap=wrap,
         base_url=base_url,
+        proxy=proxy,
         device=device,
         precision=precision,
         engine=engine,
         address=address,
         shard=shard,
+        max_requests=max_requests,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
     )
     numbers = {
         "variants": variants,
@@ -191,6 +196,7 @@ def run(
         model=names,
         model_argument=tuple(f"{key}={value}" for key, value in (model_arguments or {}).items()),
         base_url=base_url,
+        proxy=proxy,
         task=task,
         corpus=spec,
         labels=labels,
@@ -208,6 +214,9 @@ def run(
         engine=engine,
         address=address,
         shard=shard,
+        max_requests=None if max_requests is None else int(max_requests),
+        max_tokens=None if max_tokens is None else int(max_tokens),
+        max_cost=None if max_cost is None else float(max_cost),
         **converted,
     )
     summary, folder = audit_models(

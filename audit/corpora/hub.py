@@ -11,6 +11,7 @@ from pathlib import Path
 
 from codeaudit.audit.corpora.records import CorpusResources, LabelColumn
 from codeaudit.audit.corpora.tables import Row, samples_of
+from codeaudit.audit.models.endpoints.proxies import wrong_proxy
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import one_line
@@ -53,7 +54,8 @@ class HubTable:
         try:
             found = datasets.load_dataset(self.name, self.config, split=self.split)
         except (datasets.exceptions.DatasetsError, ValueError, OSError, RuntimeError) as error:
-            raise CorpusError(f"cannot load the data set {self.spec!r}: {one_line(error)[:400]}") from error
+            why = wrong_proxy("https://huggingface.co") or one_line(error)[:400]
+            raise CorpusError(f"cannot load the data set {self.spec!r}: {why}") from error
         yield from enumerate(found, start=1)
 
 

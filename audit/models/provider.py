@@ -25,6 +25,8 @@ class Settings:
     """`float32`, …; `None` for that of the model's files."""
     base_url: str | None = None
     """The endpoint's address; `None` for the provider's own."""
+    proxy: str | None = None
+    """The proxy to the endpoint; `None` for that of the environment."""
     batch_size: int = 32
     """Largest number of queries in one call of `predict`."""
     max_requests: int | None = None
@@ -42,7 +44,7 @@ class Settings:
 
 
 Option: TypeAlias = Literal[
-    "base_url", "device", "precision", "batch_size", "max_requests", "max_tokens", "max_cost"
+    "base_url", "proxy", "device", "precision", "batch_size", "max_requests", "max_tokens", "max_cost"
 ]
 """An option of the command line that only some providers accept."""
 ArgumentReader: TypeAlias = Callable[[str], str | float]
@@ -105,6 +107,7 @@ class Provider:
 
 OPTIONS: Final[Mapping[Option, str]] = {
     "base_url": "--base-url",
+    "proxy": "--proxy",
     "device": "--device",
     "precision": "--precision",
     "batch_size": "--batch-size",
@@ -113,7 +116,8 @@ OPTIONS: Final[Mapping[Option, str]] = {
     "max_cost": "--max-cost",
 }
 """The options as the user writes them."""
-BINDING: Final[frozenset[Option]] = frozenset({"base_url", "max_requests", "max_tokens", "max_cost"})
-"""Options that must have an effect: without it another model would answer, or a limit would not hold."""
+BINDING: Final[frozenset[Option]] = frozenset({"base_url", "proxy", "max_requests", "max_tokens", "max_cost"})
+"""Options that must have an effect: without it another model would answer, requests would take another way,
+or a limit would not hold."""
 SPENDING: Final[frozenset[Option]] = frozenset({"max_requests", "max_tokens", "max_cost"})
 """Options that limit what a run spends; every model behind an endpoint accepts them."""

@@ -57,6 +57,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "unicorn": Part(
         module="unicorn", adds="execution of x86-64 blocks on other processors", extra="emulator"
     ),
+    "socksio": Part(module="socksio", adds="endpoints through a SOCKS proxy", extra="socks"),
     "ray": Part(module="ray", adds="runs on a cluster (--engine ray)", extra="ray"),
     "datasets": Part(
         module="datasets", adds="data sets of the Hugging Face hub (hfds:NAME@SPLIT)", extra="hub"

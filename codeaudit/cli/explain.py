@@ -33,6 +33,7 @@ from codeaudit.auditing import answer_cache
 from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
+    PROXY,
     Whole,
     format_option,
     limit_options,
@@ -374,6 +375,7 @@ SPREAD: Final = 50
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
 @option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
 @path_option("--cache", "DIR", "Folder of answers that runs share.  [default: the user's cache folder]")
+@PROXY
 @limit_options
 def explain(
     run: Path,

@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Models": ("model", "model_argument", "base_url", "wrap"),
+    "Models": ("model", "model_argument", "base_url", "proxy", "wrap"),
     "What is asked": ("task", "corpus", "columns", "labels", "limit", "movable", "suite"),
     "Edits": ("transform", "mixed", "dependence", "sites", "variants", "controls", "execute"),
     "Attacks and trials": ("attack", "budget", "trials", "seed"),

@@ -96,6 +96,7 @@ class LazyGroup(click.Group):
         # A shell that completes a word wants no messages.
         if found[1] is not None and not ctx.resilient_parsing:
             _check_not_empty(found[2])
+            _check_no_secret(found[2])
             _note_misspelt(ctx, self, found[1])
         return found
 
@@ -121,6 +122,25 @@ def _check_not_empty(words: list[str]) -> None:
         else:
             continue
         raise click.UsageError(f"{what} is empty; give a value, or leave it out")
+
+
+def _check_no_secret(words: list[str]) -> None:
+    """Check that no word of a command is an address with a password: it would be printed, and may be kept.
+
+    Raises:
+        click.UsageError: one is. The message does not contain it.
+    """
+    for before, word in pairwise(["", *words]):
+        if "//" in word or not word.isascii():
+            # Only here: `--help` must stay fast.
+            from codeaudit.audit.models.endpoints.urls import has_credentials
+            from codeaudit.options import WITH_SECRETS, secret_refused
+
+            option, equals, _ = word.partition("=")
+            where = option if word.startswith("--") and equals else before
+            name = where.removeprefix("--").replace("-", "_")
+            if name not in WITH_SECRETS and has_credentials(word):
+                raise click.UsageError(secret_refused(where if where.startswith("-") else "an argument"))
 
 
 VARIABLE: Final = "CODEAUDIT_"

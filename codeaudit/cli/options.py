@@ -114,7 +114,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 FORMATS: Final = ("rich", "json", "markdown")
 """Of every command that prints records. `run`, `compare` and `report` print reports, which have more."""
-NOT_REPEATED: Final = frozenset({"out", "config"})
+NOT_REPEATED: Final = frozenset({"out", "config", "proxy"})
 """Options that are not taken from a manifest."""
 
 
@@ -297,6 +297,12 @@ def _whole(name: str) -> Whole:
     return Whole(min=SMALLEST[name])
 
 
+PROXY: Final = option(
+    "--proxy",
+    metavar="URL",
+    help="The proxy to the endpoint: http://HOST:PORT, or https, socks5 or socks5h. It is never kept.  "
+    "[default: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY; none for NO_PROXY and for this machine]",
+)
 LIMITS: Final = (
     option(
         "--max-requests",
@@ -366,6 +372,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "http://127.0.0.1:8000/v1. The key is read from "
         "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
     ),
+    PROXY,
     option(
         "--task",
         metavar="NAME",

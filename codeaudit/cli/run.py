@@ -3,8 +3,9 @@
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.client import redacted
+from codeaudit.audit.models.endpoints.urls import redacted, redacted_url
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.grouped import GroupedCommand
@@ -40,7 +41,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.finished_runs import Run, comparison_page
 from codeaudit.gating import read_compared
-from codeaudit.options import DEFAULT_MOVABLE, RunOptions
+from codeaudit.options import DEFAULT_MOVABLE, WITH_SECRETS, RunOptions
 from codeaudit.planning import exceeded, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
@@ -135,7 +136,22 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
         UsageError, CannotAudit: as `audit_models`.
     """
     asked = _checked(asked)
-    return audit_models(asked, command=["codeaudit", *map(redacted, sys.argv[1:])], progress=PROGRESS)
+    command = ["codeaudit", *_recorded(sys.argv[1:])]
+    return audit_models(asked, command=command, progress=PROGRESS)
+
+
+def _recorded(words: Sequence[str]) -> Iterator[str]:
+    """The words of a command line without the secrets in them."""
+    for before, word in pairwise(["", *words]):
+        option, equals, value = word.partition("=")
+        if _may_hold_secrets(option) and equals:
+            yield f"{option}={redacted_url(value)}"
+        else:
+            yield redacted_url(word) if _may_hold_secrets(before) else redacted(word)
+
+
+def _may_hold_secrets(word: str) -> bool:
+    return word.startswith("--") and word.removeprefix("--").replace("-", "_") in WITH_SECRETS
 
 
 def _planned(asked: RunOptions) -> int:

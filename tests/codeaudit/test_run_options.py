@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from codeaudit import running
 from codeaudit.options import RunOptions
 from codeaudit.transforms.errors import RunError
 
@@ -19,8 +20,11 @@ SET: Final[dict[str, Any]] = {
     "trials": 2, "suite": Path("s.parquet"), "wrap": "columns", "out": Path("out"), "format": "json",
     "device": "cpu", "precision": "float32", "batch_size": 4, "max_requests": 400, "max_tokens": 9000,
     "max_cost": 5.5, "workers": 2, "engine": "ray", "address": "auto", "cache": Path("cache"),
-    "shard": "1/2", "sign_key": Path("key"),
+    "shard": "1/2", "sign_key": Path("key"), "proxy": "http://proxy:8080",
 }  # fmt: skip
+IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
+"""Parameters of `codeaudit.run` with another name than the option."""
+ONLY_COMMAND_LINE: Final = frozenset({"format"})
 
 
 def kept(options: RunOptions) -> dict[str, Any]:
@@ -28,7 +32,30 @@ def kept(options: RunOptions) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", [one.name for one in fields(RunOptions)])
+@pytest.mark.parametrize("name", sorted(SET.keys() - ONLY_COMMAND_LINE))
+def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[RunOptions] = []
+
+    def audited(options: RunOptions, **more: object) -> None:
+        found.append(options)
+        raise RunError("seen")
+
+    monkeypatch.setattr(running, "audit_models", audited)
+    value: Any = {"seed": "1"} if name == "model_argument" else SET[name]
+    given: dict[str, Any] = {IN_PYTHON.get(name, name): value}
+    with pytest.raises(RunError, match="seen"):
+        running.run(**given)
+    assert getattr(found[0], name) == SET[name]
+
+
+def test_a_proxy_is_neither_kept_nor_taken_from_a_manifest() -> None:
+    """Who names one reads what is sent, so a manifest of a stranger must not."""
+    options = RunOptions(model=("openai/tiny",), proxy="http://proxy:8080")
+    assert kept(options)["proxy"] is None
+    assert RunOptions.of_manifest({**kept(options), "proxy": "http://proxy:8080"}, PLACE).proxy is None
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(RunOptions) if one.name != "proxy"])
 def test_every_option_comes_back_from_a_manifest(name: str) -> None:
     value = SET[name]
     assert value != getattr(RunOptions(), name), "the value is not the default"

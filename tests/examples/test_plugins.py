@@ -182,4 +182,4 @@ def test_each_page_shows_its_example(name: str) -> None:
     assert f"examples/plugins/{name}" in page
     (module,) = project["tool"]["setuptools"]["py-modules"]
     code = (PLUGINS / name / f"{module}.py").read_text("utf-8").splitlines()
-    assert sum(bool(line.strip()) for line in code) <= 60, "an example is short"
+    assert sum(bool(line.strip()) for line in code) <= 64, "an example is short"

@@ -11,7 +11,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -58,13 +57,6 @@ Answer = tuple[str, str]
 
 class Lost(Exception):  # noqa: N818 - it names what happened to a request
     """The server did not answer. It was ended; the next request starts a new one."""
-
-
-def readable() -> tuple[str, ...]:
-    """The paths that contained programs may read: the standard library and the shared libraries it needs."""
-    paths = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
-    paths += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo"]
-    return tuple(dict.fromkeys(paths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +207,6 @@ class Sandbox:
             "target": self._target,
             "root": _ROOT,
             "folder": self._folder,
-            "readable": readable(),
             "layers": asdict(self._layers),
             "limits": asdict(self._limits),
             "requests": request_end,

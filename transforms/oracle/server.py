@@ -30,6 +30,7 @@ from importlib import import_module
 from typing import Any, Final, Protocol
 
 from codeaudit.transforms.oracle.containment import SLOWEST, Containment, Layers, RunLimits
+from codeaudit.transforms.oracle.readable import readable
 
 # The functions here have builtins of their own: programs may replace those that all modules share.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -183,8 +184,9 @@ def _prepare(
     target: Any = import_module(module)  # a Target or a PairTarget
     # First, because warming imports modules of this package, whose files cannot be opened afterwards.
     target.warm()
+    files = readable()
     containment.limit(limits)
-    containment.close(Layers(**settings["layers"]), readable=settings["readable"], folder=folder)
+    containment.close(Layers(**settings["layers"]), readable=files, folder=folder)
     _hide_package(settings["root"])
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy every shared page

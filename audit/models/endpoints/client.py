@@ -1,34 +1,34 @@
 """What a client of an endpoint is given, and what it gives: an address, a `Reply` or a `RequestError`.
 
-Credentials never appear in messages, records or fingerprints. The command line redacts with this module what
-it records, so it imports no client library.
+Credentials never appear in messages, records or fingerprints.
 """
 
 import base64
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
+from codeaudit.audit.models.endpoints.proxies import Proxy
+from codeaudit.audit.models.endpoints.urls import (
+    HIDDEN,
+    redacted_url,
+    redacted_words,
+    server_of,
+    was_redacted,
+)
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import UsageError
 
 TRANSIENT: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may succeed; they say nothing about model and address."""
-HIDDEN: Final = "***"
 SHORTEST: Final = 8
 """Shorter secrets are not searched for in texts, because `EMPTY` and the like are words and not keys."""
 
-_CREDENTIALS: Final = re.compile(r"(?<=://)\S*@")
-_PERHAPS: Final = re.compile(r"\S*@")
 _KEYS: Final = re.compile(r"\bsk-[\w*-]{6,}")
-
-
-def redacted(text: str) -> str:
-    """A text without the user and password of its URLs. It may remove more than these, but never less."""
-    return _CREDENTIALS.sub(f"{HIDDEN}@", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,10 @@ class EndpointAddress:
     """The environment variable of the key, for messages."""
     basic: str = field(default="", repr=False)
     """`user:password` of the URL, sent instead of the key; empty for none."""
+    written: str = field(default="", repr=False)
+    """`basic` as the URL has it, with its percent signs."""
+    proxy: Proxy | None = None
+    """What requests go through; `None`: nothing."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -60,11 +64,12 @@ class EndpointAddress:
 
     def scrub(self, text: str) -> str:
         """A message without these secrets and without texts like a key: endpoints may show part of a key."""
-        return _KEYS.sub(HIDDEN, redacted(self.cleared(text)))
+        return _KEYS.sub(HIDDEN, redacted_words(self.cleared(text)))
 
     def _secrets(self) -> Iterable[str]:
         tokens = (header.removeprefix("Basic ") for header in self.headers.values())
-        found = (self.key, self.basic, *self.basic.split(":", 1), *tokens)
+        users = (part for text in (self.basic, self.written) for part in (text, *text.split(":", 1)))
+        found = (self.key, *users, *tokens, *(self.proxy.secrets if self.proxy else ()))
         return (one for one in found if len(one) >= SHORTEST)
 
 
@@ -74,32 +79,36 @@ def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress
     Raises:
         UsageError: this is no URL of an endpoint, or the key cannot be sent. No message contains a secret.
     """
-    shown = _PERHAPS.sub(f"{HIDDEN}@", base_url)
+    text = base_url.strip()
+    shown = f"--base-url {redacted_url(text)!r}"
     # Copied from the record of a run. Sent as it is, the endpoint would see the user `***`.
-    if f"://{HIDDEN}@" in base_url:
-        raise UsageError(f"--base-url {shown!r} was recorded without its user and password; give it anew")
-    try:
-        parts = urlsplit(base_url.strip())
-        # `port` is checked only when it is read, and raises a ValueError.
-        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
-        known = None
-    if not known:
-        raise UsageError(f"--base-url {shown!r} is no address; write http://HOST:PORT/v1 or https://HOST/v1")
-    if parts.query or parts.fragment:
-        raise UsageError("--base-url must end with its path: a query or fragment cannot be sent")
+    if was_redacted(text):
+        raise UsageError(f"{shown} was recorded without its user and password; give it anew")
+    server = server_of(text)
+    if server is None or server.scheme not in ("http", "https"):
+        raise UsageError(f"{shown} is no address; {_remedy(text)}")
     key = (key or "").strip()
     # A header cannot hold it, and the error of the library would contain the key.
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise UsageError(f"{key_name} holds a character that no key has, such as a blank or a line's end")
-    opener, _, host = parts.netloc.rpartition("@")
-    basic = unquote(opener)
+    basic = unquote(server.user)
     if basic and ":" not in basic:
         basic += ":"
     if not basic.isprintable():
-        raise UsageError(f"--base-url {shown!r} has a user or password that cannot be sent")
-    url = f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
-    return EndpointAddress(url=url, key=key, key_name=key_name, basic=basic)
+        raise UsageError(f"{shown} has a user or password that cannot be sent")
+    url = f"{server.scheme}://{server.place}{server.path.rstrip('/')}"
+    return EndpointAddress(url=url, key=key, key_name=key_name, basic=basic, written=server.user)
+
+
+def _remedy(url: str) -> str:
+    """How to write an address that is none."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.query or parts.fragment:
+            return "it must end with its path: a query or fragment cannot be sent"
+    if "@" in url or any(letter.isspace() for letter in url):
+        return "write http://USER:PASSWORD@HOST:PORT/v1, with %20 for a blank and %40 for an @ in it"
+    return "write http://HOST:PORT/v1 or https://HOST/v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

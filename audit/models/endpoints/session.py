@@ -16,10 +16,10 @@ from codeaudit.audit.models.endpoints.client import (
     Reply,
     RequestError,
 )
+from codeaudit.audit.models.endpoints.ledger import Amount
 from codeaudit.audit.models.endpoints.spending import (
     MARGIN,
     UNKNOWN_REPLY,
-    Amount,
     Pace,
     Spending,
     tokens_of,
@@ -45,11 +45,12 @@ OF_THE_QUERY: Final = frozenset({400, 413, 422})
 FIRST: Final = 32
 """Failed queries, without any answer, after which the model or the address counts as wrong."""
 
-_log = logging.getLogger(__name__)
-
-
 WAIT: Final = 0.05
 """Seconds between two looks if the spending has room for a request as soon as others have ended."""
+ONE: Final = Amount(requests=1)
+"""What is reserved for a request if nothing is limited."""
+
+_log = logging.getLogger(__name__)
 
 
 class EndpointLostError(Exception):
@@ -117,6 +118,8 @@ class Session:
         self._failing = 0
         """Queries in a row without a reply."""
         self._url = endpoint.address.url
+        proxy = endpoint.address.proxy
+        self._through = "" if proxy is None else f" through the proxy of {proxy.shown}"
         # Unseeded: only waiting times depend on it, and clients that wait equally long would collide again.
         self._chance = random.Random()
         self._reached = False
@@ -127,6 +130,8 @@ class Session:
         self._silence = 0.0
         """Seconds without an answer when the work last paused."""
         self._last_answer = 0.0
+        self._last_error: RequestError | None = None
+        """The last failure since the last answer."""
         self._compared = False
 
     def go_on(self) -> None:
@@ -163,19 +168,50 @@ class Session:
         self._requests.take(1)
         return Forecast(into=into, reserved=reserved, paced=self._tokens.take(told + usual))
 
-    def settle(self, forecast: Forecast | None, tokens: tuple[int, int] | None) -> None:
-        """A request has ended; it needed so many tokens, or `None` if nobody says."""
+    def send(self, forecast: Forecast | None, attempt: int) -> int:
+        """A request is about to leave: count it, and write it into the ledger. Returns its number there.
+
+        Raises:
+            RunError: the ledger cannot be written; the request must not be sent.
+        """
+        spending = self.endpoint.spending
         if forecast is None:
-            return
+            spending.reserve(ONE)  # nothing is limited, so it fits
+        reserved = ONE if forecast is None else forecast.reserved
+        number = spending.sent(self.name, reserved, again=attempt > 0)
+        self.meter.requests += 1
+        self.meter.retries += attempt > 0
+        return number
+
+    def settle(
+        self,
+        number: int,
+        forecast: Forecast | None,
+        tokens: tuple[int, int] | None,
+        told: tuple[int, int] | None = None,
+    ) -> None:
+        """The request of this number has ended; it needed so many tokens, or `None` if nobody says.
+
+        `told` are those that the endpoint reported.
+
+        Raises:
+            RunError: the ledger cannot be written.
+        """
         into, out = tokens if tokens is not None else (0, 0)
         cost = self.endpoint.prices.cost(into, out) if self.endpoint.prices else 0.0
-        self.endpoint.spending.settle(forecast.reserved, Amount(requests=1, tokens=into + out, cost=cost))
-        self._tokens.correct(forecast.paced, into + out)
+        spent = Amount(requests=1, tokens=into + out, cost=cost)
+        spending = self.endpoint.spending
+        spending.settle(ONE if forecast is None else forecast.reserved, spent)
+        spending.ended(number, told, spent)
+        if forecast is not None:
+            self._tokens.correct(forecast.paced, into + out)
 
     def tokens(self, forecast: Forecast | None, reply: Reply) -> tuple[int, int] | None:
-        """The tokens of a request with its reply, estimated if the endpoint does not tell them."""
-        if forecast is None or reply.tokens is None:
-            return None if forecast is None else (forecast.into, tokens_of(reply.text))
+        """The tokens of a request with its reply; if anything is limited, estimated if nobody tells them."""
+        if forecast is None:
+            return reply.tokens
+        if reply.tokens is None:
+            return forecast.into, tokens_of(reply.text)
         self._forecast += forecast.into
         self._metered += reply.tokens[0]
         self._replied += reply.tokens[1]
@@ -187,6 +223,7 @@ class Session:
         self._reached = self._answered = True
         self._failing = 0
         self._last_answer = time.monotonic()
+        self._last_error = None
         self.meter.reply(reply.tokens, reply.served)
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
         if not isinstance(found, Failed):
@@ -252,15 +289,11 @@ class Session:
         patience = self.endpoint.patience
         if error.unreachable and not self._reached and attempt + 1 >= min(KNOCKS, patience.retries + 1):
             raise EndpointLostError(
-                f"cannot reach {self._url}{_in_brackets(error.message or error.reason)}; "
+                f"cannot reach {self._url}{self._through}{_in_brackets(error.message or error.reason)}; "
                 "is the server up? --base-url says where it is"
             )
-        silence = time.monotonic() - self._last_answer
-        if silence > patience.patience:
-            raise EndpointLostError(
-                f"{self._url} gave no answer for {silence:,.0f} s, at last {error.reason!r}"
-                f"{_in_brackets(error.message)}; start again to go on from here"
-            )
+        self._last_error = error
+        self.check_patience()
 
     def given_up(self, error: RequestError, *, drained: bool) -> None:
         """Count a query that failed as often as it may.
@@ -284,12 +317,40 @@ class Session:
         )
 
     def delay(self, error: RequestError, attempt: int) -> float:
-        """Seconds until the next attempt: those that the endpoint asks for, else exponential backoff."""
+        """Seconds until the next attempt: those that the endpoint asks for, else exponential backoff.
+
+        Never longer than the patience lasts.
+        """
         if error.wait > 0:
-            return min(error.wait, LONGEST_WAIT)
-        # Spread by chance, so that requests that failed together do not come again together.
-        step = min(self.endpoint.patience.backoff * 2.0**attempt, LONGEST_BACKOFF)
-        return step * self._chance.uniform(0.75, 1.0)
+            wanted = min(error.wait, LONGEST_WAIT)
+        else:
+            # Spread by chance, so that requests that failed together do not come again together.
+            step = min(self.endpoint.patience.backoff * 2.0**attempt, LONGEST_BACKOFF)
+            wanted = step * self._chance.uniform(0.75, 1.0)
+        return min(wanted, self.patience_left())
+
+    def patience_left(self) -> float:
+        """Seconds until the patience ends if no answer arrives; 0 if it has ended."""
+        return max(0.0, self._last_answer + self.endpoint.patience.patience - time.monotonic())
+
+    def check_patience(self) -> None:
+        """Check that the last answer is not too long ago.
+
+        Raises:
+            EndpointLostError: it is.
+        """
+        if self.patience_left() > 0:
+            return
+        silence = time.monotonic() - self._last_answer
+        patience = f"-M patience={self.endpoint.patience.patience:g}"
+        told = [f"{self._url} gave no answer for {silence:,.0f} s ({patience})"]
+        if (error := self._last_error) is not None:
+            told.append(f", at last {error.reason!r}{_in_brackets(error.message)}")
+            if error.wait > self.endpoint.patience.patience:
+                told.append(
+                    f"; it asks to wait {error.wait:,.0f} s (Retry-After), and the patience is shorter"
+                )
+        raise EndpointLostError(f"{''.join(told)}; start again to go on from here")
 
     def check_fit(self, *, drained: bool) -> None:
         """Check that the first queries were not all refused for a wrong model or address.

@@ -4,12 +4,12 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
-from typing import Final
+from typing import Any, Final
 
+from codeaudit.audit.models.endpoints.ledger import NOTHING, Amount, Ledger
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import LimitError
@@ -57,33 +57,13 @@ def _of_word(word: str) -> float:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
-    """Requests, tokens and money."""
-
-    requests: int = 0
-    tokens: int = 0
-    cost: float = 0.0
-
-    def __add__(self, other: "Amount") -> "Amount":
-        return Amount(
-            requests=self.requests + other.requests,
-            tokens=self.tokens + other.tokens,
-            cost=self.cost + other.cost,
-        )
-
-    def __sub__(self, other: "Amount") -> "Amount":
-        return self + Amount(requests=-other.requests, tokens=-other.tokens, cost=-other.cost)
-
-
-NOTHING: Final = Amount()
-
-
 class Spending:
     """What all models of a run may spend together, with what they have spent.
 
     A request is sent only if it fits below every limit together with all that are under way. So a limit is
     never exceeded, if the estimates are right. Several threads may use it.
+
+    With a ledger, each request is written there before it is sent.
     """
 
     def __init__(
@@ -100,6 +80,8 @@ class Spending:
         self._lock = threading.Lock()
         self._spent = NOTHING
         self._reserved = NOTHING
+        self.ledger: Ledger | None = None
+        """Where requests are written; `None`: nowhere, because they belong to no run folder."""
 
     def __reduce__(self) -> tuple[type["Spending"], tuple[()]]:
         """In another process there are no endpoints, and nothing is spent."""
@@ -112,8 +94,14 @@ class Spending:
 
     @property
     def spent(self) -> Amount:
-        """By all models, in earlier starts of the run, too."""
+        """By all models, in earlier starts of the run, too, without what is under way."""
         return self._spent
+
+    @property
+    def committed(self) -> Amount:
+        """What is spent, and what is reserved for the requests under way."""
+        with self._lock:
+            return self._spent + self._reserved
 
     def add(self, spent: Amount) -> None:
         """Count what was spent before."""
@@ -152,15 +140,36 @@ class Spending:
             self._reserved -= reserved
             self._spent += spent
 
+    def sent(self, model: str, reserved: Amount, *, again: bool) -> int:
+        """Write that a request of a model is about to leave. Returns its number in the ledger.
+
+        Raises:
+            RunError: that cannot be written; the request must not be sent.
+        """
+        return 0 if self.ledger is None else self.ledger.sent(model, reserved, again=again)
+
+    def ended(self, number: int, told: tuple[int, int] | None, spent: Amount) -> None:
+        """Write what a request needed, and the tokens that the endpoint told.
+
+        Raises:
+            RunError: that cannot be written.
+        """
+        if self.ledger is not None:
+            self.ledger.ended(number, told, spent)
+
 
 def _shown(name: str, value: float) -> str:
     return f"{value:.6g}" if name == "cost" else f"{value:.0f}"
 
 
-def spent_before(usage: Iterable[Mapping[str, object]]) -> Amount:
-    """What earlier starts of a run have spent, from its manifest."""
+def spent_before(manifest: Mapping[str, Any]) -> Amount:
+    """What earlier starts of a run have spent, as its manifest says."""
+    if "spent" in manifest:
+        spent = manifest["spent"]
+        return Amount(requests=int(spent["requests"]), tokens=int(spent["tokens"]), cost=float(spent["cost"]))
+    # An earlier version wrote it with the usage of each model only.
     found = NOTHING
-    for one in usage:
+    for one in manifest.get("usage", ()):
         requests, into, out, cost = (
             value if isinstance(value := one.get(name), int | float) else 0
             for name in ("requests", "tokens_in", "tokens_out", "cost")

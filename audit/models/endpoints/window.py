@@ -187,14 +187,21 @@ class RollingWindow:
                 return
             self._waiting.appendleft(request)
             throttle.idle()
+            if not self._tasks:  # a wait of our own is no silence of the endpoint
+                self._session.rest()
+                await self._rung(forecast)
+                self._session.go_on()
+                return
             pause = forecast
-        await self._rung(pause)
+        # No wait outlasts the patience: not for an answer, a connection, `Retry-After` or a repetition.
+        await self._rung(min(pause, self._session.patience_left()))
+        self._session.check_patience()
 
     async def _ended(self, limit: LimitError) -> None:
         """Send nothing more, but wait for what is under way, because it is paid for."""
         self._session.end = limit
-        while self._tasks and not self._stopped:
-            await asyncio.wait(self._tasks)
+        while self._tasks and not self._stopped and (left := self._session.patience_left()):
+            await asyncio.wait(self._tasks, timeout=left)
 
     async def _rung(self, seconds: float) -> None:
         """Wait until something has changed, at most so long."""
@@ -250,9 +257,14 @@ class RollingWindow:
 
     async def _request(self, client: EndpointClient, request: PendingRequest, began: float) -> None:
         """Send one request and handle its outcome."""
+        try:
+            await self._exchange(client, request, began)
+        finally:
+            self._session.throttle.end(began)
+
+    async def _exchange(self, client: EndpointClient, request: PendingRequest, began: float) -> None:
         session, pending = self._session, request.pending
-        session.meter.requests += 1
-        session.meter.retries += request.attempt > 0
+        number = session.send(request.forecast, request.attempt)
         try:
             prompt = session.endpoint.prompts.of(pending.query)
             reply = await client.ask(prompt, pending.query, request.number)
@@ -260,13 +272,14 @@ class RollingWindow:
             # Nobody knows if a request without a response was worked on; its prompt is counted.
             into = 0 if request.forecast is None else request.forecast.into
             unknown = error.status is None and not error.unreachable
-            session.settle(request.forecast, (into, 0) if unknown else None)
+            session.settle(number, request.forecast, (into, 0) if unknown else None)
             self._failed(request, error, began)
         except BaseException:  # cancelled
-            session.settle(request.forecast, None)
+            session.settle(number, request.forecast, None)
             raise
         else:
-            session.settle(request.forecast, session.tokens(request.forecast, reply))
+            tokens = session.tokens(request.forecast, reply)
+            session.settle(number, request.forecast, tokens, reply.tokens)
             session.throttle.granted(began)
             found = session.read(pending.query, reply)
             if isinstance(found, Failed):
@@ -276,8 +289,6 @@ class RollingWindow:
                 if len(pending.received) == pending.samples:
                     self._answer(pending)
             session.readable(found, reply.text)
-        finally:
-            session.throttle.end(began)
 
     def _failed(self, request: PendingRequest, error: RequestError, began: float) -> None:
         """Repeat a failed request later, or give up its query.

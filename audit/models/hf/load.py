@@ -17,10 +17,12 @@ from typing import Any, Final
 import torch
 import transformers
 from huggingface_hub import HfApi, snapshot_download
+from huggingface_hub.constants import ENDPOINT
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
 from codeaudit.audit.checks import load_json
+from codeaudit.audit.models.endpoints.proxies import wrong_proxy
 from codeaudit.audit.models.hf.arguments import HEADS, Arguments
 from codeaudit.audit.models.hf.classify import ClassificationHead
 from codeaudit.audit.models.hf.embed import EmbeddingHead, sentence_window
@@ -184,7 +186,7 @@ def _silence(name: str, revision: str | None) -> str:
     except RepositoryNotFoundError as error:
         raise ModelError(f"no folder {name!r} here, and no model of that name on the hub") from error
     except Exception as error:  # offline, refused, timed out, a proxy's page, …
-        return in_one_line(error, most=80)
+        return wrong_proxy(ENDPOINT) or in_one_line(error, most=80)
     return ""
 
 

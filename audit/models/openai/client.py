@@ -46,7 +46,14 @@ class Client:
             default_headers=address.headers,
             timeout=timeout,
             max_retries=0,
-            http_client=BoundedClient(base_url=address.url, timeout=timeout, limits=LIMITS),
+            http_client=BoundedClient(
+                base_url=address.url,
+                timeout=timeout,
+                # With a transport of our own the library does not look for a proxy in the environment.
+                transport=httpx2.AsyncHTTPTransport(
+                    limits=LIMITS, proxy=address.proxy.url if address.proxy else None
+                ),
+            ),
         )
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ first request, because that takes half a second.
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal, Self
 from urllib.parse import urlencode
@@ -22,6 +22,7 @@ from codeaudit.audit.models.endpoints.arguments import (
 )
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.proxies import proxy_for
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, draws, read_template, samples
@@ -205,6 +206,8 @@ def load(name: str, settings: Settings) -> EndpointModel:
     where = address(settings.base_url or default_base_url(), os.environ.get(KEY), key_name=KEY)
     if settings.sends and where.url == HOME and not (where.key or where.basic):
         raise ModelError(f"{HOME} asks for a key: set {KEY}, or name another endpoint with --base-url")
+    if settings.sends:
+        where = replace(where, proxy=proxy_for(where.url, settings.proxy))
     decoding, asked = Decoding.read(settings), prompts(settings)
     patience = Patience.read(settings)
     endpoint = Endpoint(
@@ -249,7 +252,7 @@ PROVIDER: Final = Provider(
     form="openai/MODEL",
     summary="a model behind an OpenAI-compatible endpoint, by default OpenAI's; see --base-url",
     load=load,
-    accepts=frozenset({"base_url", *SPENDING}),
+    accepts=frozenset({"base_url", "proxy", *SPENDING}),
     arguments=ARGUMENTS,
     default_base_url=default_base_url,
 )

@@ -16,9 +16,10 @@ import pytest
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints import session as endpoint_session
-from codeaudit.audit.models.endpoints.client import RequestError, address, redacted
+from codeaudit.audit.models.endpoints.client import RequestError, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.throttle import START
+from codeaudit.audit.models.endpoints.urls import redacted
 from codeaudit.audit.models.openai.client import Client
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.models.provider import Settings
@@ -298,7 +299,8 @@ def test_an_endpoint_that_answers_nothing_for_too_long_ends_the_run() -> None:
         model = load(endpoint.url, patience="0.3", backoff="0.1", retries="50")
         assert model.predict([query(0)]) == [MEAN]
         with pytest.raises(
-            ModelError, match=r"gave no answer for \d+ s, at last 'endpoint: 503' \(loading\)"
+            ModelError,
+            match=r"gave no answer for \d+ s \(-M patience=0.3\), at last 'endpoint: 503' \(loading\); start",
         ):
             model.predict([query(1)])
 

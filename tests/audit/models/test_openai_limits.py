@@ -9,8 +9,9 @@ import pytest
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints import spending as module
+from codeaudit.audit.models.endpoints.ledger import Amount
 from codeaudit.audit.models.endpoints.model import EndpointModel
-from codeaudit.audit.models.endpoints.spending import Amount, Pace, Spending, spent_before, tokens_of
+from codeaudit.audit.models.endpoints.spending import Pace, Spending, spent_before, tokens_of
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.cli.main import main
@@ -115,7 +116,9 @@ def test_earlier_starts_count() -> None:
         {"requests": 2, "tokens_in": 10, "tokens_out": 5, "cost": None},
         {"requests": 1, "cost": 0.5},
     ]
-    assert spent_before(usage) == Amount(requests=3, tokens=15, cost=0.5)
+    assert spent_before({"usage": usage}) == Amount(requests=3, tokens=15, cost=0.5)
+    spent = {"requests": 4, "tokens": 20, "cost": 0.75, "ledger": 99}
+    assert spent_before({"usage": usage, "spent": spent}) == Amount(requests=4, tokens=20, cost=0.75)
 
 
 def limited(url: str, given: dict[str, str] | None = None, **limits: Any) -> EndpointModel:

@@ -464,9 +464,13 @@ def test_without_a_layer_nothing_runs(layers: Layers, missing: str, monkeypatch:
 
 
 def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "readable", lambda: ("/proc/self/fd/0\0",))
+    broken = (
+        "from codeaudit.transforms.oracle.containment import Containment as C; "
+        "C._allow = lambda self, *more: self._check(-1, 'Landlock')"
+    )
+    monkeypatch.setattr(sandbox, "_BOOT", sandbox._BOOT.replace("; from", f"; {broken}; from", 1))
     with (
-        pytest.raises(CannotAudit, match="did not start"),
+        pytest.raises(CannotAudit, match=r"programs can't be run safely here: .*Landlock"),
         Sandbox("codeaudit.transforms.oracle.worker") as one,
     ):
         one.ask([{"count": 1}])
