@@ -359,7 +359,8 @@ def _demand_own(folder: RunFolder) -> None:
 def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) -> Iterator[None]:
     """Tell how to resume after an interruption, or after a model or the disk failed."""
     place = shlex.quote(str(folder.path))
-    typed = "".join(f" {word}" for _, word in words(options.to_json(options.model), permitted=False))
+    recorded = words(options.to_json(options.model), permitted=False)
+    typed = "".join(f" {word}" for name, word in recorded if name not in options.not_kept)
     anew = "".join(f" --{name.replace('_', '-')} URL" for name in options.not_kept)
     again = f"codeaudit run --config {place} --out {place}{typed}{anew}"
     try:

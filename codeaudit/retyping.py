@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.urls import redacted
+from codeaudit.audit.models.endpoints.urls import redacted_url
 from codeaudit.transforms.permission import is_permitted
 
 PLACES: Final = ("address", "cache", "sign_key")
@@ -52,7 +52,7 @@ def foreign_address(options: Mapping[str, Any]) -> str | None:
     if recorded is None:
         return None
     own = catalogue.base_url(tuple(map(str, options.get("model") or ())), None)
-    return None if own is not None and recorded == redacted(own) else str(recorded)
+    return None if own is not None and recorded == redacted_url(own) else str(recorded)
 
 
 def foreign_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
