@@ -23,6 +23,7 @@ from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
 from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
+from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.registry import ALL, TRANSFORMS
 from codeaudit.transforms.registry import families as families_of
@@ -482,7 +483,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         type=click.Choice(CHOICES["engine"]),
         default="local",
         help="Where the work is done. local: in this process and in --workers processes beside it. ray: on "
-        "all processors or GPUs of a Ray cluster; needs codeaudit[ray].",
+        f"all processors or GPUs of a Ray cluster; needs {requirement('ray')}.",
     ),
     option(
         "--address",

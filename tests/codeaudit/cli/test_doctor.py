@@ -40,7 +40,7 @@ def test_what_is_missing_is_told_with_what_it_would_add(
     told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
     assert told["torch"] == "2.9.9"
     assert told["unicorn"].startswith("missing; it would add execution of x86-64 blocks")
-    assert 'pip install "codeaudit[emulator]"' in told["unicorn"]
+    assert 'pip install "codeaudit-ml[emulator]"' in told["unicorn"]
     assert told["javac"].startswith("missing; it would add")
     assert told["llvm-mca"].startswith("missing; it would add")
 
