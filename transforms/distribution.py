@@ -1,7 +1,7 @@
 """The distribution that this program is installed from: its name, its version, and how to get its extras.
 
-The command and the module are `codeaudit`. On package indexes an unrelated program has that name, and its command
-and its module have it, too. Whatever names our distribution takes the name from here.
+The command and the module are `codeaudit`. On package indexes an unrelated program has that name, and so have
+its command and its module. Whatever names our distribution takes the name from here.
 """
 
 from typing import Final, Literal

@@ -1,7 +1,7 @@
 """The files for CI that `codeaudit init` writes: the same commands for GitHub Actions and for GitLab.
 
-The job installs, then checks that it installed this program, and only then audits. The key of an endpoint is in
-the environment of the audit alone.
+The job installs, then checks that it installed this program, and only then audits. The key of an endpoint is
+in the environment of the audit alone.
 """
 
 import shlex
@@ -13,17 +13,12 @@ from codeaudit.transforms.distribution import NAME
 
 RUN: Final = "codeaudit run --config codeaudit.toml --out codeaudit-runs/ci"
 GATE: Final = "codeaudit gate codeaudit-runs/ci --config codeaudit.toml"
-CHECK: Final = f"""\
-codeaudit --version | grep '^{NAME} ' || {{
-  echo 'the command codeaudit is another program here: install {NAME} without it'
-  exit 1
-}}
-"""
+CHECK: Final = (
+    f"codeaudit --version | grep '^{NAME} ' || "
+    f"{{ echo 'the command codeaudit is another program here: install {NAME} without it'; exit 1; }}"
+)
 """Ends a job whose command `codeaudit` is not this program."""
-UNKNOWN: Final = f"""\
-echo 'in place of these lines write: python -m pip install, then a file, a URL or {NAME}==VERSION'
-exit 1
-"""
+UNKNOWN: Final = f"echo 'write here: python -m pip install, then a file, a URL or {NAME}==VERSION'; exit 1"
 """Takes the place of the installation if nobody knows what to install."""
 
 _GITHUB: Final = """\
@@ -102,7 +97,5 @@ def _filled(template: str, spec: str, audit: Sequence[str]) -> str:
     lines = []
     for line in template.splitlines():
         mark = line.strip()
-        lines.append(
-            textwrap.indent(commands[mark].rstrip(), line[: -len(mark)]) if mark in commands else line
-        )
+        lines.append(textwrap.indent(commands[mark], line[: -len(mark)]) if mark in commands else line)
     return "\n".join([*lines, ""])
