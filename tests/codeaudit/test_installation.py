@@ -1,5 +1,6 @@
 """Fresh environments with our wheel, alone and beside another distribution that has our command and our module."""
 
+import json
 import os
 import re
 import shlex
@@ -227,6 +228,9 @@ def test_the_first_path_works_as_printed(installed: Environment, project: Path) 
     assert {row["outcome"] for row in verdicts} <= {"held", "violated"}
     assert sum(row["outcome"] == "held" for row in verdicts) > 10
     assert {str(row["model"]) for row in verdicts} == {"py/codeaudit_model:predict"}
+    # Under the name that runs have always had, so that old and new ones can be joined and compared.
+    manifest = json.loads((project / "codeaudit-runs/ci/manifest.json").read_text("utf-8"))
+    assert manifest["versions"]["codeaudit"] == "0.1.0"
 
 
 def test_the_jobs_do_what_their_pages_say(
