@@ -24,7 +24,7 @@ SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class InstalledFrom:
     """Where the installed program came from. At most one of `requirement` and `path` is filled."""
 
     requirement: str = ""
@@ -45,22 +45,26 @@ class Installable:
     """What the user has to do so that it can be installed."""
 
 
-def origin() -> Origin:
+def origin() -> InstalledFrom:
     """Where the installed program came from; the checkout, where it is not installed."""
     try:
         text = distribution(NAME).read_text("direct_url.json")
     except PackageNotFoundError:
         root = Path(__file__).resolve().parents[2]
-        return Origin(path=root, editable=True) if (root / "pyproject.toml").is_file() else Origin()
+        return (
+            InstalledFrom(path=root, editable=True)
+            if (root / "pyproject.toml").is_file()
+            else InstalledFrom()
+        )
     if text is None:
-        return Origin(requirement=f"{NAME}=={version_of()}")
+        return InstalledFrom(requirement=f"{NAME}=={version_of()}")
     try:
         return _recorded(json.loads(text))
     except (ValueError, TypeError, KeyError, AttributeError):  # no tool that follows PEP 610 wrote it
-        return Origin()
+        return InstalledFrom()
 
 
-def _recorded(found: Mapping[str, Any]) -> Origin:
+def _recorded(found: Mapping[str, Any]) -> InstalledFrom:
     """The origin that `direct_url.json` records.
 
     Raises:
@@ -70,13 +74,13 @@ def _recorded(found: Mapping[str, Any]) -> Origin:
     fragments = [f"subdirectory={found['subdirectory']}"] if "subdirectory" in found else []
     if "vcs_info" in found:
         vcs = found["vcs_info"]
-        return Origin(requirement=_with(f"{vcs['vcs']}+{url}@{vcs['commit_id']}", fragments))
+        return InstalledFrom(requirement=_with(f"{vcs['vcs']}+{url}@{vcs['commit_id']}", fragments))
     if (parts := urlsplit(url)).scheme == "file":
         editable = found.get("dir_info", {}).get("editable") is True
-        return Origin(path=Path(url2pathname(parts.path)), editable=editable)
+        return InstalledFrom(path=Path(url2pathname(parts.path)), editable=editable)
     hashes = found["archive_info"].get("hashes", {})
     fragments += [f"sha256={hashes['sha256']}"] if "sha256" in hashes else []
-    return Origin(requirement=_with(url, fragments))
+    return InstalledFrom(requirement=_with(url, fragments))
 
 
 def _with(url: str, fragments: list[str]) -> str:

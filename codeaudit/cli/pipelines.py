@@ -15,7 +15,7 @@ RUN: Final = "codeaudit run --config codeaudit.toml --out codeaudit-runs/ci"
 GATE: Final = "codeaudit gate codeaudit-runs/ci --config codeaudit.toml"
 CHECK: Final = (
     f"codeaudit --version | grep '^{NAME} ' || "
-    f"{{ echo 'the command codeaudit is another program here: install {NAME} without it'; exit 1; }}"
+    f"{{ echo 'another program has the command codeaudit here: install {NAME} without it'; exit 1; }}"
 )
 """Ends a job whose command `codeaudit` is not this program."""
 UNKNOWN: Final = f"echo 'write here: python -m pip install, then a file, a URL or {NAME}==VERSION'; exit 1"

@@ -54,7 +54,7 @@ def predict(queries):
 
 
 @dataclass(frozen=True)
-class Environment:
+class FreshEnvironment:
     """A virtual environment that sees the packages of this one, but nothing named codeaudit."""
 
     folder: Path
@@ -90,7 +90,7 @@ class Environment:
         assert done.returncode == 0, done.stderr
 
 
-def fresh(folder: Path) -> Environment:
+def fresh(folder: Path) -> FreshEnvironment:
     venv.create(folder, symlinks=True, with_pip=False)
     packages = folder / "packages"
     packages.mkdir()
@@ -100,7 +100,7 @@ def fresh(folder: Path) -> Environment:
                 (packages / path.name).symlink_to(path)
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "packages.pth").write_text(f"{packages}\n", "utf-8")
-    return Environment(folder)
+    return FreshEnvironment(folder)
 
 
 @pytest.fixture(scope="module")
@@ -146,14 +146,14 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(ours: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def installed(ours: Path, tmp_path_factory: pytest.TempPathFactory) -> FreshEnvironment:
     """An environment with ours alone."""
     found = fresh(tmp_path_factory.mktemp("installed") / "env")
     found.install(ours)
     return found
 
 
-def test_ours_says_its_name_and_version(installed: Environment, ours: Path) -> None:
+def test_ours_says_its_name_and_version(installed: FreshEnvironment, ours: Path) -> None:
     done = installed.run("codeaudit --version")
     assert (done.stdout, done.stderr) == ("codeaudit-ml 0.1.0\n", "")
     assert ours.name.startswith("codeaudit_ml-0.1.0-")
@@ -163,7 +163,7 @@ def test_ours_says_its_name_and_version(installed: Environment, ours: Path) -> N
     assert done.stderr == ""
 
 
-def test_an_extra_is_installed_around_what_is_here(installed: Environment) -> None:
+def test_an_extra_is_installed_around_what_is_here(installed: FreshEnvironment) -> None:
     # The remedy of messages: pip keeps ours and looks for the packages of the extra only.
     done = installed.run('python -m pip install --dry-run "codeaudit-ml[emulator]"')
     assert "Requirement already satisfied: codeaudit-ml" in done.stdout
@@ -208,7 +208,7 @@ def test_the_other_one_last_stops_the_job(ours: Path, foreign: Path, project: Pa
         job = text(str(ours)).replace(str(ours), f"{ours} && python -m pip install {foreign}")
         ended = carried_out(kind, job, project, both.variables)
         assert (ended.code, ended.last.strip()) == (1, CHECK), ended.out
-        assert "another program here" in ended.out
+        assert "another program has the command" in ended.out
     assert both.run("codeaudit --version").stdout == "codeaudit 1.8.1\n"
     assert not (project / "codeaudit-runs").exists()
 
@@ -216,7 +216,7 @@ def test_the_other_one_last_stops_the_job(ours: Path, foreign: Path, project: Pa
 # ── the first path, and the job ──────────────────────────────────────────────────────────────────────────
 
 
-def test_the_first_path_works_as_printed(installed: Environment, project: Path) -> None:
+def test_the_first_path_works_as_printed(installed: FreshEnvironment, project: Path) -> None:
     (printed,) = (
         one.text for one in blocks() if one.page.name == "README.md" and one.text.startswith("codeaudit init")
     )
@@ -234,7 +234,7 @@ def test_the_first_path_works_as_printed(installed: Environment, project: Path) 
 
 
 def test_the_jobs_do_what_their_pages_say(
-    installed: Environment, ours: Path, project: Path, tmp_path: Path
+    installed: FreshEnvironment, ours: Path, project: Path, tmp_path: Path
 ) -> None:
     runner = fresh(tmp_path / "runner")
     texts = {}

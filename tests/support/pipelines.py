@@ -39,7 +39,7 @@ def steps(kind: str, text: str) -> Iterator[Step]:
         yield from (Step(one, outer) for one in job.get(part, ()))
 
 
-class Ended(NamedTuple):
+class JobEnded(NamedTuple):
     """How a job ended."""
 
     code: int
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
     """What all commands printed."""
 
 
-def carried_out(kind: str, text: str, cwd: Path, environment: Mapping[str, Any]) -> Ended:
+def carried_out(kind: str, text: str, cwd: Path, environment: Mapping[str, Any]) -> JobEnded:
     """The commands of a file, one after another until one fails, in this environment and nothing else."""
     out = ""
     for step in steps(kind, text):
@@ -64,4 +64,4 @@ def carried_out(kind: str, text: str, cwd: Path, environment: Mapping[str, Any])
         out += done.stdout + done.stderr
         if done.returncode:
             break
-    return Ended(done.returncode, step.command, out)
+    return JobEnded(done.returncode, step.command, out)
