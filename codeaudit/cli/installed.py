@@ -106,7 +106,7 @@ def for_others(project: Path) -> Installable:
     """
     found = origin()
     if found.requirement:
-        return Installable(spec=found.requirement, remarks=_key(found.requirement))
+        return Installable(spec=found.requirement, remarks=_reach(found.requirement))
     if found.path is None:
         return Installable(spec="")
     if found.path.is_dir() and (commit := _commit(found.path)) is not None:
@@ -139,7 +139,7 @@ def _commit(folder: Path) -> Installable | None:
     # As it is written: `git remote get-url` may add what the user's own settings put in its place.
     url = _as_url(_git(folder, "config", "--get", f"remote.{remote}.url"), folder)
     spec = f"{NAME} @ git+{url}@{commit}"
-    remarks = list(_key(spec))
+    remarks = list(_reach(spec))
     if not _git(folder, "branch", "--remotes", "--contains", commit):
         remarks.append(f"no branch of the remote {remote!r} has the commit {commit[:8]} yet: push it")
     if _git(folder, "status", "--porcelain"):
@@ -167,8 +167,11 @@ def _as_url(remote: str, folder: Path) -> str:
     return (folder / remote).resolve().as_uri()
 
 
-def _key(spec: str) -> tuple[str, ...]:
-    return ("CI needs a key that may read that repository",) if "ssh://" in spec else ()
+def _reach(spec: str) -> tuple[str, ...]:
+    """What CI needs beside the address; empty for most."""
+    if "ssh://" in spec:
+        return ("CI needs a key that may read that repository",)
+    return ("CI must reach that folder: it is on this machine",) if "file:///" in spec else ()
 
 
 # ── what a user names ────────────────────────────────────────────────────────────────────────────────────
@@ -191,7 +194,7 @@ def named(spec: str) -> Installable:
         raise UsageError(f"{spec!r} is another program on package indexes; this one is {NAME}")
     clean = without_credentials(spec)
     remarks = () if clean == spec else ("the credentials in it were left out: give them to CI as a secret",)
-    return Installable(spec=clean, remarks=(*remarks, *_key(clean)))
+    return Installable(spec=clean, remarks=(*remarks, *_reach(clean)))
 
 
 def without_credentials(text: str) -> str:
