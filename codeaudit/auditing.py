@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -80,6 +79,7 @@ from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.retyping import words
+from codeaudit.transforms.distribution import NAME, version_of
 from codeaudit.transforms.errors import (
     CannotAudit,
     CodeauditError,
@@ -97,8 +97,11 @@ from codeaudit.transforms.registry import expand, in_relation, is_related
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
 CACHE_FILE: Final = "answers.sqlite"
-DISTRIBUTIONS: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")
-"""Their versions may decide a number; every manifest records them."""
+DISTRIBUTIONS: Final[Mapping[str, str]] = {
+    "codeaudit": NAME,
+    **{name: name for name in ("torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")},
+}
+"""Distributions whose versions may decide a number, by the name under which every manifest records them."""
 DECISIVE: Final = (
     "task",
     "seed",
@@ -513,11 +516,8 @@ def _facts(model: Model) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the installed `DISTRIBUTIONS`, by name."""
-    found = {PYTHON.name: platform.python_version()}
-    for name in DISTRIBUTIONS:
-        with suppress(PackageNotFoundError):  # codeaudit itself is not installed where a checkout is run
-            found[name] = version(name)
-    return found
+    found = {name: version_of(distribution) for name, distribution in DISTRIBUTIONS.items()}
+    return {PYTHON.name: platform.python_version()} | {name: one for name, one in found.items() if one}
 
 
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:

@@ -227,7 +227,7 @@ def test_the_small_environment_is_small_and_whole(light: Path, sources: Path, tm
     found = subprocess.run([*pip, "list", "--format", "json"], capture_output=True, text=True, check=True)
     names = {canonicalize_name(one["name"]) for one in json.loads(found.stdout)}
     assert len(names) <= MOST, sorted(names)
-    assert names - {"codeaudit", "pip", "setuptools"} == listed().keys()
+    assert names - {"codeaudit-ml", "pip", "setuptools"} == listed().keys()
     # Those that are here fit each other.
     wrong = subprocess.run([*pip, "check"], capture_output=True, text=True).stdout.splitlines()
     assert [line for line in wrong if "not installed" not in line and "No broken" not in line] == []

@@ -21,6 +21,7 @@ from click.core import ParameterSource
 
 from codeaudit.audit.engines.collector import collect_rarely
 from codeaudit.cli.pipe import lasting_stderr, silence_stdout
+from codeaudit.transforms.distribution import NAME, NAMESAKE, version_of
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.permission import permit
@@ -178,9 +179,8 @@ def _variables(command: click.Command | None) -> frozenset[str]:
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from codeaudit import __version__
-
-        click.echo(f"codeaudit {'not installed' if __version__ == '0' else __version__}")
+        # The name first: a job of CI asks for it before it trusts this command with a key.
+        click.echo(f"{NAME} {version_of() or 'not installed'}")
         ctx.exit()
 
 
@@ -195,6 +195,12 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 )
 def cli() -> None:
     """Audits code models: does the answer change when the code's meaning does not?"""
+    if other := version_of(NAMESAKE):
+        click.echo(
+            f"codeaudit: another distribution, {NAMESAKE} {other}, is installed here with the same command "
+            "and module; codeaudit doctor says how to mend that",
+            err=True,
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

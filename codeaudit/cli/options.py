@@ -24,6 +24,7 @@ from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
 from codeaudit.retyping import words
+from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registry import ALL, TRANSFORMS
@@ -491,7 +492,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         type=click.Choice(CHOICES["engine"]),
         default="local",
         help="Where the work is done. local: in this process and in --workers processes beside it. ray: on "
-        "all processors or GPUs of a Ray cluster; needs codeaudit[ray].",
+        f"all processors or GPUs of a Ray cluster; needs {requirement('ray')}.",
     ),
     option(
         "--address",

@@ -40,6 +40,7 @@ from codeaudit.audit.models.hf.heads import (
 from codeaudit.audit.models.hf.model import HubModel, room_on
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
+from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.grammar import first_of
 
@@ -249,7 +250,7 @@ def load(name: str, settings: Settings) -> HubModel:
                 "device or spread over all; leave one of them out"
             )
         if find_spec("accelerate") is None:
-            raise ModelError("-M device_map needs the package accelerate: pip install 'codeaudit[gpus]'")
+            raise ModelError(f"-M device_map needs the package accelerate: {how_to_install('gpus')}")
     if settings.precision is not None:
         usable_precision(settings.precision)
     with quiet():

@@ -290,7 +290,7 @@ def test_a_missing_package_is_told_with_what_installs_it(name: str) -> None:
     assert told.startswith(f"this needs {name}, which is not installed")
     # With its versions where codeaudit is installed, and in quotes then.
     bare = told.replace('"', "")
-    assert f"pip install {f'codeaudit[{part.extra}]' if part.extra else name}" in bare
+    assert f"pip install {f'codeaudit-ml[{part.extra}]' if part.extra else name}" in bare
 
 
 def test_without_torch_a_run_says_in_one_line_what_to_install(here: Path) -> None:
