@@ -29,7 +29,8 @@ limit = 200
 # suite = "suite.lock.jsonl"
 
 [gate]
-# The largest share of functions whose answer may change although their meaning does not.
+# The largest share of functions whose answer may change although their meaning does not. After the first good
+# run, let measured limits take its place: codeaudit gate codeaudit-runs/ci --write-limits codeaudit.toml
 max-violation-rate = "10%"
 # No worse than the version that is shipped: write its file once, and commit it:
 # codeaudit report codeaudit-runs/ci --baseline baseline.parquet
@@ -104,7 +105,10 @@ def init(folder: Path, ci: str, install: str | None) -> int:
     elif install is not None:
         note(f"{path} does not have your --install: remove the file first to write it anew")
     if made:
-        note(f"next: write your model into {MODEL}, then codeaudit run --config {CONFIG}")
+        note(
+            f"next: write your model into {MODEL}, then codeaudit run --config {CONFIG} --out codeaudit-runs/ci; "
+            f"after a good run: codeaudit gate codeaudit-runs/ci --write-limits {CONFIG}"
+        )
     return 0
 
 
