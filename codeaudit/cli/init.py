@@ -105,10 +105,9 @@ def init(folder: Path, ci: str, install: str | None) -> int:
     elif install is not None:
         note(f"{path} does not have your --install: remove the file first to write it anew")
     if made:
-        note(
-            f"next: write your model into {MODEL}, then codeaudit run --config {CONFIG} --out codeaudit-runs/ci; "
-            f"after a good run: codeaudit gate codeaudit-runs/ci --write-limits {CONFIG}"
-        )
+        run = f"codeaudit run --config {CONFIG} --out codeaudit-runs/ci"
+        limits = f"codeaudit gate codeaudit-runs/ci --write-limits {CONFIG}"
+        note(f"next: write your model into {MODEL}, then {run}; after a good run: {limits}")
     return 0
 
 
