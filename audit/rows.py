@@ -16,6 +16,7 @@ from typing import Final
 from codeaudit.audit.checks import DAMAGED, is_text, is_whole, load_json
 from codeaudit.audit.checks import shown as shown_value
 from codeaudit.audit.integrity import allow_explanations
+from codeaudit.audit.interface import Task
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     Attacked,
@@ -231,7 +232,7 @@ def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
         yield _case(path, list(rows))
 
 
-def read_repeats(path: Path, *, seed: int, task: str) -> Iterator[Repeat]:
+def read_repeats(path: Path, *, seed: int, task: Task) -> Iterator[Repeat]:
     """The repeated queries of one trial of a suite, in the order of its cases (`run.repeats`).
 
     Raises:

@@ -53,6 +53,8 @@ class RunOptions:
     task: str | None = None
     corpus: str | None = None
     labels: str | None = None
+    label_map: str | None = None
+    """`WORD=LABEL` with commas between them: what words of models and columns mean."""
     columns: str | None = None
     transform: str | None = None
     """Names with commas between them; `None` for the standard set."""
@@ -312,6 +314,7 @@ TEXTS: Final = frozenset(
         "language",
         "task",
         "labels",
+        "label_map",
         "columns",
         "base_url",
         "proxy",
@@ -329,6 +332,7 @@ OPTIONAL: Final = frozenset(
         "base_url",
         "columns",
         "labels",
+        "label_map",
         "limit",
         "max_cost",
         "max_f1_drop",

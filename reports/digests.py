@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import HasAttempts, OneWordOf, Task
+from codeaudit.audit.interface import CLOSED, HasAttempts, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Agreement, Rate, Score
@@ -127,7 +127,7 @@ class Agreements:
     """Answers to originals, and how they go with the labels."""
 
     def __init__(self, task: Task) -> None:
-        self._closed = isinstance(task.answers, OneWordOf)
+        self._closed = isinstance(task.answers, CLOSED)
         self._answers, self._labels = Commonest(), Commonest()
         self._classes = Counter[tuple[str, str]]()
 

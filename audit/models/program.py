@@ -311,7 +311,10 @@ class _Running:
 
 
 def _question(number: int, query: Query) -> bytes:
-    row = {"id": str(number), "task": query.task, "language": query.language, "source": query.source}
+    row: dict[str, object] = {"id": str(number), "task": query.task, "language": query.language}
+    row["source"] = query.source
+    if query.labels:
+        row["labels"] = query.labels
     return json.dumps(row).encode() + b"\n"
 
 

@@ -394,6 +394,11 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "llvm-mca[:PROCESSOR], or none.  "
         "[default: the corpus's own; for throughput else llvm-mca, if installed]",
     ),
+    option(
+        "--label-map",
+        metavar="WORD=LABEL[,…]",
+        help="What words of models and of the column of labels mean: vulnerable=1,safe=0.",
+    ),
     COLUMNS,
     transform_option(
         "Transforms or families of them; `all` for every one that keeps the meaning and what "

@@ -54,6 +54,7 @@ from codeaudit.transforms.registry import expand
 DRAWING: Final = (
     "corpus",
     "labels",
+    "label_map",
     "columns",
     "transform",
     "mixed",
