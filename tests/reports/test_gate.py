@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
@@ -26,7 +27,7 @@ def rules(**given: Any) -> Limits:
     return Limits(allow_insensitive=True, **given)
 
 
-def judged(*records: Audited, name: str = "now", task: Subtokens | Error | None = None) -> Judged:
+def judged(*records: Audited, name: str = "now", task: Task | None = None) -> Judged:
     """A run as a gate reads it, from audited samples of one trial."""
     names = list(dict.fromkeys(record.model for record in records))
     headers = tuple(ModelHeader(name=one, parameters=None, fingerprint=one, noise=0.0) for one in names)
