@@ -9,10 +9,10 @@ import pytest
 from codeaudit.audit.interface import Task
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
-from codeaudit.reports.checks import Gate, gate_sheets, verdict
+from codeaudit.reports.checks import Check, Gate, gate_sheets, verdict
 from codeaudit.reports.gate import AskedVariant, Judged, Limits, gate, lasting
 from codeaudit.reports.observations import observe
-from codeaudit.reports.records import ModelHeader, RunHeader
+from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import UsageError
 from tests.support.audited import Error, Subtokens, audited, sample
@@ -44,13 +44,13 @@ def judged(*records: Audited, name: str = "now", task: Task | None = None) -> Ju
         originals={one.sample.id: one.sample.source for one in records},
         unjudged=unjudged,
         gaps={
-            one.model: [
+            name: [
                 AskedVariant(0, each.sample.id, pair.transform, pair.variant, pair.input)
-                for each in (observe(record, seed=0) for record in records if record.model == one.model)
+                for each in (observe(record, seed=0) for record in records if record.model == name)
                 for pair in each.pairs
                 if pair.changed is None and pair.kind == "preserving"
             ]
-            for one in records
+            for name in names
         },
     )
 
@@ -62,9 +62,12 @@ def crowd(
     variants: int = 1,
     model: str = "m",
     transform: str = "rename",
+    reacting: int | None = None,
     **options: Any,
 ) -> list[Audited]:
-    """Samples of which the first ones are violated in all variants."""
+    """Samples of which the first ones are violated in all variants. Controls change the answer of the first
+    `reacting` ones, or of every second one.
+    """
     return [
         audited(
             model,
@@ -72,7 +75,7 @@ def crowd(
             after={
                 "identity": [GOOD],
                 transform: [BAD if n < violated else GOOD] * variants,
-                "rename-merging": [BAD if n % 2 else GOOD],
+                "rename-merging": [BAD if (n % 2 if reacting is None else n < reacting) else GOOD],
             },
             **options,
         )
@@ -362,6 +365,247 @@ def test_lasting_violations_are_those_of_both_runs() -> None:
         Place("m", 0, "s000", "rename", 0),
         Place("m", 0, "s001", "rename", 0),
     }
+
+
+# ── what a model keeps ───────────────────────────────────────────────────────────────────────────────────
+
+
+def lively(
+    violated: int = 0,
+    samples: int = 100,
+    *,
+    reacting: int = 60,
+    wrong: int = 0,
+    scores: tuple[float, float] = (1.0, 0.0),
+    task: Task | None = None,
+) -> Judged:
+    """A run that reacts to the controls of its first samples, and whose last `wrong` samples have the second
+    of two scores.
+    """
+    made = judged(*crowd(violated, samples, reacting=reacting), task=task)
+    given = {(0, f"s{n:03}"): scores[n >= samples - wrong] for n in range(samples)}
+    return replace(made, scores={"m": given})
+
+
+def check_of(found: Gate, name: str) -> Check:
+    (check,) = (one for one in found.checks if one.title == name)
+    return check
+
+
+def test_a_run_keeps_all_of_itself() -> None:
+    found = gate(lively(), Limits(), baseline=lively())
+    assert outcomes(found) == dict.fromkeys(
+        ("reaction", "one answer", "rise", "sensitivity kept", "f1 kept"), "passed"
+    )
+    assert check_of(found, "f1 kept").found == "100 % to 100 %, mean of samples, p 1"
+
+
+@pytest.mark.parametrize(("wrong", "outcome"), [(8, "passed"), (9, "failed"), (100, "failed")])
+def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
+    """Of three tests the smallest p counts three times: 3 / 2**9 is below 1 %, 3 / 2**8 is not."""
+    found = gate(lively(wrong=wrong), Limits(), baseline=lively())
+    check = check_of(found, "f1 kept")
+    assert (check.outcome, found.outcome) == (outcome, outcome)
+    assert check.value == pytest.approx(wrong / 100)
+    assert check.p_adjusted == pytest.approx(3 * 0.5**wrong)
+    if outcome == "failed":
+        assert check.notes == (f"of 100 samples {wrong} are worse, 0 better",)
+        assert [one.title for one in found.of("failed")] == ["f1 kept"]
+    # The other way round it is won.
+    assert gate(lively(), Limits(), baseline=lively(wrong=wrong)).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        ({}, "failed"),
+        ({"max_score_drop": 0.19}, "failed"),
+        ({"max_score_drop": 0.2}, "passed"),
+        ({"max_score_drop": 0.0}, "failed"),
+        ({"margin": 0.2}, "passed"),
+        ({"margin": 0.2, "max_score_drop": 0.1}, "failed"),
+        ({"alpha": 2e-6}, "passed"),
+        ({"allow_insensitive": True}, "failed"),
+    ],
+    ids=str,
+)
+def test_the_limit_of_a_lost_score_is_its_own_or_the_margin(given: dict[str, Any], outcome: str) -> None:
+    found = gate(lively(wrong=20), Limits(**given), baseline=lively())
+    check = check_of(found, "f1 kept")
+    assert check.outcome == outcome
+    assert check.limit == given.get("max_score_drop", given.get("margin", 0.01))
+    assert check.wanted == f"at most {100 * check.limit:.1f} points worse"
+
+
+def test_a_score_with_a_unit_is_held_to_a_share_of_that_of_the_baseline() -> None:
+    """A tenth of the samples is 1.5 times as far off: 5 % more than before, in whatever unit."""
+    task, scores = Error(), (40.0, 60.0)
+    numbers = [
+        audited(
+            "m",
+            sample(f"s{n:03}", 10.0),
+            before=11.0,
+            after={"identity": [11.0], "rename": [11.0]},
+            task=task,
+        )
+        for n in range(100)
+    ]
+    before, now = (
+        replace(
+            judged(*numbers, task=task),
+            scores={"m": {(0, f"s{n:03}"): scores[n < wrong] for n in range(100)}},
+        )
+        for wrong in (0, 10)
+    )
+    unit = [replace(run, summary=_with_score_name(run, "perplexity")) for run in (before, now)]
+    for limit, outcome in ((0.049, "failed"), (0.05, "passed")):
+        found = gate(unit[1], rules(max_score_drop=limit), baseline=unit[0])
+        check = check_of(found, "perplexity kept")
+        assert (check.outcome, check.value) == (outcome, pytest.approx(0.05))
+        assert check.wanted.endswith("points of the baseline worse")
+        assert check.found.startswith("40 to 42, mean of samples")
+    # Of a share the limit is in points: 0.4 to 0.42.
+    shares = [
+        replace(run, scores={"m": {key: one / 100 for key, one in run.scores["m"].items()}})
+        for run in (before, now)
+    ]
+    for limit, outcome in ((0.019, "failed"), (0.02, "passed")):
+        check = check_of(gate(shares[1], rules(max_score_drop=limit), baseline=shares[0]), "mape kept")
+        assert (check.outcome, check.value) == (outcome, pytest.approx(0.02))
+        assert check.wanted == f"at most {100 * limit:.1f} points worse"
+
+
+def _with_score_name(run: Judged, name: str) -> Summary:
+    (model,) = run.summary.models
+    return replace(run.summary, models=(replace(model, score=replace(model.score, name=name)),))
+
+
+@pytest.mark.parametrize(("lost", "outcome"), [(8, "passed"), (9, "failed"), (60, "failed")])
+def test_a_lost_sensitivity_fails_where_it_is_shown(lost: int, outcome: str) -> None:
+    found = gate(lively(reacting=60 - lost), Limits(), baseline=lively())
+    check = check_of(found, "sensitivity kept")
+    assert check.outcome == outcome
+    assert (check.value, check.p_adjusted) == (pytest.approx(lost / 100), pytest.approx(3 * 0.5**lost))
+    assert check.found.startswith(f"60.0 % to {60 - lost}")
+    if outcome == "failed":
+        note = f"of 100 samples {lost} no longer react to any control, 0 react for the first time"
+        assert check.notes == (note,)
+    assert gate(lively(), Limits(), baseline=lively(reacting=60 - lost)).outcome == "passed"
+    assert "sensitivity kept" not in outcomes(gate(lively(reacting=60 - lost), rules(), baseline=lively()))
+    wide = gate(lively(reacting=60 - lost), Limits(margin=0.6), baseline=lively())
+    assert check_of(wide, "sensitivity kept").outcome == "passed"
+
+
+def test_a_sample_reacts_if_any_of_its_controls_changes_the_answer() -> None:
+    def run(answers: list[Answer]) -> Judged:
+        return judged(
+            *(
+                audited("m", sample(f"s{n:03}"), after={"rename": [GOOD], "rename-merging": answers})
+                for n in range(40)
+            )
+        )
+
+    found = gate(run([GOOD, BAD]), Limits(), baseline=run([BAD, BAD]))
+    assert check_of(found, "sensitivity kept").value == 0
+    found = gate(run([GOOD, GOOD]), Limits(), baseline=run([GOOD, BAD]))
+    assert check_of(found, "sensitivity kept").value == 1
+
+
+def test_all_that_is_compared_with_a_baseline_is_one_family() -> None:
+    """Holm: the smallest p times all three tests, the next times two, never below the one before."""
+    now = lively(violated=12, reacting=60 - 11, wrong=10)
+    found = gate(now, Limits(), baseline=lively())
+    ps = {title: check_of(found, title).p_adjusted for title in ("rise", "sensitivity kept", "f1 kept")}
+    assert ps == {
+        "rise": pytest.approx(3 * 0.5**12),
+        "sensitivity kept": pytest.approx(2 * 0.5**11),
+        "f1 kept": pytest.approx(0.5**10),
+    }
+    # With each transform and another model there are ten.
+    records = [*two(0, 8), *(replace(one, model="n") for one in two(0, 0))]
+    run = judged(*records)
+    given = {(0, f"s{n:03}"): 1.0 for n in range(100)}
+    run = replace(run, scores={"m": given, "n": given})
+    before = judged(*two(0, 0), *(replace(one, model="n") for one in two(0, 0)))
+    before = replace(before, scores=run.scores)
+    found = gate(run, Limits(), baseline=before)
+    assert len([check for check in found.checks if check.p_adjusted is not None]) == 8, "no controls here"
+    assert found.checks[-8].title == "rise"
+    assert found.checks[-8].p_adjusted == pytest.approx(8 * 0.5**8)
+    # What the run has not is not adjusted for.
+    assert check_of(
+        gate(lively(12), rules(), baseline=judged(*crowd(0))), "rise"
+    ).p_adjusted == pytest.approx(0.5**12)
+
+
+def test_few_samples_have_no_test_of_what_is_kept() -> None:
+    found = gate(lively(samples=8, reacting=0, wrong=8), Limits(), baseline=lively(samples=8, reacting=8))
+    kept = [check_of(found, name) for name in ("sensitivity kept", "f1 kept")]
+    assert [check.outcome for check in kept] == ["untested", "untested"]
+    assert all("too few samples (8) for a test" in check.found for check in kept)
+
+
+def test_only_the_same_samples_are_compared() -> None:
+    before = lively()
+    for other in (
+        replace(before, scores={"m": {(9, key): 1.0 for _, key in before.scores["m"]}}),
+        replace(before, scores={"m": {(0, f"x{key}"): 1.0 for _, key in before.scores["m"]}}),
+    ):
+        check = check_of(gate(lively(wrong=100), Limits(), baseline=other), "f1 kept")
+        assert (check.outcome, check.found) == ("unknown", "no score is shared")
+    half = {key: one for key, one in before.scores["m"].items() if key[1] >= "s050"}
+    check = check_of(
+        gate(lively(wrong=50), Limits(), baseline=replace(before, scores={"m": half})), "f1 kept"
+    )
+    assert check.value == 1.0
+    # A text of the same sample that is another one is no partner, for scores as for answers.
+    changed = {**before.originals, **{f"s{n:03}": "another text" for n in range(50, 100)}}
+    found = gate(lively(wrong=50), Limits(min_shared=0.0), baseline=replace(before, originals=changed))
+    assert check_of(found, "f1 kept").value == 0.0
+
+
+def test_without_labels_there_is_no_score_to_keep() -> None:
+    found = gate(replace(lively(), scores={}), Limits(), baseline=replace(lively(), scores={}))
+    assert list(outcomes(found)) == ["reaction", "one answer", "rise", "sensitivity kept"]
+    # The baseline had labels, the run has none: somebody took them away.
+    found = gate(replace(lively(), scores={}), Limits(), baseline=lively())
+    assert (check_of(found, "f1 kept").outcome, found.outcome) == ("unknown", "unknown")
+
+
+def test_a_task_without_a_reaction_keeps_none() -> None:
+    task = Subtokens(reacts=False)
+    found = gate(lively(reacting=0, task=task), Limits(), baseline=lively(task=task))
+    assert list(outcomes(found)) == ["one answer", "rise", "f1 kept"]
+    assert found.outcome == "passed"
+
+
+def test_a_baseline_of_an_earlier_version_has_nothing_to_keep() -> None:
+    before = replace(lively(), older=True, scores={})
+    found = gate(lively(), Limits(), baseline=before)
+    check = check_of(found, "sensitivity and score")
+    assert (check.outcome, found.outcome) == ("untested", "passed")
+    assert check.found.endswith("write it again: codeaudit report RUN --baseline FILE")
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "start"),
+    [
+        (lively(), lively(), "gate passed: 5 checks"),
+        (lively(reacting=0), lively(reacting=0), "gate FAILED: 1 of 5 checks"),
+        (replace(lively(), scores={}), lively(), "gate cannot tell: 1 of 5 checks could not be judged"),
+    ],
+    ids=["passed", "failed", "cannot tell"],
+)
+def test_a_baseline_that_is_the_run_itself_is_said_in_the_last_line(
+    now: Judged, before: Judged, start: str
+) -> None:
+    now = replace(now, run="one")
+    for name, told in (("one", "; the baseline is this run itself"), ("two", ""), ("", "")):
+        found = gate(now, Limits(), baseline=replace(before, run=name))
+        assert verdict(found) == f"{start}{told}"
+        assert gate_sheets(found)[0].notes[-1] == verdict(found)
+    # Runs of which nobody knows the name are not the same.
+    assert verdict(gate(replace(now, run=""), Limits(), baseline=replace(before, run=""))) == start
 
 
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────
