@@ -76,7 +76,7 @@ def test_every_reader_names_the_changed_file(
 @pytest.mark.parametrize("field", ["seed", "models", "transforms", "options", "corpus", "files", "digest"])
 def test_an_edited_manifest_is_named(field: str, capsys: pytest.CaptureFixture[str]) -> None:
     edit_json(Path("run", MANIFEST), **{field: [] if field == "models" else 7})
-    assert main(["gate", "run", "--max-violation-rate", "1"]) == 3
+    assert main(["gate", "run", "--max-violation-rate", "100%"]) == 3
     told = capsys.readouterr().err
     assert (
         "'run/manifest.json' is not the file that this run wrote" in told
