@@ -15,8 +15,8 @@ from tests.support.forgery import NAMES, age, cut, edit_json, flip
 
 SOURCE = "def take_{name}(values, start):\n    total = start\n    for value in values:\n        total += value\n    return total\n\n\n"
 READERS = {
-    "gate": ["gate", "run", "--max-violation-rate", "100%"],
-    "baseline": ["gate", "other", "--baseline", "run"],
+    "gate": ["gate", "run", "--max-violation-rate", "100%", "--allow-insensitive"],
+    "baseline": ["gate", "other", "--baseline", "run", "--allow-insensitive"],
     "report": ["report", "run"],
     "page": ["report", "run", "--html", "page.html"],
     "compare": ["compare", "other", "run"],
