@@ -42,11 +42,11 @@ def the_commands(url: str) -> list[list[str]]:
     return [
         ["--help"],
         ["run", "--model", "openai/tiny", *endpoint, "--corpus", "sources", "--out", "first"],
-        ["gate", "first", "--max-violation-rate", "100%"],
+        ["gate", "first", "--max-violation-rate", "100%", "--allow-insensitive"],
         ["report", "first", "--html", "page.html", "--baseline", "main.parquet", "--junit", "first.xml"],
         ["run", "--model", "fake/hash", "--model", "fake/length", "--corpus", "sources", "--out", "second"],
         ["compare", "first", "second"],
-        ["explain", "first"],
+        ["explain", "first", "--model", "openai/tiny", *endpoint[:2]],
         ["view", "first", "--no-browser"],
         ["doctor"],
     ]

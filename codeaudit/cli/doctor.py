@@ -50,6 +50,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "scikit-posthocs": Part(module="scikit_posthocs", adds="Conover's test of `compare` across trials"),
     "pandas": Part(module="pandas", adds="data frames for Conover's test"),
     "pyarrow": Part(module="pyarrow", adds="run folders and Parquet tables"),
+    "tomlkit": Part(module="tomlkit", adds="limits written into a TOML file (gate --write-limits)"),
     "hypothesis": Part(module="hypothesis", adds="inputs on which Python is executed (--execute)"),
     "libcst": Part(module="libcst", adds="codemods as transforms (codemod/MODULE:CLASS)"),
     "tree-sitter": Part(module="tree_sitter", adds="Java"),

@@ -26,6 +26,7 @@ from rich.text import Text
 
 from codeaudit.audit.models.endpoints.client import may_pass
 from codeaudit.audit.projects.files import TransformCounts
+from codeaudit.audit.store import RunFolder
 from codeaudit.cli.pipe import silence_stdout
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Comparison, Summary
@@ -152,7 +153,10 @@ def note_unbound(run: "Run") -> None:
 
 def note_unanswered(summary: Summary, folder: Path) -> None:
     """Tell which questions of a finished run may be answered if they are asked again, and how to ask them."""
+    from codeaudit.retyping import words as typed_again
+
     place = shlex.quote(str(folder))
+    typed = "".join(f" {word}" for _, word in typed_again(RunFolder(folder).manifest().get("options", {})))
     for model in summary.models:
         samples, variants = (
             {reason: count for reason, count in lost.items() if may_pass(reason)}
@@ -167,7 +171,7 @@ def note_unanswered(summary: Summary, folder: Path) -> None:
             why = ", ".join({**samples, **variants})
             note(
                 f"{model.model} gave no answer to {' and '.join(told)} ({why}); "
-                f"to ask again: codeaudit run --config {place} --out {place}"
+                f"to ask again: codeaudit run --config {place} --out {place}{typed}"
             )
 
 

@@ -71,7 +71,7 @@ READ: dict[str, tuple[str, ...]] = {
     "list": (),
 }
 """Every command with each path that it reads, missing. `done` is a finished run."""
-WRITTEN = {"out", "folder", "keep", "cache", "gate junit", "gate sarif"}
+WRITTEN = {"out", "folder", "keep", "cache", "gate junit", "gate sarif", "gate write_limits"}
 """Parameters of folders that a command makes. A job of CI starts without the folder of its artefacts."""
 
 
@@ -141,6 +141,7 @@ def test_a_missing_corpus_ends_a_training(
         ("run --model py/models/mine.py:predict --corpus src", 3, "write the module 'models.mine'"),
         ("report done --html out.pdf", 2, "name it out.html and print it to PDF in a browser"),
         ("report done --junit out.html", 2, "name it out.xml"),
+        ("gate done --write-limits out.json", 2, "name it out.toml"),
         ("transform src/a.py --suite s.csv", 2, "must end with .parquet or .jsonl"),
     ],
 )

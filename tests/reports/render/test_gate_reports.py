@@ -139,7 +139,10 @@ def test_the_checks_of_a_gate_are_tests() -> None:
         "violations under rename": ["failure"],
         "f1 drop": [],
         "sensitivity": [],
+        "reaction": [],
+        "one answer": [],
         "rise": [],
+        "sensitivity kept": [],
         "n under rename": ["error"],
     }
     assert "9.0 %" in suite.find("testcase/failure").get("message")
