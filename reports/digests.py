@@ -17,7 +17,7 @@ from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Agreement, Rate, Score
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs
-from codeaudit.reports.statistics.agreement import chance, correlation
+from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind
@@ -159,6 +159,8 @@ class Agreements:
             labels=self._labels.counts.total(),
             commonest_labels=self._labels.most()[1],
             classes=classes,
+            accuracy=accuracy(classes) if classes else None,
+            macro_f1=macro_f1(classes) if classes else None,
             mcc=correlation(classes) if classes else None,
             p=chance(classes) if classes else None,
         )

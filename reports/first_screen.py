@@ -174,6 +174,11 @@ def _score(model: ModelSummary) -> Cell:
     lines = [wording.value(score.original, share=share)]
     if score.drop is not None:
         lines.append(f"drop {wording.value(score.drop, share=share)}")
+    found = model.agreement
+    if found.classes:
+        if score.name != "accuracy":
+            lines.append(f"acc. {wording.value(found.accuracy, share=True)}")
+        lines.append(f"MCC {'–' if found.mcc is None else format(found.mcc, '.2f')}")
     return Cell(lines=tuple(lines))
 
 

@@ -305,6 +305,10 @@ class Agreement:
     """Number of times that the commonest label occurs among them."""
     classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For a closed set of labels: number of samples by label, then by answer. Else empty."""
+    accuracy: float | None = None
+    """Share of right answers; `None` without classes, as the next two."""
+    macro_f1: float | None = None
+    """Mean over the labels of the F1 of each; a label that is neither right nor said is in no mean."""
     mcc: float | None = None
     """Matthews' correlation coefficient of answers and labels; `None` if labels or answers are all equal."""
     p: float | None = None
