@@ -30,7 +30,7 @@ ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
 
 
-WITH_SECRETS: Final = frozenset({"base_url", "proxy"})
+WITH_SECRETS: Final = frozenset({"base_url", "proxy", "install"})
 """Options whose addresses may hold a user and a password: nothing keeps or prints these."""
 DEFAULT_MOVABLE: Final = 100
 """Movable samples for each transform in the default run: one whose models, corpus and size nobody chose."""

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import subprocess
+import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,6 +72,7 @@ def _recorded(found: Mapping[str, Any]) -> InstalledFrom:
         ValueError, TypeError, KeyError, AttributeError: it does not follow PEP 610.
     """
     url = without_credentials(found["url"])
+    _check_addresses(url)
     fragments = [f"subdirectory={found['subdirectory']}"] if "subdirectory" in found else []
     if "vcs_info" in found:
         vcs = found["vcs_info"]
@@ -138,6 +140,10 @@ def _commit(folder: Path) -> Installable | None:
     remote = "origin" if "origin" in remotes else remotes[0]
     # As it is written: `git remote get-url` may add what the user's own settings put in its place.
     url = _as_url(_git(folder, "config", "--get", f"remote.{remote}.url"), folder)
+    try:
+        _check_addresses(url)
+    except ValueError:
+        return None
     spec = f"{NAME} @ git+{url}@{commit}"
     remarks = list(_reach(spec))
     if not _git(folder, "branch", "--remotes", "--contains", commit):
@@ -183,16 +189,22 @@ def named(spec: str) -> Installable:
     Raises:
         UsageError: it is no such argument, or it is the other distribution of the same name.
     """
+    clean = without_credentials(spec)
+    try:
+        _check_addresses(clean)
+    except ValueError as error:  # what cannot be cut may be a password, so it is not printed
+        raise UsageError(
+            "--install holds an address that cannot be read; write HOST, and a port in digits"
+        ) from error
     if not spec.strip() or not spec.isprintable():
-        raise UsageError(f"{spec!r} is nothing that pip installs; name a file, a URL or {NAME}==VERSION")
+        raise UsageError(f"{clean!r} is nothing that pip installs; name a file, a URL or {NAME}==VERSION")
     if spec.startswith("-"):
         raise UsageError(
-            f"{spec!r} is an option of pip; name what it installs, and set options in PIP_… variables"
+            f"{clean!r} is an option of pip; name what it installs, and set options in PIP_… variables"
         )
     name = re.split(r"[\s\[<>=!~;@]", spec, maxsplit=1)[0]
     if re.sub(r"[-_.]+", "-", name).lower() == NAMESAKE:
-        raise UsageError(f"{spec!r} is another program on package indexes; this one is {NAME}")
-    clean = without_credentials(spec)
+        raise UsageError(f"{clean!r} is another program on package indexes; this one is {NAME}")
     remarks = () if clean == spec else ("the credentials in it were left out: give them to CI as a secret",)
     return Installable(spec=clean, remarks=(*remarks, *_reach(clean)))
 
@@ -201,6 +213,19 @@ def without_credentials(text: str) -> str:
     """A text whose URLs have no user, no password and no query. With `ssh` the user stays, as in `git@`."""
     text = re.sub(r"([\w+.-]*)://([^\s/?#]*)@", _without_password, text)
     return re.sub(r"(://[^\s?#]*)\?[^\s#]*", r"\1", text)
+
+
+def _check_addresses(text: str) -> None:
+    """Check that the addresses in a text can be cut into their parts: else a password may still be in them.
+
+    Raises:
+        ValueError: one cannot, such as `https://user:a/b@HOST`, or it has signs that look like `:` or `@`.
+    """
+    flat = unicodedata.normalize("NFKC", text)
+    if flat != text and "://" in flat:
+        raise ValueError("signs of another width in an address")
+    for address in re.findall(r"://[^\s/?#]*", text):
+        _ = urlsplit(f"x{address}").port  # it is checked when it is read
 
 
 def _without_password(found: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,7 @@ GIT = {"vcs": "git", "commit_id": COMMIT, "requested_revision": "main"}
         ),
         ({"url": "file:///nowhere/checkout", "dir_info": {"editable": True}}, "/nowhere/checkout"),
         ({"url": "https://example.com/ours"}, ""),
+        ({"url": f"https://me:a/{SECRET}@git.example.com/a.git", "vcs_info": GIT}, ""),
         ({}, ""),
         ([], ""),
         ("{", ""),
@@ -183,7 +185,7 @@ def test_a_checkout_that_is_not_installed_stands_for_its_commit(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nothing(name: str) -> None:
-        raise installed.PackageNotFoundError(name)
+        raise PackageNotFoundError(name)
 
     commit = checkout(tmp_path / "checkout", "https://git.example.com/a.git")
     monkeypatch.setattr(installed, "distribution", nothing)
@@ -247,6 +249,12 @@ def test_what_has_no_credentials_stays_as_it_is(spec: str) -> None:
         ("--index-url https://example.com", "an option of pip"),
         (" ", "nothing that pip installs"),
         ("ours.whl\nrm -r .", "nothing that pip installs"),
+        # A password that ends the host too early, or is behind signs that only look like those of a URL.
+        (f"git+https://me:a/{SECRET}@example.com/a.git", "cannot be read"),
+        (f"https\uff1a//me\uff1a{SECRET}\uff20example.com/a.whl", "cannot be read"),
+        (f"https://me\uff1a{SECRET}\uff20example.com/a.whl", "cannot be read"),
+        (f"{NAMESAKE} @ git+https://me:{SECRET}@example.com/a.git", "another program"),
+        (f"--index-url https://me:{SECRET}@example.com", "an option of pip"),
     ],
 )
 def test_what_is_no_argument_of_ours_is_refused(
@@ -255,5 +263,6 @@ def test_what_is_no_argument_of_ours_is_refused(
     with pytest.raises(UsageError, match=told):
         named(spec)
     assert main(["init", str(project), "--install", spec]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert SECRET not in line
     assert list(project.iterdir()) == []
