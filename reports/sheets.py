@@ -333,8 +333,8 @@ def _labelled(summary: Summary) -> Sheet:
         columns=(*words("model"), *numbers("samples", "accuracy", "MCC", "macro F1")),
         rows=tuple(rows),
         legend=(
-            "for the original inputs. MCC: correlation of answers and labels, 0 for chance and 1 for right; p: "
-            "how often chance alone gives as much. macro F1: mean over the labels.",
+            "for the original inputs. MCC: correlation of answers and labels, 0 for chance and 1 for right; "
+            "p: how often chance alone gives as much. macro F1: mean over the labels.",
         ),
     )
 

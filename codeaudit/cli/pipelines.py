@@ -14,7 +14,7 @@ from codeaudit.transforms.distribution import NAME
 RUN: Final = "codeaudit run --config codeaudit.toml --out codeaudit-runs/ci"
 GATE: Final = "codeaudit gate codeaudit-runs/ci --config codeaudit.toml"
 CHECK: Final = (
-    f"codeaudit --version | grep '^{NAME} ' || "
+    f"codeaudit --version | grep '^{NAME} [0-9]' || "
     f"{{ echo 'another program has the command codeaudit here: install {NAME} without it'; exit 1; }}"
 )
 """Ends a job whose command `codeaudit` is not this program."""
