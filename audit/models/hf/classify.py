@@ -107,7 +107,9 @@ class ClassificationHead:
         joint = torch.stack([scores[places].logsumexp(0) for places in alike])
         labels = [self._labels[meaning.index(answer)] for answer in answers]
         kept, margin = ranked(labels, joint)
-        return Predicted(answer=answers[int(joint.argmax())], scores=kept, margin=margin)
+        best = int(joint.argmax())
+        # With a map of words the driver reads the label itself, and must not read a word of the task again.
+        return Predicted(answer=labels[best] if query.words else answers[best], scores=kept, margin=margin)
 
     def _set(self, scores: torch.Tensor) -> Prediction:
         """All labels with a positive score, or the best label if there is none."""
