@@ -93,6 +93,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     for model in summary.models:
         yield from wording.network(model)
         yield from _warnings(model)
+        yield from _strangers(model, summary.task)
     yield from _broken(summary)
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
@@ -140,6 +141,23 @@ def _broken(summary: Summary) -> Iterator[str]:
                 f"{row.transform} does not keep the meaning: {number:,} of {executed:,} executed variants "
                 "behaved differently and were left out. Its rate may count others that were not executed."
             )
+
+
+STRANGE: Final = 20
+"""With so many answers, none of which shares a word with its label, the task is probably another one."""
+
+
+def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
+    """Whether a model says nothing that any label says. Fakes answer alike whatever they are asked."""
+    score = model.score
+    nothing = score.name == "f1" and score.original == 0 and score.scored >= STRANGE
+    if nothing and not model.agreement.classes and not model.model.startswith("fake/"):
+        said = model.agreement.commonest
+        such = f", such as {wording.plain(said)!r:.40}" if said else ""
+        yield (
+            f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common with "
+            f"the right one; is {task} its task? codeaudit list tasks shows the others."
+        )
 
 
 def _warnings(model: ModelSummary) -> Iterator[str]:
