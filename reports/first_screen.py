@@ -153,10 +153,10 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
     nothing = score.name == "f1" and score.original == 0 and score.scored >= STRANGE
     if nothing and not model.agreement.classes and not model.model.startswith("fake/"):
         said = model.agreement.commonest
-        such = f", such as {wording.plain(said)!r:.40}" if said else ""
+        such = f" (such as {wording.plain(said)!r:.40})" if said else ""
         yield (
-            f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common with "
-            f"the right one; is {task} its task? codeaudit list tasks shows the others."
+            f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common "
+            f"with the right one; is {task} its task?"
         )
 
 
