@@ -88,7 +88,8 @@ def _gaps(
     missing = [] if any(map(is_extra, rows)) else [name for name in wanted if name not in numbers]
     if missing:
         yield f"{place} lacks the variants of sample {sample!r} under {missing[0]!r}"
+    number = variants if isinstance(variants, int) else 0
     for name, found in numbers.items():
-        whole = 1 if kinds[name] in KEEPS_TEXT else variants
-        if is_whole(whole) and found != Counter(range(whole)):
+        whole = 1 if kinds[name] in KEEPS_TEXT else number
+        if whole and found != Counter(range(whole)):
             yield f"{place} has {found.total()} variants of sample {sample!r} under {name!r}, not {whole}"

@@ -60,7 +60,7 @@ def test_a_program_that_is_killed_loses_one_batch_at_most(tmp_path: Path, source
     for text in texts:
         told = json.dumps(text)
         # Originals are asked again for the noise floor, and beside themselves if they are alone in a batch.
-        again = asked[told] - (told not in kept)
-        assert again in ((1, 2) if text in originals else (0,)), text
+        repeated = asked[told] - (told not in kept)
+        assert repeated in ((1, 2) if text in originals else (0,)), text
     (model,) = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["models"]
     assert model["unjudged"] == 0
