@@ -382,7 +382,7 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
 def _show(explained: Sequence[Explained], form: str, most: int) -> None:
     if form == "json":
         rows = [explanation_row(each) for each in explained]
-        show_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        show_text(json.dumps(rows, indent=2) + "\n")
         return
     for each in explained[:most]:
         show_text(_markdown(each)) if form == "markdown" else _show_diff(each)
