@@ -8,12 +8,13 @@ import uuid
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from codeaudit.audit.bound_files import Table, TableFolder
 from codeaudit.audit.checks import is_whole
 from codeaudit.audit.corpora.selection import DUPLICATE, hash_of
 from codeaudit.audit.engines.shards import Shard
@@ -37,10 +38,12 @@ from codeaudit.audit.store import (
     TableRow,
     TableWriter,
     read_about,
+    read_batches,
     read_rows,
+    schema_of,
 )
 from codeaudit.auditing import now, run_folder
-from codeaudit.finished_runs import FINISHED, Run
+from codeaudit.finished_runs import FINISHED, read_summary
 from codeaudit.preparing import RAW
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
@@ -86,6 +89,8 @@ class _Part:
     path: Path
     manifest: Manifest
     shard: Shard
+    files: TableFolder
+    """Where its tables are read from."""
 
     @cached_property
     def facts(self) -> dict[str, object]:
@@ -146,8 +151,8 @@ def merge(
     """
     progress = progress or SilentProgress()
     parts = _opened(folders, out)
+    parts = [replace(part, files=check_files(part.path, part.manifest)) for part in parts]
     for part in parts:
-        check_files(part.path, part.manifest)
         if key is not None:
             check_signature(part.path, part.manifest, key)
     trials = _trials(parts)
@@ -194,7 +199,7 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
         elif manifest.get("state") != FINISHED:
             wrong.append(f"{str(path)!r}, shard {shard}, is not finished")
         else:
-            parts.append(_Part(path, manifest, shard))
+            parts.append(_Part(path, manifest, shard, path))
     if not parts:
         raise RunError(f"no shard to merge: {'; '.join(wrong) or 'no folder named'}")
     run = _run_of(parts)
@@ -247,7 +252,7 @@ def _trials(parts: Sequence[_Part]) -> _Trials:
     Raises:
         RunError: they are not in order in a shard, or one is in several.
     """
-    read = [_read_cases(part.path / SHARD) for part in parts]
+    read = [_read_cases(part.files / SHARD) for part in parts]
     return {
         seed: _numbered([table.get(seed, _ReadCases()) for table in read], seed) for seed in _seeds(parts)
     }
@@ -265,7 +270,7 @@ class _ReadCases:
     verdicts: "array[int]" = field(default_factory=lambda: array("q"))
 
 
-def _read_cases(path: Path) -> dict[int, _ReadCases]:
+def _read_cases(path: Table) -> dict[int, _ReadCases]:
     found: dict[int, _ReadCases] = {}
     for row in read_rows(path):
         one = found.setdefault(row["seed"], _ReadCases())
@@ -277,7 +282,7 @@ def _read_cases(path: Path) -> dict[int, _ReadCases]:
     return found
 
 
-def _content(path: Path, text: str) -> bytes:
+def _content(path: Table, text: str) -> bytes:
     try:
         found = bytes.fromhex(text)
     except ValueError:
@@ -405,10 +410,10 @@ def _written(
 ) -> Summary:
     """Write the tables, and compute the summary from them."""
     first = parts[0]
-    told = Run(first.path).summary
+    told = read_summary(first.files / SUMMARY)
     seeds = _seeds(parts)
     names = [model.model for model in told.models]
-    about = read_about(first.path / SUITE)
+    about = read_about(first.files / SUITE)
     total = sum(
         int(one.rows[one.kept].sum() + len(names) * one.verdicts[one.kept].sum())
         for cases in trials.values()
@@ -473,7 +478,7 @@ def _merged(
     import pyarrow as pa
 
     with ExitStack() as stack:
-        readers = [stack.enter_context(_SliceReader(part.path / name)) for part in parts]
+        readers = [stack.enter_context(_SliceReader(part.files / name)) for part in parts]
         for block in blocks:
             found = trials[block.seed]
             for start in range(0, sum(len(one.ids) for one in found), CASES):
@@ -490,24 +495,23 @@ def _merged(
             reader.finish()
 
 
-class _SliceReader(ExitStack):
-    """Reads a Parquet file from its beginning to its end, any number of rows at a time."""
+class _SliceReader(AbstractContextManager["_SliceReader"]):
+    """Reads a table of a run from its beginning to its end, any number of rows at a time."""
 
-    def __init__(self, path: Path) -> None:
-        from pyarrow.parquet import ParquetFile
-
-        super().__init__()
+    def __init__(self, path: Table) -> None:
         self._path = path
-        file = self.enter_context(ParquetFile(path))
-        self._batches = file.iter_batches(batch_size=BATCH)
-        self._schema = file.schema_arrow
+        self._batches = read_batches(path, BATCH)
+        self._schema = schema_of(path.name)
         self._rest: list[pa.RecordBatch] = []
+
+    def __exit__(self, *error: object) -> None:
+        self._batches.close()
 
     def take(self, count: int) -> "pa.Table":
         """The next rows.
 
         Raises:
-            RunError: there are fewer.
+            RunError: there are fewer, or the table is damaged.
         """
         import pyarrow as pa
 
@@ -550,7 +554,7 @@ def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
             )
             if kept
         }
-        for row in read_rows(part.path / ATTACKS):
+        for row in read_rows(part.files / ATTACKS):
             if (place := places.get((row["seed"], row["sample"]))) is not None:
                 key = (
                     names.index(row["model"]),
