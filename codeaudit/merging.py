@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from codeaudit.audit.bound_files import Table, TableFolder
-from codeaudit.audit.checks import is_whole
+from codeaudit.audit.checks import is_whole, shown
 from codeaudit.audit.corpora.selection import DUPLICATE, hash_of
 from codeaudit.audit.engines.shards import Shard
 from codeaudit.audit.integrity import bound, check_files, check_signature
@@ -27,6 +27,7 @@ from codeaudit.audit.store import (
     ATTACK_COLUMNS,
     ATTACKS,
     BOUND,
+    MANIFEST,
     SHARD,
     SUITE,
     SUITE_COLUMNS,
@@ -184,7 +185,7 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
         is_out = os.path.realpath(path) == os.path.realpath(out)
         try:
             manifest = RunFolder(path).manifest()
-            shard = _shard_of(manifest)
+            shard = _shard_of(path, manifest)
         except RunError as error:
             if not is_out:
                 wrong.append(str(error))
@@ -236,13 +237,13 @@ def _run_of(parts: Sequence[_Part]) -> _Part:
     return parts[alike.index(max(alike))]
 
 
-def _shard_of(manifest: Manifest) -> Shard | None:
+def _shard_of(path: Path, manifest: Manifest) -> Shard | None:
     told = manifest.get("shard")
     if told is None:
         return None
     number, of = told.get("number"), told.get("of")
     if not (is_whole(number) and is_whole(of) and 1 <= number <= of):
-        raise RunError(f"a manifest is damaged: its shard is {told!r}")
+        raise RunError(f"{str(path / MANIFEST)!r} is damaged: its shard is {shown(told)}")
     return Shard(number, of)
 
 
