@@ -237,6 +237,7 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
     Memory holds a key of 64 bits for each row.
     """
     import numpy as np
+    from pyarrow import ArrowException
 
     found: dict[str, Counter[RowCounts]] = {model: Counter() for model in models}
     rows: dict[str, list[np.ndarray[Any, Any]]] = {model: [] for model in models}
@@ -253,7 +254,7 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
             for told, number in _groups(batch):
                 found[told.pop("model")][RowCounts(**told)] += number
     # Whatever is wrong is told by who reads row by row.
-    except (RunError, LookupError, TypeError, ValueError):
+    except (RunError, ArrowException, LookupError, TypeError, ValueError):
         return None
     if not asked:
         return None

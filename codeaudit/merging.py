@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -18,7 +19,7 @@ from codeaudit.audit.bound_files import Table, TableFolder
 from codeaudit.audit.checks import is_whole, shown
 from codeaudit.audit.corpora.selection import DUPLICATE, hash_of
 from codeaudit.audit.engines.shards import Shard
-from codeaudit.audit.integrity import bound, check_files, check_signature
+from codeaudit.audit.integrity import bound, check_files, check_rows, check_signature
 from codeaudit.audit.records import Audited
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import read_audited, searched_of
@@ -48,7 +49,7 @@ from codeaudit.finished_runs import FINISHED, read_summary
 from codeaudit.preparing import RAW
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
-from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted
 
 if TYPE_CHECKING:
@@ -251,9 +252,18 @@ def _trials(parts: Sequence[_Part]) -> _Trials:
     """The cases of all shards, with what puts them in order.
 
     Raises:
-        RunError: they are not in order in a shard, or one is in several.
+        RunError: they are not in order in a shard, or one is in several; or the tables of a shard do not fit
+            together.
     """
     read = [_read_cases(part.files / SHARD) for part in parts]
+    for part, trials in zip(parts, read, strict=True):
+        for seed, table in trials.items():
+            if any(later <= place for place, later in pairwise(table.place)):
+                raise RunError(
+                    f"cannot merge: {str(part.files / SHARD)!r}: the cases of trial {seed} are not in order"
+                )
+        if any(sum(table.verdicts) for table in trials.values()):
+            check_rows(part.files, [str(model["name"]) for model in part.manifest["models"]])
     return {
         seed: _numbered([table.get(seed, _ReadCases()) for table in read], seed) for seed in _seeds(parts)
     }
@@ -297,8 +307,6 @@ def _numbered(tables: Sequence[_ReadCases], seed: int) -> list[_Cases]:
     import numpy as np
 
     places = [np.array(table.place, dtype=np.int64) for table in tables]
-    if any((np.diff(one) <= 0).any() for one in places):
-        raise RunError(f"cannot merge: the cases of trial {seed} are not in order in one of the shards")
     every = np.concatenate(places)
     order = np.argsort(every)
     number = np.empty_like(order)
@@ -430,7 +438,10 @@ def _written(
                 for rows in _merged(parts, trials, name, blocks):
                     table.write_table(rows)
                     monitor.answered(rows.num_rows, recalled=False)
-    task = TASKS.get(told.task)
+    try:
+        task = TASKS.get(told.task)
+    except UsageError as error:
+        raise RunError(f"{str(first.files / SUMMARY)!r} is of an {error}") from error
     merged = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
     with progress.counting("summary", None, unit="samples") as monitor:
         header = RunHeader(
@@ -555,13 +566,20 @@ def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
             )
             if kept
         }
-        for row in read_rows(part.files / ATTACKS):
-            if (place := places.get((row["seed"], row["sample"]))) is not None:
-                key = (
-                    names.index(row["model"]),
-                    strategies.index(row["strategy"]),
-                    seeds.index(row["seed"]),
-                    place,
+        path = part.files / ATTACKS
+        for row in (row for batch in read_batches(path, BATCH) for row in batch.to_pylist()):
+            if (place := places.get((row["seed"], row["sample"]))) is None:
+                continue
+            if row["model"] not in names or row["strategy"] not in strategies:
+                raise RunError(
+                    f"cannot merge: {str(path)!r} has an attack of {row['strategy']!r} on {row['model']!r}, "
+                    "which is not of this run"
                 )
-                found.append((key, row))
+            key = (
+                names.index(row["model"]),
+                strategies.index(row["strategy"]),
+                seeds.index(row["seed"]),
+                place,
+            )
+            found.append((key, row))
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]

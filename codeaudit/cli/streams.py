@@ -88,7 +88,7 @@ def _silence(descriptor: int) -> None:
 class CleanStream:
     """A stream of text that cannot steer a terminal."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: Any) -> None:
         self.beneath = stream
 
     def write(self, text: str) -> int:
@@ -131,7 +131,7 @@ class _Bars(CleanStream):
 class _Lasting:
     """A stream that goes silent when its pipe breaks."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:

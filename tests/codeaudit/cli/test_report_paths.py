@@ -30,8 +30,8 @@ def test_every_place_is_a_file_of_the_repository(
 ) -> None:
     root = tmp_path / "repository"
     (root / "src").mkdir(parents=True)
-    for path in (root / "src" / "a.py", root / "a:b.py", tmp_path / "outside.py"):
-        path.write_text("pass\n", "utf-8")
+    for file in (root / "src" / "a.py", root / "a:b.py", tmp_path / "outside.py"):
+        file.write_text("pass\n", "utf-8")
     (root / "link").symlink_to(tmp_path)
     (root / "linked.py").symlink_to(tmp_path / "outside.py")
     monkeypatch.chdir(root)

@@ -122,7 +122,7 @@ LONG = ["train", "verify"]
 )
 def test_a_closed_stream_is_no_error(command: str, program: str, world: Path, tmp_path: Path) -> None:
     """The work is done, the files are written, and the exit code is as with open streams."""
-    found = {}
+    found: dict[str, tuple[int, set[str]]] = {}
     for closed in ("", *(() if command in LONG else ("<&-", ">&-", "2>&-")), "<&- >&- 2>&-"):
         folder = tmp_path / str(len(found))
         shutil.copytree(world, folder)
