@@ -26,7 +26,7 @@ def encode(record: Any) -> str:
         ValueError: a number is NaN or infinite; a record must use `None` for a missing number.
     """
     # `allow_nan=False`: NaN is no JSON, and other readers would fail on it.
-    return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(asdict(record), indent=2, allow_nan=False) + "\n"
 
 
 def decode(

@@ -2,6 +2,7 @@
 
 import codecs
 import hashlib
+import io
 import json
 import os
 import re
@@ -333,7 +334,8 @@ def _shown(line: bytes) -> str:
 def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
     """Pass on a program's standard error, and keep its last lines."""
     assert pipe is not None
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    # A bar of the program returns to the beginning of its line; here each of its states is a line.
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
     begun = ""
     with pipe:
         while part := pipe.read(_CHUNK):

@@ -20,7 +20,7 @@ import click
 from click.core import ParameterSource
 
 from codeaudit.audit.engines.collector import collect_rarely
-from codeaudit.cli.pipe import lasting_stderr, silence_stdout
+from codeaudit.cli.streams import silence_stdout, sound_streams
 from codeaudit.transforms.distribution import NAME, NAMESAKE, version_of
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.frames import raised_at
@@ -213,10 +213,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal with another encoding cannot print `×` or `–`. An escape is better than a traceback.
             stream.reconfigure(errors="backslashreplace")
-    # The completion script of the shell sets this variable; the group answers and exits.
+    # The completion script of the shell sets this variable; the group answers it in bytes, and exits.
     if "_CODEAUDIT_COMPLETE" in os.environ:
         cli.main(words, prog_name="codeaudit")
-    with _interruptible(), lasting_stderr():
+    with _interruptible(), sound_streams(lasting=arguments is None):
         try:
             return _invoke(words)
         except KeyboardInterrupt as interrupt:
@@ -323,10 +323,6 @@ def _interruptible() -> Iterator[None]:
 def _say(message: str, code: int) -> int:
     # One line, because CI shows the last line of a log. Messages of libraries may have several.
     line = " ".join(filter(None, map(str.strip, message.splitlines())))
-    if not line.isprintable():
-        from codeaudit.reports.wording import visible  # only where it is needed: `--help` must stay fast
-
-        line = visible(line)
     with suppress(BrokenPipeError):
         click.echo(f"codeaudit: {line}", err=True)
     return code

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -195,7 +195,9 @@ def _silence(name: str, revision: str | None) -> str:
 def _bars_on_terminals_only() -> Iterator[None]:
     """Progress bars of downloads only if stderr is a terminal."""
     if sys.stderr.isatty():
-        yield
+        # Where texts are cleaned, a bar needs a stream that lets it return to the beginning of its line.
+        with redirect_stderr(getattr(sys.stderr, "bars", sys.stderr)):
+            yield
         return
     disable_progress_bars()
     try:
