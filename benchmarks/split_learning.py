@@ -11,7 +11,7 @@ and texture at random. The inversion model is a small transformer that learns fr
 receives and pictures of the same kind, as an honest-but-curious server can make them.
 
 `+` permutes the rows with a new permutation for each batch. It needs no training of its own: the weights
-would be the same (theorem 4.2; measured by `benchmarks.columns_equivariance`). The published
+would be the same (theorem 4.2; measured by `columns_equivariance.py`). The published
 attack (`inversion`) reads rows by their place, so that permuted rows mean little to it. The `positional`
 attack looks first at which position is written into each row, since position embeddings are added before
 the rows are permuted: it learns that by ridge regression, puts the rows in order by linear assignment, and
