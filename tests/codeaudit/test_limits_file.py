@@ -134,8 +134,8 @@ def test_each_comment_says_what_was_measured_and_why_the_limit_is_another(runs: 
     counts = f"{model.sensitivity.count}/{model.sensitivity.total}"
     assert lines["min-sensitivity"].startswith(f'"{low}%" # measured: ')
     assert lines["min-sensitivity"].endswith(f"({counts}); this is the lower end of its 95 % interval")
-    drop = lines["max-f1-drop"]
-    assert "# measured: 0 %; with 24 samples a score varies by " in drop
+    # 1.96 / 24, rounded up to a whole percent.
+    assert lines["max-f1-drop"] == '"9%" # measured: 0 %; with 24 samples a score varies by 8.2 %'
 
 
 @pytest.mark.parametrize("before", [None, FILE.format(old="")])
