@@ -42,7 +42,10 @@ def the_commands(url: str) -> list[list[str]]:
     return [
         ["--help"],
         ["run", "--model", "openai/tiny", *endpoint, "--corpus", "sources", "--out", "first"],
-        ["gate", "first", "--max-violation-rate", "100%", "--allow-insensitive"],
+        [
+            *("gate", "first", "--max-violation-rate", "100%", "--allow-insensitive"),
+            *("--write-limits", "limits.toml"),
+        ],
         ["report", "first", "--html", "page.html", "--baseline", "main.parquet", "--junit", "first.xml"],
         ["run", "--model", "fake/hash", "--model", "fake/length", "--corpus", "sources", "--out", "second"],
         ["compare", "first", "second"],

@@ -265,7 +265,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few = "--limit 10 --movable 40 --transform reorder --variants 1"
+        few = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
         for name in ("main", "old-model", "new-model"):

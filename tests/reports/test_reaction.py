@@ -206,6 +206,9 @@ def test_a_detector_that_says_the_opposite_fails() -> None:
     found = gate(answered(detected(5, 45, 45, 5), Detector()), LIMITS)
     assert only(found, "MCC").value == pytest.approx(-0.8)
     assert found.outcome == "failed"
+    # However much chance is let through.
+    weak = answered(detected(24, 26, 26, 24), Detector())
+    assert gate(weak, replace(LIMITS, alpha=0.9)).outcome == "failed"
 
 
 def test_what_chance_explains_at_alpha_is_no_correlation() -> None:

@@ -103,8 +103,8 @@ def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
     rows = summary(call, "--corpus", "src", "--model", "py/own:answers", "--transform", name,
                    "--workers", "2", "--out", "r")  # fmt: skip
     assert rows[name]["pairs"]["total"] == 160
-    assert call("explain", "r", "--model", "py/own:answers").returncode == 0
     typed = ("--model", "py/own:answers", "--transform", name)
+    assert call("explain", "r", *typed).returncode == 0
     again = call("run", "--config", "r", "--out", "again", "--format", "json", *typed)
     assert again.returncode == 0, again.stderr
     copied = call("transform", "src", "--transform", name, "--out", "copy", "--workers", "1")
