@@ -69,7 +69,13 @@ def test_every_file_is_a_program_or_a_part_of_one(name: str) -> None:
 
 def test_pages_call_programs_by_their_files() -> None:
     """`python -m benchmarks.X` works in the root of the checkout alone, and not for all of them."""
-    for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md", "audit/*/README.md", "transforms/*/README.md"):
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "benchmarks/**/*.md",
+        "audit/*/README.md",
+        "transforms/*/README.md",
+    ):
         for page in sorted(ROOT.glob(pattern)):
             text = page.read_text("utf-8")
             assert "-m benchmarks." not in text, page
