@@ -137,10 +137,10 @@ class _Lasting:
     def write(self, text: str) -> int:
         """As of the stream."""
         try:
-            return self._stream.write(text)
+            self._stream.write(text)
         except BrokenPipeError:
             _silence(2)
-            return len(text)
+        return len(text)
 
     def flush(self) -> None:
         """As of the stream."""

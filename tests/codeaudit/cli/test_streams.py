@@ -243,7 +243,7 @@ def hostile_words(command: str, server: str) -> list[list[str]]:
     """Lines that show texts of others, and lines that end in an error about one."""
     words, name = WORDS[command], os.fsencode(NAME).decode("utf-8", "surrogateescape")
     found = [words]
-    if command not in ("doctor", "list", "train"):
+    if command not in ("doctor", "list"):
         found += [[name, *words[1:]], [*words, "--config", name], [f"--{name}"]]
     match command:
         case "run":
