@@ -26,6 +26,7 @@ from codeaudit.audit.store import (
     read_rows,
 )
 from codeaudit.audit.suite import standard_transforms
+from codeaudit.audit.tasks.recorded import RecordedTask
 from codeaudit.baselines import read_baseline_file, write_baseline
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.known_runs import remember
@@ -489,7 +490,14 @@ def recomputed(
     trials = run.trials(transforms, by_sample=True)
     if dependence == "paper":
         trials = ((seed, map(_records_by_names, audited)) for seed, audited in trials)
-    return summarise(trials, task=run.task, header=header)
+    task = run.task
+    found = summarise(trials, task=task, header=header)
+    if isinstance(task, RecordedTask) and not task.averages and transforms is None:
+        # Its score is no mean of the recorded ones, and the task that computes it is not here.
+        scores = {model.model: model.score for model in run.summary.models}
+        models = (replace(one, score=scores.get(one.model, one.score)) for one in found.models)
+        found = replace(found, models=tuple(models))
+    return found
 
 
 def planned(

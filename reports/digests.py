@@ -96,8 +96,12 @@ LONGEST: Final = 200
 """Characters that are kept of the commonest answer."""
 
 
+KEPT: Final = 1_000
+"""Texts that are kept though they came once."""
+
+
 class Commonest:
-    """Counts texts without keeping them: one number for each, and the text of those that come again."""
+    """Counts texts, with the text of each kept only as long as it may be the commonest."""
 
     def __init__(self) -> None:
         self.counts = Counter[int]()
@@ -107,13 +111,14 @@ class Commonest:
         """Count a text."""
         key = hash(text)
         self.counts[key] += 1
-        if self.counts[key] == 2:
+        # Of many texts one that came once is not the commonest.
+        if self.counts[key] == 2 or (self.counts[key] == 1 and len(self._texts) < KEPT):
             self._texts[key] = text[:LONGEST]
 
     def most(self) -> tuple[str, int]:
         """The commonest text and its number; of equally common ones the first by the alphabet."""
         if not self._texts:
-            return "", int(bool(self.counts))
+            return "", 0
         key = min(self._texts, key=lambda one: (-self.counts[one], self._texts[one]))
         return self._texts[key], self.counts[key]
 

@@ -36,12 +36,18 @@ from codeaudit.reports.gate_plan import plan_sheets
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
 
+LONGEST: Final = 40
+"""Characters of a share, and digits before or behind its point."""
+
 
 def _number(text: str, *, most: float) -> float:
     """A share as `0.05`, `5%` or `5 %`; the float that is nearest to it."""
     shown = str(text).strip()
     digits = shown.removesuffix("%").strip()
     try:
+        # `1e99999999` has as many digits as it says.
+        if len(digits) > LONGEST or abs(Decimal(digits).adjusted()) > LONGEST:
+            raise ValueError
         # Not `float(digits) / 100`: 5.6 / 100 is below 0.056, and a run with exactly 7 of 125 would fail.
         value = inf if digits == "inf" else float(Fraction(Decimal(digits)) / (100 if shown != digits else 1))
     except (ArithmeticError, ValueError):
