@@ -86,7 +86,7 @@ class Provider:
 
     def takes(self, key: str) -> bool:
         """Whether its models have an argument of this name."""
-        return key == BASE_URL and BASE_URL in self.accepts or family(key) in self.arguments
+        return (key == BASE_URL and BASE_URL in self.accepts) or family(key) in self.arguments
 
     def model(self, spec: str, rest: str, settings: Settings, given: Mapping[str, str]) -> Model:
         """The model of a SPEC. `given` are its `-M` arguments as text.
@@ -117,7 +117,9 @@ class Provider:
         reader = self.arguments[family(key)]
         try:
             # bool("false") is true, so a truth value is read by its name.
-            return TRUTHS[text] if reader is bool else reader(text if key in self.arguments else f"{key}={text}")
+            return (
+                TRUTHS[text] if reader is bool else reader(text if key in self.arguments else f"{key}={text}")
+            )
         except (ValueError, KeyError) as error:
             kind = KINDS.get(reader, "of the right form")
             raise UsageError(f"-M {key}={text} must be {kind}") from error

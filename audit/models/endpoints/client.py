@@ -61,8 +61,10 @@ class EndpointAddress:
     def headers(self) -> dict[str, str]:
         """The headers of every request besides the key: the user's, and that for basic authentication."""
         # One way of writing it, because two would both be sent.
-        own = {AUTHORIZATION if name.title() == AUTHORIZATION else name: value
-               for name, value in self.own_headers.items()}
+        own = {
+            AUTHORIZATION if name.title() == AUTHORIZATION else name: value
+            for name, value in self.own_headers.items()
+        }
         if self.basic:
             own.setdefault(AUTHORIZATION, self._basic)
         return own

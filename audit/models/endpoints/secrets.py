@@ -1,4 +1,4 @@
-"""Secrets in arguments of models: they are named by their variable, and never stand in an argument themselves.
+"""Secrets in arguments of models: an argument names the variable of a secret, and never holds one.
 
 An argument is kept in the run folder, in the history of a shell and in a file of options. So `$NAME` in a
 header or a query stands for the value of a variable, which is read when the model is loaded and kept nowhere.
@@ -106,7 +106,7 @@ def is_secret(text: str) -> bool:
 
 
 def without_names(text: str) -> str:
-    """An argument for a fingerprint: another variable, or another key in it, gives the same answers."""
+    """An argument for a fingerprint: another variable, or another key in it, has the same answers."""
     return _VARIABLE.sub("$", text)
 
 

@@ -266,8 +266,8 @@ class Session:
         line = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
         raise LimitError(
             f"{self._url}: the last {self._unreadable} replies have no readable answer ({found.reason}), "
-            f"such as {line!r}; {_more_readable(found.reason)}. Start again to go on with the other queries; -M unreadable=0 "
-            "goes on without an end",
+            f"such as {line!r}; {_more_readable(found.reason)}. Start again to go on with the other queries; "
+            "-M unreadable=0 goes on without an end",
             more="",
         )
 
@@ -305,17 +305,14 @@ class Session:
             EndpointLostError: it is.
         """
         hint, told = self.endpoint.address_hint, _in_brackets(error.message)
-        if error.status in OF_THE_QUERY | FAULTS and not error.sized and not error.foreign:
-            if remedy := self.endpoint.remedy(error.field):
-                raise EndpointLostError(
-                    f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}"
-                    f"{told}; {remedy}"
-                )
+        of_all = error.status in OF_THE_QUERY | FAULTS and not (error.sized or error.foreign)
+        if of_all and (remedy := self.endpoint.remedy(error.field)):
+            raise EndpointLostError(
+                f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}{told}; {remedy}"
+            )
         if error.foreign and (error.status is None or error.status in NOBODY):
             status = "" if error.status is None else f" with status {error.status}"
-            raise EndpointLostError(
-                f"{self._url} answers{status}, but not in this protocol{told}{hint}"
-            )
+            raise EndpointLostError(f"{self._url} answers{status}, but not in this protocol{told}{hint}")
         if (error.unreachable or error.broken) and not self._reached:
             raise EndpointLostError(
                 f"cannot reach {self._url}{self._through}{_in_brackets(error.message or error.reason)}; "

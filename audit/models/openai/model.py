@@ -225,10 +225,10 @@ HOME: Final = "https://api.openai.com/v1"
 KEY: Final = "OPENAI_API_KEY"
 """The environment variable of the key."""
 REMEDIES: Final[Mapping[str, str]] = {
-    "max_tokens": "try {M}tokens_field=max_completion_tokens, a smaller {M}max_tokens=N, or leave it out with "
-    "{M}max_tokens=none",
-    "max_completion_tokens": "try {M}tokens_field=max_tokens, a smaller {M}max_tokens=N, or leave it out with "
-    "{M}max_tokens=none",
+    "max_tokens": "try {M}tokens_field=max_completion_tokens, a smaller {M}max_tokens=N, or leave it out "
+    "with {M}max_tokens=none",
+    "max_completion_tokens": "try {M}tokens_field=max_tokens, a smaller {M}max_tokens=N, or leave it out "
+    "with {M}max_tokens=none",
     "temperature": "leave it out with {M}temperature=none",
     "seed": "leave it out with {M}seed=none",
 }

@@ -38,7 +38,7 @@ _PLAIN: Final = ("temperature", "seed", "stream", "logprobs")
 _DEEPEST: Final = 8
 _MOST: Final = 3
 """Largest number of messages that are told of one refusal."""
-_SIZE: Final = re.compile(r"context|too (?:long|large|many)|length|exceed|maximum|limit", re.I)
+_SIZE: Final = re.compile(r"\bcontext|\bprompt\b|too long|messages|input (?:tokens|length)", re.I)
 
 
 def told(body: object, depth: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Finds the text of a reply in whatever a server sends: one object, a stream of events, a list of parts, channels.
+"""Finds the text of a reply in what a server sends: one object, a stream of events, parts, channels.
 
 Servers that call themselves OpenAI-compatible differ in this more than in anything else. Nothing here asks a
 server, and nothing reads an answer out of the text: that is the prompt's (`codeaudit.audit.prompts`).
