@@ -55,9 +55,9 @@ def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
     """The arguments in their order.
 
     Raises:
-        UsageError: one has no `=`, or one model gets two values for one key.
+        UsageError: one has no `=`, or is for a model with the number 0.
     """
-    found: dict[tuple[int, str], BoundArgument] = {}
+    found = []
     for text in texts:
         match = _ARGUMENT.fullmatch(text)
         if match is None:
@@ -66,21 +66,14 @@ def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
         one = BoundArgument(int(match["place"] or 0), match["key"], match["value"])
         if match["place"] and not one.place:
             raise UsageError(f"-M {one.name}: the first model has the number 1")
-        first = found.setdefault((one.place, one.key), one)
-        if first.value != one.value:
-            how = (
-                "give it once"
-                if one.place
-                else f"-M 1:{one.key}=… -M 2:{one.key}=… bind one to the first and one to the second --model"
-            )
-            raise UsageError(f"-M {one.name} is given twice with different values; {how}")
-    return tuple(found.values())
+        found.append(one)
+    return tuple(found)
 
 
 def of_model(
     arguments: Iterable[BoundArgument], place: int, accepted: Collection[str] | None
 ) -> dict[str, str]:
-    """What the model at a place is given, by key: its own, and those for all that it takes.
+    """What the model at a place is given, by key: its own, and those for all that it takes. The last one wins.
 
     `accepted` are the names that it takes; `None`: any.
     """
@@ -111,6 +104,8 @@ def check_arguments(
             _check_bound(one, models, given)
         elif not catalogue.is_among(one.key, accepted):
             raise UsageError(f"no model here takes the argument {one.key!r}; {_known(one.key, accepted)}")
+        else:
+            _check_meant(one, arguments, specs)
     if base_url is not None and specs and has_idle_url(arguments, models):
         raise UsageError(
             f"--base-url {redacted_url(base_url)} has no effect: every model has an address of its own; "
@@ -123,6 +118,20 @@ def _known(key: str, accepted: Collection[str]) -> str:
     if names_secret(key):
         return "the variable that holds a key is named by -M key_env=NAME"
     return f"known: {', '.join(sorted(accepted)) or 'none'}"
+
+
+def _check_meant(one: BoundArgument, arguments: Iterable[BoundArgument], specs: Iterable[str]) -> None:
+    """Check that an argument for all models that is given twice was not meant for one model each.
+
+    Raises:
+        UsageError: it may have been.
+    """
+    values = {other.value for other in arguments if other.name == one.name}
+    if len(values) > 1 and sum(catalogue.is_among(one.key, catalogue.accepted(spec)) for spec in specs) > 1:
+        raise UsageError(
+            f"-M {one.name} is given {len(values)} times, and several models take it; -M 1:{one.key}=… is for "
+            f"the first --model, -M 2:{one.key}=… for the second"
+        )
 
 
 def _check_bound(one: BoundArgument, models: Sequence[str], given: Collection[str]) -> None:

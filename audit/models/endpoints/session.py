@@ -138,6 +138,8 @@ class Session:
         """Whether the endpoint has ever responded."""
         self._answered = False
         """Whether it has ever answered a query."""
+        self._knocks = 0
+        """Failed requests before the first answer."""
         self._refusals: Counter[tuple[int, str]] = Counter()
         """Queries refused before the first answer, by status and words without their numbers."""
         # Time in which nothing is asked must not count as silence.
@@ -292,18 +294,23 @@ class Session:
             )
         if error.status in HOPELESS:
             raise EndpointLostError(self._refused(error.status, error.message))
-        knocks = attempt + 1 if error.again else KNOCKS
-        if not self._answered and knocks >= min(KNOCKS, self.endpoint.patience.retries + 1):
-            self._check_address(error)
+        if not self._answered:
+            self._check_first(error, attempt)
         self._last_error = error
         self.check_patience()
 
-    def _check_address(self, error: RequestError) -> None:
+    def _check_first(self, error: RequestError, attempt: int) -> None:
         """Check that a failure before the first answer is none that every other query would meet, too.
 
         Raises:
             EndpointLostError: it is.
         """
+        self._knocks += 1
+        tries = self.endpoint.patience.retries + 1
+        # Without enough repetitions of one query, those of several count.
+        knocks = KNOCKS if not error.again else attempt + 1 if tries >= KNOCKS else self._knocks
+        if knocks < (min(KNOCKS, tries) if error.unreachable else KNOCKS):
+            return
         hint, told = self.endpoint.address_hint, _in_brackets(error.message)
         of_all = error.status in OF_THE_QUERY | FAULTS and not (error.sized or error.foreign)
         if of_all and (remedy := self.endpoint.remedy(error.field)):
