@@ -154,6 +154,8 @@ class ModelMemory:
         scope = self._scope(query, again=again) + ("again" if again else "")
         apart = [str(query.bucket)] if isinstance(query, Repeat) else []
         apart += ["network", query.network] if isinstance(query, NetworkQuery) else []
+        apart += ["labels", *query.labels] if query.labels else []
+        apart += ["words", *(part for pair in query.words for part in pair)] if query.words else []
         parts = (self.fingerprint, scope, *apart, query.task, query.language, query.source)
         return digest_of(b"codeaudit-1", parts)
 

@@ -82,6 +82,7 @@ def load_json(text: str | bytes) -> Any:
         ValueError: it is not JSON, or nested too deeply.
     """
     try:
-        return json.loads(text)
+        # Some editors mark the encoding of a file; of bytes the library takes the mark away itself.
+        return json.loads(text.removeprefix("\ufeff") if isinstance(text, str) else text)
     except RecursionError:
         raise ValueError("nested too deeply") from None

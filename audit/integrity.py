@@ -3,12 +3,14 @@
 `check_files` compares hashes. `check_rows` compares the tables with each other, so that missing rows are
 found even if the hashes were computed anew.
 
-The manifest of a finished run holds the SHA-256 of each file that is read later, and a digest of itself.
+The manifest of a finished run holds the SHA-256 of each file that is read later, and a digest of itself. JSON
+is bound by its parsed content, so that other ends of lines change nothing.
 Whoever edits a file can compute these anew. A signature (HMAC-SHA256 under a secret key) cannot be made
 without the key. `codeaudit explain` extends a run later. Its file is bound by a field of its own, which is
 not in the digest.
 """
 
+import codecs
 import hashlib
 import hmac
 import json
@@ -18,10 +20,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from codeaudit.audit.bound_files import BoundFile, BoundFolder, HashedFile, Table, TableFolder, hashed
+from codeaudit.audit.checks import load_json
 from codeaudit.audit.store import (
     ATTACKS,
     BOUND,
     EXPLANATIONS,
+    LINES,
     MANIFEST,
     MOVABLE,
     SHARD,
@@ -33,6 +38,7 @@ from codeaudit.audit.store import (
     RunFolder,
     counted_groups,
     is_extra,
+    open_parquet,
     read_rows,
 )
 from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
@@ -41,6 +47,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+JSON: Final = frozenset({".json", LINES})
+"""Endings of files that are bound by their content, however it is written."""
 FILES: Final = "files"
 """Field of the manifest: SHA-256 by the name of the file."""
 DIGEST: Final = "digest"
@@ -64,13 +72,16 @@ SHORTEST: Final = 16
 def read_key(path: Path) -> bytes:
     """The secret in a file: all its bytes.
 
+    A text is the same secret with other ends of lines and with a mark of its encoding, as some editors write
+    them.
+
     Raises:
         CannotAudit: the file cannot be read.
         UsageError: it holds fewer than `SHORTEST` bytes.
     """
     remedy = f"write a new one with: openssl rand -hex 32 > {shlex.quote(str(path))}"
     try:
-        key = path.read_bytes()
+        key = _unix_text(path.read_bytes())
     except OSError as error:
         raise CannotAudit(
             f"cannot read the key {str(path)!r}: {error.strerror or error}; {remedy}"
@@ -88,13 +99,15 @@ def bound(folder: RunFolder, manifest: Manifest, names: Iterable[str], key: byte
     """
     # There and back through JSON: the digest must be that of the manifest as it is read.
     inside = json.loads(_content(manifest))
-    inside[FILES] = {name: _hash(folder.path / name) for name in names}
+    inside[FILES] = {name: _bound_hash(folder.path / name) for name in names}
     signed = {} if key is None else {SIGNATURE: signature(_content(inside), key)}
     return {**inside, DIGEST: hashlib.sha256(_content(inside)).hexdigest(), **signed}
 
 
-def check_files(folder: Path, manifest: Manifest) -> None:
-    """Check that a run folder has the files that the run wrote.
+def check_files(folder: Path, manifest: Manifest) -> BoundFolder:
+    """Check that a run folder has the files that the run wrote. Returns these files, for all further reading.
+
+    They are read as they were checked, or not at all, even if somebody exchanges them meanwhile.
 
     Raises:
         RunError: a file is missing, or is not the one that the run wrote; the message names it.
@@ -107,17 +120,60 @@ def check_files(folder: Path, manifest: Manifest) -> None:
         raise _foreign(folder, MANIFEST)
     # A table of attacks that an earlier run left in the folder belongs to no run, and nothing reads it.
     written = {SHARD} & files.keys() | ({ATTACKS} if manifest.get("attack") else frozenset())
+    found: dict[str, BoundFile] = {}
     for name in sorted(BOUND | written):
         if not (folder / name).exists():
             raise RunError(f"{str(folder / name)!r} is missing; {restored(folder)}")
-        if files.get(name) != _hash(folder / name):
+        one = hashed(folder / name)
+        if not _is_bound(one, [files.get(name)]):
             raise _foreign(folder, name)
+        found[name] = one.file
     path = folder / EXPLANATIONS
-    if path.exists() and _hash(path) not in _explained(manifest):
-        raise RunError(
-            f"{str(path)!r} is not the file that `codeaudit explain` wrote; delete it and explain "
-            "the run again"
-        )
+    if path.exists():
+        one = hashed(path)
+        if not _is_bound(one, _explained(manifest)):
+            raise RunError(
+                f"{str(path)!r} is not the file that `codeaudit explain` wrote; delete it and explain "
+                "the run again"
+            )
+        found[EXPLANATIONS] = one.file
+    return BoundFolder(folder, manifest, found)
+
+
+def _is_bound(found: HashedFile, told: Sequence[object]) -> bool:
+    """Whether a file has one of these hashes. JSON may be written otherwise: `git` changes ends of lines.
+
+    Raises:
+        RunError: the file was changed meanwhile.
+    """
+    if found.sha256 in told:
+        return True
+    if found.file.suffix not in JSON:
+        return False
+    data = found.file.read_bytes()
+    return bool({_content_hash(data, found.file.suffix), _unix_hash(data)}.intersection(map(str, told)))
+
+
+def _unix_hash(data: bytes) -> str:
+    """The hash of JSON as Unix writes it. Earlier versions bound JSON by the hash of its bytes.
+
+    The content is the same, because no end of line can stand inside a text of JSON.
+    """
+    return hashlib.sha256(_unix_text(data)).hexdigest()
+
+
+def _unix_text(data: bytes) -> bytes:
+    """A text without a mark of its encoding, and with the ends of lines that Unix has."""
+    return data.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n")
+
+
+def _content_hash(data: bytes, suffix: str) -> str | None:
+    """The hash of the parsed content of JSON, or of lines of JSON; `None` if it is none."""
+    try:
+        content = [load_json(line) for line in data.splitlines()] if suffix == LINES else load_json(data)
+    except ValueError:
+        return None
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 class RowCounts(NamedTuple):
@@ -129,7 +185,7 @@ class RowCounts(NamedTuple):
     extra: bool
 
 
-def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]]:
+def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]]:
     """Check that the verdicts are those on the suite: one for each model and variant, and no other.
 
     Returns, by model, the number of verdicts of each transform with each outcome, by draw.
@@ -175,7 +231,7 @@ def check_rows(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowC
     return found
 
 
-def _counted(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]] | None:
+def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter[RowCounts]] | None:
     """What `check_rows` returns, if the tables are right; `None` if not, or if that cannot be told.
 
     Memory holds a key of 64 bits for each row.
@@ -197,7 +253,8 @@ def _counted(folder: Path, models: Sequence[str]) -> Mapping[str, Counter[RowCou
                 rows[model].append(keys[names == model])
             for told, number in _groups(batch):
                 found[told.pop("model")][RowCounts(**told)] += number
-    except (ArrowException, OSError, LookupError, TypeError, ValueError):
+    # Whatever is wrong is told by who reads row by row.
+    except (RunError, ArrowException, LookupError, TypeError, ValueError):
         return None
     if not asked:
         return None
@@ -215,16 +272,14 @@ class _Keys(NamedTuple):
     whole: "np.ndarray[Any, Any]"
 
 
-def _key_batches(path: Path, *columns: str) -> "Iterator[pa.RecordBatch]":
+def _key_batches(path: Table, *columns: str) -> "Iterator[pa.RecordBatch]":
     """Rows of a table with the columns that are compared.
 
     Raises:
-        ArrowException, OSError: the table cannot be read.
+        RunError: the table cannot be read.
         LookupError: it lacks a column.
     """
-    from pyarrow.parquet import ParquetFile
-
-    with ParquetFile(path) as file:
+    with open_parquet(path) as file:
         wanted = [*VARIANT, *FIXED, "draw", *columns]
         if sorted(set(wanted) & set(file.schema_arrow.names)) != sorted(wanted):
             raise LookupError
@@ -321,8 +376,9 @@ def allow_explanations(folder: RunFolder, text: str) -> None:
     path = folder.path / EXPLANATIONS
     # The file is replaced after the manifest. A process that is killed between the two leaves the file of
     # before, which must stay valid.
-    before = [_hash(path)] if path.exists() else []
-    folder.write_manifest({**manifest, EXPLAINED: [hashlib.sha256(text.encode()).hexdigest(), *before]})
+    before = [_bound_hash(path)] if path.exists() else []
+    after = _content_hash(text.encode(), path.suffix)
+    folder.write_manifest({**manifest, EXPLAINED: [after, *before]})
 
 
 def repeated(folder: Path) -> str:
@@ -363,9 +419,12 @@ def is_signature(found: str, content: bytes, key: bytes) -> bool:
     return hmac.compare_digest(found.encode("utf-8", "replace"), signature(content, key).encode())
 
 
-def _hash(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+def _bound_hash(path: Path) -> str:
+    """The hash that binds a file: of its content if it is JSON, otherwise of its bytes.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    found = hashed(path)
+    content = _content_hash(found.file.read_bytes(), path.suffix) if path.suffix in JSON else None
+    return content or found.sha256

@@ -6,9 +6,11 @@ transform and no task; a task knows no transform and no model. What a model has 
 of its answers (`AnswerKind`).
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -74,8 +76,43 @@ class TextLikelihood:
     accepted: ClassVar = "a number"
 
 
-AnswerKind: TypeAlias = OneWordOf | OneNumber | NameOfCode | FreeText | TextLikelihood
+@dataclass(frozen=True, slots=True)
+class OneLabel:
+    """One of the labels of a corpus, case-sensitive."""
 
+    labels: tuple[str, ...]
+    """Empty before the corpus is read."""
+
+    @property
+    def accepted(self) -> str:
+        """In words, for a message."""
+        shown = ", ".join(f"{label:.40}" for label in self.labels[:8]) + (
+            ", …" if len(self.labels) > 8 else ""
+        )
+        return f"one of the labels {shown}" if shown else "a label"
+
+
+AnswerKind: TypeAlias = OneWordOf | OneLabel | OneNumber | NameOfCode | FreeText | TextLikelihood
+CLOSED: Final = (OneWordOf, OneLabel)
+"""The kinds of answers that are one of a closed set."""
+
+
+def as_label(value: object) -> str | None:
+    """A cell or an answer as a label: `1`, `1.0` and `"1"` are one label, and so are `True` and `"true"`.
+
+    `None` if it is none: an empty text, a list, a number that is not finite.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"{value:.15g}" if isfinite(value) else None
+    if not isinstance(value, str) or not (text := " ".join(value.split())):
+        return None
+    # A table of texts writes a whole number as 1.0.
+    return text.removesuffix(".0") if _WHOLE.fullmatch(text) else text
+
+
+_WHOLE: Final = re.compile(r"-?\d+\.0")
 
 NO_LABELS: Final = "none"
 """The value of `--labels` for no labels at all."""
@@ -367,6 +404,9 @@ class Task(ABC):
     right answer (the cycles of a block): a gate then expects no reaction."""
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Words of models, and of columns of labels, with the word of this task that each means
+    (`--label-map`)."""
     version: str = ""
     """Of a plug-in: changes whenever its questions or its reading of answers change. Answers to a plug-in
     without one are remembered within one run only, because nothing shows whether the plug-in has changed."""
@@ -380,6 +420,14 @@ class Task(ABC):
     @abstractmethod
     def normalise(self, answer: object) -> Answer | None:
         """An answer from outside in the task's normal form; `None` if it is malformed."""
+
+    def meant(self, answer: object) -> object:
+        """An answer or a label from outside, with the word of the task in the place of a word of `words`."""
+        return self.words.get(as_label(answer) or "", answer) if self.words else answer
+
+    def fitted(self, labels: Sequence[str]) -> "Task":
+        """The task for a corpus with these labels; by default the same task."""
+        return self
 
     @property
     def accepted(self) -> str:

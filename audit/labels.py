@@ -11,6 +11,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -28,8 +29,10 @@ from codeaudit.audit.interface import (
     GradesByExecution,
     LabelRequest,
     LabelSource,
+    OneLabel,
     Task,
     TextLikelihood,
+    as_label,
 )
 from codeaudit.audit.records import Case, brief
 from codeaudit.transforms.errors import CannotAudit, CorpusError, UsageError
@@ -272,6 +275,90 @@ def without_labels(source: LabelSource, task: Task, corpus: Corpus) -> str:
     return (
         f"{corpus.spec} has no labels of {task.name}, so {task.score_name.upper()} is not known; "
         f"--columns label=COLUMN names a column that has them{more}"
+    )
+
+
+MOST: Final = 500
+"""Largest number of labels of a classification. A column with more values holds something else."""
+ENOUGH: Final = 12
+"""Labelled samples that show whether a column has few values."""
+EACH: Final = 4
+"""How often each of few values occurs at least, on average."""
+
+
+class SeenLabels:
+    """A corpus that looks at its labels when it is read: at those of a classification, and at others that are
+    no name of the function, which fit no other task."""
+
+    def __init__(self, whole: Corpus, task: Task) -> None:
+        self.whole = whole
+        """The corpus itself."""
+        self._task = task
+        self._labels = Counter[str]()
+        self._read = False
+
+    @property
+    def spec(self) -> str:
+        """As of `Corpus`."""
+        return self.whole.spec
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As of `Corpus`, with the words of the task in the place of those of `--label-map`."""
+        first = not self._read
+        self._read = True
+        for raw in self.whole.read(skipped):
+            sample = replace(raw, label=self._task.meant(raw.label)) if self._task.words else raw
+            if first and (label := as_label(sample.label)) is not None:
+                self._labels[label] += 1
+            yield sample
+
+    def fitted(self) -> Task:
+        """The task with the labels that were seen.
+
+        Raises:
+            CorpusError: there is one label only, or so many that the column holds something else.
+        """
+        if not isinstance(self._task.answers, OneLabel):
+            return self._task
+        number, total = len(self._labels), self._labels.total()
+        some = ", ".join(f"{label:.40}" for label in list(self._labels)[:5])
+        if number < 2:
+            only = f" ({some})" if number else ""
+            raise CorpusError(f"{self.spec} has {number} label{only}; a classification needs at least two")
+        if number > MOST or (number > ENOUGH and number > total / 2):
+            raise CorpusError(
+                f"{self.spec} has {number:,} different labels in {total:,} samples ({some}, …): the column "
+                "holds something else; name another one with --columns label=COLUMN"
+            )
+        return self._task.fitted(sorted(self._labels))
+
+    @property
+    def few(self) -> Mapping[str, int]:
+        """The labels with their numbers, if they are so few that they are no names; else nothing."""
+        total = self._labels.total()
+        few = 2 <= len(self._labels) <= min(MOST, total // EACH)
+        return dict(self._labels.most_common()) if total >= ENOUGH and few else {}
+
+
+def which_task(place: str, few: Mapping[str, int], spoken: Mapping[str, Sequence[str]]) -> UsageError:
+    """The error for a corpus of labels, or a classifier, where the user has named no task.
+
+    `few` are the labels of the corpus, and `spoken` those of each classifier.
+    """
+    parts = []
+    if few:
+        shown = ", ".join(f"{label} ({number:,})" for label, number in list(few.items())[:6])
+        parts.append(f"{place} has {len(few)} labels: {shown}{', …' if len(few) > 6 else ''}")
+    for name, labels in spoken.items():
+        parts.append(f"{name} says {', '.join(labels[:6])}{', …' if len(labels) > 6 else ''}")
+    strange = [label for labels in spoken.values() for label in labels if few and label not in few]
+    mapping = ",".join(f"{label}={value}" for label, value in zip(strange, sorted(few), strict=False))
+    more = f" --label-map {mapping}, if that is what they mean" if mapping else ""
+    truths = (
+        " (or error-detection, if 1 is a bug)" if few and few.keys() <= {"0", "1", "true", "false"} else ""
+    )
+    return UsageError(
+        f"{'; '.join(parts)}. Write --task classification{truths}{more}; --task function-name asks for names"
     )
 
 

@@ -31,7 +31,7 @@ def readable_by(models: Iterable[Model], task: Task) -> Readable:
     checking = [model for model in models if isinstance(model, ChecksInput)]
 
     def readable(sample: Sample, source: str) -> bool:
-        query = query_of(sample, source, task.name)
+        query = query_of(sample, source, task)
         return all(model.unreadable(query) is None for model in checking)
 
     return readable

@@ -125,6 +125,10 @@ class Query:
     task: str
     language: str
     source: str
+    labels: tuple[str, ...] = ()
+    """The labels to choose from, for a task whose labels are those of its corpus."""
+    words: tuple[tuple[str, str], ...] = ()
+    """Words of models with the word of the task that each means (`--label-map`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,6 +70,10 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.error_detection:ERROR_DETECTION",
             "say whether a function has a bug (F1 of the class `buggy`)",
         ),
+        "classification": Entry(
+            "codeaudit.audit.tasks.classification:CLASSIFICATION",
+            "say which label of a column a function has (accuracy, MCC, macro F1)",
+        ),
         "derivative": Entry(
             "codeaudit.audit.tasks.derivative:DERIVATIVE",
             "say whether one expression is the derivative of another (accuracy)",

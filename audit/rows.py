@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.bound_files import Table, TableFolder
 from codeaudit.audit.checks import DAMAGED, is_text, is_whole, load_json
 from codeaudit.audit.checks import shown as shown_value
 from codeaudit.audit.integrity import allow_explanations
+from codeaudit.audit.interface import Task
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     Attacked,
@@ -221,7 +222,7 @@ def _prediction_columns(side: str, prediction: Prediction) -> TableRow:
 # ── from rows ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
+def read_suite(path: Table, *, seed: int) -> Iterator[Case]:
     """The cases of one trial of a suite, in the order in which they were written.
 
     Raises:
@@ -231,7 +232,7 @@ def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
         yield _case(path, list(rows))
 
 
-def read_repeats(path: Path, *, seed: int, task: str) -> Iterator[Repeat]:
+def read_repeats(path: Table, *, seed: int, task: Task) -> Iterator[Repeat]:
     """The repeated queries of one trial of a suite, in the order of its cases (`run.repeats`).
 
     Raises:
@@ -247,7 +248,7 @@ def read_repeats(path: Path, *, seed: int, task: str) -> Iterator[Repeat]:
             raise _damaged(path, row, error) from error
 
 
-def _case(path: Path, rows: Sequence[TableRow]) -> Case:
+def _case(path: Table, rows: Sequence[TableRow]) -> Case:
     row = rows[0]
     outcomes: list[Outcome] = []
     try:
@@ -259,7 +260,7 @@ def _case(path: Path, rows: Sequence[TableRow]) -> Case:
         raise _damaged(path, row, error) from error
 
 
-def _damaged(path: Path, row: TableRow, error: BaseException) -> RunError:
+def _damaged(path: Table, row: TableRow, error: BaseException) -> RunError:
     named = f"{row['sample']!r} under {row['transform']!r}"
     return RunError(f"table {str(path)!r} is damaged: sample {named}: {_told(error)}")
 
@@ -270,7 +271,7 @@ def _told(error: BaseException) -> str:
     return f"no entry {text}" if isinstance(error, KeyError) else text or type(error).__name__
 
 
-def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
+def read_audited(folder: TableFolder, *, seed: int) -> Iterator[Audited]:
     """Every model on every sample of one trial, in the order of the run.
 
     A sample without any variant is left out; that means that not even the identity applied.
@@ -284,7 +285,7 @@ def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
         yield from _of_model(folder, str(model), rows, seed)
 
 
-def read_by_sample(folder: Path, models: Sequence[str], *, seed: int) -> Iterator[Audited]:
+def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> Iterator[Audited]:
     """As `read_audited`, but every model on one sample before the next sample.
 
     The suite is then read once for all models. `models` are those of the run.
@@ -323,7 +324,7 @@ def _prediction(answer: str, scores: str | None, margin: float | None) -> Predic
     )
 
 
-def _of_model(folder: Path, model: str, rows: Iterator[TableRow], seed: int) -> Iterator[Audited]:
+def _of_model(folder: TableFolder, model: str, rows: Iterator[TableRow], seed: int) -> Iterator[Audited]:
     for case in read_suite(folder / SUITE, seed=seed):
         if one := _audited(folder, model, case, rows):
             yield one
@@ -331,7 +332,7 @@ def _of_model(folder: Path, model: str, rows: Iterator[TableRow], seed: int) -> 
         raise _mismatch(folder)
 
 
-def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> Audited | None:
+def _audited(folder: TableFolder, model: str, case: Case, rows: Iterator[TableRow]) -> Audited | None:
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     if not variants:
         return None
@@ -356,7 +357,7 @@ def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> 
     )
 
 
-def _next(folder: Path, perturbed: Perturbed, rows: Iterator[TableRow]) -> TableRow:
+def _next(folder: TableFolder, perturbed: Perturbed, rows: Iterator[TableRow]) -> TableRow:
     """The next row, which must be the verdict on this perturbation."""
     row = next(rows, {})
     named = (perturbed.sample.id, perturbed.transform, perturbed.variant)
@@ -365,7 +366,7 @@ def _next(folder: Path, perturbed: Perturbed, rows: Iterator[TableRow]) -> Table
     return row
 
 
-def _mismatch(folder: Path) -> RunError:
+def _mismatch(folder: TableFolder) -> RunError:
     return RunError(f"{SUITE} and {VERDICTS} in {str(folder)!r} are of different runs; run the audit again")
 
 

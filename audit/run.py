@@ -11,19 +11,21 @@ concrete model, task or transform, and it writes no files.
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import isfinite
-from typing import Final, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, get_args
 
 from codeaudit.audit import checks
 from codeaudit.audit.engines.shards import bucket_of
 from codeaudit.audit.interface import (
+    CLOSED,
     AnswersBatches,
     AnswersInAnyOrder,
     Expectation,
     GradesByExecution,
     Model,
+    OneLabel,
     RecordedAnswers,
     Task,
 )
@@ -140,6 +142,41 @@ class SilentProgress:
         return nullcontext(NoMonitor())
 
 
+STRANGE: Final = 20
+"""So many answers without a usable one show that a model speaks of other labels."""
+
+
+class Vocabulary:
+    """Counts a model's answers to a task with a closed set of labels until one of them is a label."""
+
+    def __init__(self) -> None:
+        self.known = False
+        """Whether one was."""
+        self._strange: dict[str, int] = {}
+
+    def check(self, found: Iterable[Prediction], setup: "AuditSetup") -> None:
+        """Look at more answers.
+
+        Raises:
+            ModelError: no answer so far is a label of the task; the message has both vocabularies.
+        """
+        if self.known or not isinstance(setup.task.answers, CLOSED):
+            return
+        for one in found:
+            self.known = self.known or isinstance(one, Predicted)
+            if isinstance(one, Failed) and one.given:
+                self._strange[one.given] = self._strange.get(one.given, 0) + 1
+        # Fakes answer alike whatever they are asked.
+        fake = setup.model.name.startswith("fake/")
+        if not self.known and not fake and sum(self._strange.values()) >= STRANGE:
+            said = ", ".join(sorted(self._strange, key=lambda one: -self._strange[one])[:5])
+            raise ModelError(
+                f"none of {sum(self._strange.values())} answers of {setup.model.name!r} is a label: "
+                f"it says {said}, and the task takes {setup.task.answers.accepted}; --label-map WORD=LABEL,… "
+                "says what each of its words means"
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSetup:
     """One model, with everything that the driver needs to audit it."""
@@ -149,6 +186,7 @@ class AuditSetup:
     memory: AnswerMemory
     monitor: AnswerMonitor
     batch_size: int
+    vocabulary: Vocabulary = field(default_factory=Vocabulary, compare=False, repr=False)
 
 
 class QueryBatch(NamedTuple):
@@ -175,22 +213,22 @@ def audit(
         return
     for window in _windows(cases, _window(setup)):
         # Equal texts are one query: many variants of short functions are equal, and answers cost money.
-        firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task.name)))
-        repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task.name)))
+        firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task)))
+        repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task)))
         answers = first_answers(firsts, setup)
         second = _second_answers(repeated, setup, asked)
         for case in window:
             yield _audited(case, answers, second, setup)
 
 
-def queries(case: Case, task: str) -> tuple[Query, ...]:
+def queries(case: Case, task: Task) -> tuple[Query, ...]:
     """The queries of a case, the original first. The identity is left out: see `repeats`."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     asked = [asked_of(case.sample, one, task) for one in variants if one.kind != "identity"]
     return (query_of(case.sample, case.sample.source, task), *asked)
 
 
-def repeats(case: Case, task: str) -> tuple[Repeat, ...]:
+def repeats(case: Case, task: Task) -> tuple[Repeat, ...]:
     """The repeated queries of a case: the unchanged input once for each identity outcome."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     return tuple(repeat_of(case.sample, one.source, task) for one in variants if one.kind == "identity")
@@ -225,31 +263,37 @@ def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[
             yield QueryBatch([beside, alone], company=1)
 
 
-def query_of(sample: Sample, source: str, task: str) -> Query:
+def query_of(sample: Sample, source: str, task: Task) -> Query:
     """The query about a text of a sample: the whole text, or the beginning that the task shows."""
-    return Query(task=task, language=sample.language, source=shown(sample, source))
+    return Query(**_of(sample, source, task))
 
 
-def asked_of(sample: Sample, perturbed: Perturbed, task: str) -> Query:
+def _of(sample: Sample, source: str, task: Task) -> dict[str, Any]:
+    """The fields of a query."""
+    return {
+        "task": task.name,
+        "language": sample.language,
+        "source": shown(sample, source),
+        "labels": task.answers.labels if isinstance(task.answers, OneLabel) else (),
+        "words": tuple(task.words.items()),
+    }
+
+
+def asked_of(sample: Sample, perturbed: Perturbed, task: Task) -> Query:
     """The query about a variant of a sample. That about the identity is `repeat_of`."""
-    query = query_of(sample, perturbed.source, task)
     if perturbed.kind not in KEEPS_TEXT:
-        return query
-    return NetworkQuery(
-        task=query.task, language=query.language, source=query.source, network=perturbed.transform
-    )
+        return query_of(sample, perturbed.source, task)
+    return NetworkQuery(**_of(sample, perturbed.source, task), network=perturbed.transform)
 
 
-def repeat_of(sample: Sample, source: str, task: str) -> Repeat:
+def repeat_of(sample: Sample, source: str, task: Task) -> Repeat:
     """As `query_of`, for a repeated query."""
-    return Repeat(
-        task=task, language=sample.language, source=shown(sample, source), bucket=bucket_of(sample.id)
-    )
+    return Repeat(**_of(sample, source, task), bucket=bucket_of(sample.id))
 
 
 def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
     """The answer to a text of a sample, graded if the task grades answers."""
-    return _graded(query_of(sample, source, task.name), sample, answers, task)
+    return _graded(query_of(sample, source, task), sample, answers, task)
 
 
 def _graded(query: Query, sample: Sample, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
@@ -414,6 +458,7 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup, *, again: bool) 
     """Store answers, count them, and tell about a malformed one."""
     setup.memory.remember({query: one for query, one in found.items() if _kept(one)}, again=again)
     setup.monitor.answered(len(found), recalled=False)
+    setup.vocabulary.check(found.values(), setup)
     wrong = next((one for one in found.values() if isinstance(one, Failed) and one.given), None)
     if wrong is not None:
         setup.monitor.malformed(f"{setup.model.name}: {told_malformed(wrong, setup.task)}")
@@ -478,7 +523,7 @@ class _Rolling:
 
 def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) -> Iterator[Audited]:
     """As `audit`, for a model that answers in any order: later cases are asked before earlier ones end."""
-    task = setup.task.name
+    task = setup.task
     waiting: deque[tuple[Case, list[Asked]]] = deque()
     needed: Counter[Asked] = Counter()
     """How many waiting cases need each answer."""
@@ -533,7 +578,7 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
             # These reasons excuse a missing verdict, and only `judge` may give them.
             return Failed(reason=f"model: {reason}") if reason in EXCUSES else prediction
         case Predicted():
-            answer = task.normalise(prediction.answer)
+            answer = task.normalise(task.meant(prediction.answer))
             if not isinstance(answer, str | int | float | tuple | None):
                 raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
             if answer is None or not all(isfinite(score) for _, score in prediction.scores):
@@ -555,10 +600,10 @@ def _audited(
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
             if outcome.kind == "identity":
-                repeated = repeat_of(case.sample, outcome.source, setup.task.name)
+                repeated = repeat_of(case.sample, outcome.source, setup.task)
                 after = _graded(repeated, case.sample, second, setup.task)
             else:
-                asked = asked_of(case.sample, outcome, setup.task.name)
+                asked = asked_of(case.sample, outcome, setup.task)
                 after = _graded(asked, case.sample, answers, setup.task)
             verdicts.append(
                 judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)

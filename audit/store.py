@@ -12,13 +12,14 @@ import json
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, get_args
 
+from codeaudit.audit.bound_files import Table
 from codeaudit.audit.checks import DAMAGED, KINDS, is_number, is_text, is_whole, load_json, shown
 from codeaudit.audit.records import answer_from_json
 from codeaudit.transforms.errors import RunError
@@ -26,6 +27,7 @@ from codeaudit.transforms.records import Evidence, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 SCHEMA: Final = 2
 """Version of the manifest. The first one does not bind the files of a run together."""
@@ -507,8 +509,62 @@ class LinesWriter(AbstractContextManager["LinesWriter"]):
             self._file.write(json.dumps(whole, ensure_ascii=True, allow_nan=False) + "\n")
 
 
+@contextmanager
+def open_parquet(path: Table) -> Iterator["ParquetFile"]:
+    """Open a Parquet file. Everything that its content makes the library raise inside becomes a RunError.
+
+    Raises:
+        RunError: there is no such file, or it is damaged; the message names it.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ExitStack() as stack:
+            source = path if isinstance(path, Path) else stack.enter_context(path.open())
+            file = stack.enter_context(ParquetFile(source))
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise RunError(f"table {str(path)!r} is damaged: it has two columns of one name")
+            yield file
+    except FileNotFoundError as error:
+        raise RunError(f"no table {str(path)!r}") from error
+    except (ArrowException, OSError, *DAMAGED) as error:
+        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+
+
+def schema_of(table: str) -> "pa.Schema":
+    """The columns of the table of this name, as Arrow describes them."""
+    import pyarrow as pa
+
+    return pa.schema([(column, getattr(pa, kind)()) for column, kind in _COLUMNS[table].items()])
+
+
+def read_batches(path: Table, size: int) -> Generator["pa.RecordBatch", None, None]:
+    """The rows of the Parquet table of this name as Arrow has them, with exactly its columns.
+
+    Raises:
+        RunError: there is no such table, or it is damaged, as in `read_rows`; or it has other columns.
+    """
+    name, wanted, first = path.name, schema_of(path.name), 1
+    with open_parquet(path) as file:
+        found = file.schema_arrow
+        if not found.equals(wanted):
+            wrong = [
+                one.name for one in (*found, *wanted) if one not in list(found) or one not in list(wanted)
+            ]
+            what = f"the columns {', '.join(dict.fromkeys(wrong))}" if wrong else "the order of the columns"
+            raise RunError(f"table {str(path)!r} is damaged: {what} are not as codeaudit writes them")
+        for batch in file.iter_batches(batch_size=size):
+            if not _is_right(name, batch, None):
+                for number, row in enumerate(_rows(batch), start=first):
+                    _check_row(path, name, number, row, None)
+            first += batch.num_rows
+            yield batch
+
+
 def read_rows(
-    path: Path,
+    path: Table,
     *,
     seed: int | None = None,
     kind: str | None = None,
@@ -537,7 +593,7 @@ def read_rows(
             yield row
 
 
-def _check_row(path: Path, name: str, number: int, row: TableRow, columns: Sequence[str] | None) -> None:
+def _check_row(path: Table, name: str, number: int, row: TableRow, columns: Sequence[str] | None) -> None:
     """Check the cells of a row, or those of the named columns.
 
     Raises:
@@ -616,7 +672,7 @@ def _wrong_explanation(row: TableRow) -> str | None:
 
 
 def _batches(
-    path: Path, name: str, only: Mapping[str, object], columns: Sequence[str] | None
+    path: Table, name: str, only: Mapping[str, object], columns: Sequence[str] | None
 ) -> Iterator[tuple[int, TableRow]]:
     """The numbered rows of a Parquet file; only some of those with other values in the columns of `only`.
 
@@ -625,41 +681,33 @@ def _batches(
     Raises:
         RunError: as `read_rows`.
     """
-    from pyarrow import ArrowException, compute, types
-    from pyarrow.parquet import ParquetFile
+    from pyarrow import compute, types
 
     first = 1
-    try:
-        with ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            if len(set(names)) < len(names):
-                raise RunError(f"table {str(path)!r} is damaged: it has two columns of one name")
-            for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
-                checked = _is_right(name, batch, columns)
-                # Filtered by Arrow, so that no Python object is made for the rows of other trials.
-                chosen = None
-                for column, value in only.items():
-                    fits = types.is_integer if isinstance(value, int) else types.is_string
-                    if column in names and fits(batch[column].type):
-                        # A row without a seed or a kind is damaged; it must be seen. The plain draw has
-                        # no name.
-                        right = compute.fill_null(compute.equal(batch[column], value), column != "draw")
-                        chosen = right if chosen is None else compute.and_(chosen, right)
-                if chosen is not None:
-                    numbers = compute.indices_nonzero(chosen).to_pylist()
-                    yield from (
-                        (0 if checked else first + n, row)
-                        for n, row in zip(numbers, _rows(batch.filter(chosen)), strict=True)
-                    )
-                elif checked:
-                    yield from ((0, row) for row in _rows(batch))
-                else:
-                    yield from enumerate(_rows(batch), start=first)
-                first += batch.num_rows
-    except FileNotFoundError as error:
-        raise RunError(f"no table {str(path)!r}") from error
-    except (ArrowException, OSError, *DAMAGED) as error:
-        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+    with open_parquet(path) as file:
+        names = file.schema_arrow.names
+        for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+            checked = _is_right(name, batch, columns)
+            # Filtered by Arrow, so that no Python object is made for the rows of other trials.
+            chosen = None
+            for column, value in only.items():
+                fits = types.is_integer if isinstance(value, int) else types.is_string
+                if column in names and fits(batch[column].type):
+                    # A row without a seed or a kind is damaged; it must be seen. The plain draw has
+                    # no name.
+                    right = compute.fill_null(compute.equal(batch[column], value), column != "draw")
+                    chosen = right if chosen is None else compute.and_(chosen, right)
+            if chosen is not None:
+                numbers = compute.indices_nonzero(chosen).to_pylist()
+                yield from (
+                    (0 if checked else first + n, row)
+                    for n, row in zip(numbers, _rows(batch.filter(chosen)), strict=True)
+                )
+            elif checked:
+                yield from ((0, row) for row in _rows(batch))
+            else:
+                yield from enumerate(_rows(batch), start=first)
+            first += batch.num_rows
 
 
 def _rows(batch: "pa.RecordBatch") -> Iterator[TableRow]:
@@ -679,27 +727,21 @@ def counted_groups(batch: "pa.RecordBatch", columns: Sequence[str]) -> Iterator[
         yield row, number
 
 
-def count_rows(path: Path, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
+def count_rows(path: Table, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
     """How often each combination of values of these columns occurs in a Parquet table whose rows are right.
 
     Raises:
         RunError: there is no such table, or it is damaged.
     """
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
     found = Counter[tuple[Any, ...]]()
-    try:
-        with ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=1 << 16, columns=list(columns)):
-                for row, number in counted_groups(batch, columns):
-                    found[tuple(row[name] for name in columns)] += number
-    except (ArrowException, OSError, *DAMAGED) as error:
-        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+    with open_parquet(path) as file:
+        for batch in file.iter_batches(batch_size=1 << 16, columns=list(columns)):
+            for row, number in counted_groups(batch, columns):
+                found[tuple(row[name] for name in columns)] += number
     return found
 
 
-def _lines(path: Path) -> Iterator[tuple[int, TableRow]]:
+def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
     """The numbered rows of a file of JSON lines.
 
     Raises:
@@ -725,15 +767,12 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def read_about(path: Path) -> Mapping[str, Any]:
+def read_about(path: Table) -> Mapping[str, Any]:
     """The metadata of a table.
 
     Raises:
         RunError: there is no such table, it is damaged, or codeaudit did not write it.
     """
-    from pyarrow import ArrowException
-    from pyarrow.parquet import read_schema
-
     if path.suffix == LINES:
         _, first = next(_lines(path), (0, {}))
         if not ABOUT.issubset(first):
@@ -741,17 +780,18 @@ def read_about(path: Path) -> Mapping[str, Any]:
                 f"{str(path)!r} was not written by codeaudit: its rows lack {', '.join(sorted(ABOUT))}"
             )
         return _checked_about(path, {name: first[name] for name in ABOUT})
+    if not path.exists():
+        raise RunError(f"no suite {str(path)!r}")
     try:
-        metadata = read_schema(path).metadata or {}
-    except FileNotFoundError as error:
-        raise RunError(f"no suite {str(path)!r}") from error
-    except (ArrowException, OSError, *DAMAGED) as error:
+        with open_parquet(path) as file:
+            metadata = file.schema_arrow.metadata or {}
+    except RunError as error:
         if path.suffix != PARQUET:
             raise RunError(
                 f"{str(path)!r} is no suite: a suite ends with {PARQUET} or {LINES}, as "
                 "`codeaudit run` and `codeaudit transform --suite FILE` write it; sources go to --corpus"
             ) from error
-        raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
+        raise
     if b"codeaudit" not in metadata:
         raise RunError(f"{str(path)!r} was not written by codeaudit: it has no codeaudit metadata")
     try:
@@ -761,7 +801,7 @@ def read_about(path: Path) -> Mapping[str, Any]:
     return _checked_about(path, about)
 
 
-def _checked_about(path: Path, about: object) -> Mapping[str, Any]:
+def _checked_about(path: Table, about: object) -> Mapping[str, Any]:
     if not isinstance(about, dict) or not all(is_text(about.get(name, "")) for name in ("task", "corpus")):
         raise RunError(f"the metadata of {str(path)!r} is damaged: task and corpus must be texts")
     return about
@@ -773,13 +813,14 @@ def suite_contents(path: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     Raises:
         RunError: there is no such table, it is damaged, or it has a variant or the rows of a sample twice.
     """
-    from pyarrow.parquet import read_schema
-
-    if path.suffix == PARQUET and (lacking := {"source", "perturbed"} - set(read_schema(path).names)):
-        raise RunError(
-            f"{str(path)!r} is no suite: it has no column {' and no '.join(sorted(lacking))}; a baseline "
-            "goes with codeaudit gate RUN --baseline"
-        )
+    if path.suffix == PARQUET:
+        with open_parquet(path) as file:
+            lacking = {"source", "perturbed"} - set(file.schema_arrow.names)
+        if lacking:
+            raise RunError(
+                f"{str(path)!r} is no suite: it has no column {' and no '.join(sorted(lacking))}; a baseline "
+                "goes with codeaudit gate RUN --baseline"
+            )
     pairs: dict[tuple[int, str], None] = {}
     samples: set[tuple[int, str]] = set()
     numbered = enumerate(read_rows(path), 1)

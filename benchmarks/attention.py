@@ -1,7 +1,7 @@
 """How long networks take beside dense attention, and how far floating-point noise moves their logits.
 
-    python -m benchmarks.attention                      time, as ratios, and memory by length of the input
-    python -m benchmarks.attention --noise CHECKPOINT…  largest logit differences by precision
+    python benchmarks/attention.py                      time, as ratios, and memory by length of the input
+    python benchmarks/attention.py --noise CHECKPOINT…  largest logit differences by precision
 
 The ratios are of CPU time on one thread, in one run: a network of width 128 with 3 layers and 4 heads against
 the same network whose attention is torch's `scaled_dot_product_attention` without any mask. Memory is what
@@ -24,6 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+import checkout  # noqa: F401 - `tests` is found
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -121,7 +122,7 @@ def fastest(tokens: int, *, backward: bool, repeats: int) -> dict[str, float]:
 
 def megabytes(name: str, tokens: int) -> float:
     """What a forward pass needs beyond what the process had before; measured in another process."""
-    command = (sys.executable, "-m", "benchmarks.attention", "--memory", name, str(tokens))
+    command = (sys.executable, __file__, "--memory", name, str(tokens))
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return float(told)
 

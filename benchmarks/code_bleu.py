@@ -9,6 +9,7 @@ mean of its four parts. The package itself takes 1 for the last part, the flow o
 so gives 25 % to empty answers.
 """
 
+import argparse
 import json
 import logging
 import subprocess
@@ -30,6 +31,7 @@ def code_bleu(pairs: Sequence[tuple[str, str]], python: Path) -> float:
 
 def main() -> None:
     """Read pairs and print their score."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     from codebleu import calc_codebleu  # type: ignore[import-not-found]
 
     logging.disable()  # it warns of every line without a flow of data

@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import checkout  # noqa: F401 - `tests` is found
 import numpy as np
 import torch
 import transformers

@@ -8,6 +8,7 @@ calls for its batches, with the padding of their inputs. Both are timed in one p
 of the machine slows both; the middle of several passes counts.
 """
 
+import argparse
 import gc
 import tempfile
 import time
@@ -99,6 +100,7 @@ def _driven(model: Model, wanted: Sequence[Query]) -> Pass:
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         print(shares(Path(folder)))
 

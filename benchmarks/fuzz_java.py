@@ -1,9 +1,9 @@
 """Every meaning-keeping transform on random Java programs, compiled and run before and after.
 
-    python -m benchmarks.fuzz_java --log java.log --programs 500 --jobs 2     goes on where the log ends
-    python -m benchmarks.fuzz_java --log java.log --report                    what the log shows
-    python -m benchmarks.fuzz_java --transform reorder --programs 100         without a log
-    python -m benchmarks.fuzz_java --power                                    does it find known bugs?
+    python benchmarks/fuzz_java.py --log java.log --programs 500 --jobs 2     goes on where the log ends
+    python benchmarks/fuzz_java.py --log java.log --report                    what the log shows
+    python benchmarks/fuzz_java.py --transform reorder --programs 100         without a log
+    python benchmarks/fuzz_java.py --power                                    does it find known bugs?
 
 Each program (grammar: `tests/support/java_grammar.py`) has eight methods. Each is run on five inputs;
 results, exceptions, a log of calls and callbacks, fields, arrays and statics are compared. Each program meets
@@ -25,6 +25,8 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
+
+import checkout  # noqa: F401 - `tests` is found
 
 from codeaudit.transforms.dependence.effects import Guard, conflicts
 from codeaudit.transforms.java import files

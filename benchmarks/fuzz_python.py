@@ -1,11 +1,11 @@
 """Every meaning-keeping transform on random programs, executed before and after in the sandbox.
 
-    python -m benchmarks.fuzz_python                              all transforms, 200 programs each
-    python -m benchmarks.fuzz_python --log FILE --pairs 100000    a campaign: goes on behind the last run
-    python -m benchmarks.fuzz_python --report FILE                what all runs of a campaign gave
-    python -m benchmarks.fuzz_python --transform reorder,rename --programs 5000 --seed 7
-    python -m benchmarks.fuzz_python --power                      known causes, put back one at a time
-    python -m benchmarks.fuzz_python --controls                   the controls, which should differ
+    python benchmarks/fuzz_python.py                              all transforms, 200 programs each
+    python benchmarks/fuzz_python.py --log FILE --pairs 100000    a campaign: goes on behind the last run
+    python benchmarks/fuzz_python.py --report FILE                what all runs of a campaign gave
+    python benchmarks/fuzz_python.py --transform reorder,rename --programs 5000 --seed 7
+    python benchmarks/fuzz_python.py --power                      known causes, put back one at a time
+    python benchmarks/fuzz_python.py --controls                   the controls, which should differ
 
 Each program (grammar: `tests/support/programs.py`) runs on four inputs; results, exceptions, output, changed
 arguments and globals, and a log of calls, operators and attributes are compared. Where a transform changes
@@ -25,6 +25,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+
+import checkout  # noqa: F401 - `tests` is found
 
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registry import ALL, ENTRIES, TRANSFORMS, expand

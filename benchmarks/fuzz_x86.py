@@ -1,10 +1,10 @@
 """Every meaning-keeping transform on x86 blocks, executed natively before and after in the sandbox.
 
-    python -m benchmarks.fuzz_x86                                 2,000 blocks
-    python -m benchmarks.fuzz_x86 --blocks 60000 --log x86.jsonl  a campaign; run it again and it goes on
-    python -m benchmarks.fuzz_x86 --log x86.jsonl --blocks 0      what the log shows
-    python -m benchmarks.fuzz_x86 --without NAME                  the power: what the engine is without a rule
-    python -m benchmarks.fuzz_x86 --probe                         each instruction's declared effects, probed
+    python benchmarks/fuzz_x86.py                                 2,000 blocks
+    python benchmarks/fuzz_x86.py --blocks 60000 --log x86.jsonl  a campaign; run it again and it goes on
+    python benchmarks/fuzz_x86.py --log x86.jsonl --blocks 0      what the log shows
+    python benchmarks/fuzz_x86.py --without NAME                  the power: what the engine is without a rule
+    python benchmarks/fuzz_x86.py --probe                         each instruction's declared effects, probed
                                                                   here and, if it is installed, by Bochs
 
 Every second block is random: instructions of all encodings that this processor has, on few registers and
@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
+import checkout  # noqa: F401 - `tests` is found
 import iced_x86 as iced
 
 from codeaudit.transforms.errors import CannotAudit, SourceError

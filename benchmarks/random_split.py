@@ -1,9 +1,10 @@
-"""Split a table of functions at random, as the SPE paper does, instead of by package.
+"""Split a table of functions at random, instead of by package.
 
     python benchmarks/random_split.py python_functions.jsonl.gz mixed.jsonl.gz
     codeaudit train spe --corpus mixed.jsonl.gz:train --valid mixed.jsonl.gz:valid --test mixed.jsonl.gz:test
 
-Functions of one package, and of one file, then stand on both sides. A hash of the source decides, so equal
+The SPE paper splits its Java methods at random; for Python it takes the split that comes with Python150k.
+Here functions of one package, and of one file, stand on both sides. A hash of the source decides, so equal
 functions are on one side, and no seed is involved. The shares are those of the split by package that the
 bundled checkpoints were trained with: 9 % for validation, 13 % for the test.
 """

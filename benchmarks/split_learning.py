@@ -11,11 +11,12 @@ and texture at random. The inversion model is a small transformer that learns fr
 receives and pictures of the same kind, as an honest-but-curious server can make them.
 
 `+` permutes the rows with a new permutation for each batch. It needs no training of its own: the weights
-would be the same (theorem 4.2; measured by `benchmarks.columns_equivariance`). The published
+would be the same (theorem 4.2; measured by `columns_equivariance.py`). The published
 attack (`inversion`) reads rows by their place, so that permuted rows mean little to it. The `positional`
 attack looks first at which position is written into each row, since position embeddings are added before
 the rows are permuted: it learns that by ridge regression, puts the rows in order by linear assignment, and
-then inverts.
+then inverts. It learns the positions from rows that are not permuted, so it needs the client's embedding. The
+paper's attacker does not: it sees only pairs of pictures and protected features.
 
 SSIM has a Gaussian window of 11 x 11 and PSNR a peak of 1; low is private. F-SIM is not computed: it needs a
 face recognition network, which is not at hand, and faces.
@@ -242,7 +243,10 @@ def received(client: Client, images: Tensor, row: Row, generator: torch.Generato
 
 
 class Positions:
-    """Which position is written into a row, by ridge regression on rows that the server made itself."""
+    """Which position is written into a row, by ridge regression on rows that are not permuted.
+
+    An attacker who has such rows has the client's embedding, and is stronger than the paper's.
+    """
 
     def __init__(self, client: Client, row: Row, images: Tensor, generator: torch.Generator) -> None:
         rows = client.features(images).detach()

@@ -74,12 +74,9 @@ if not TYPE_CHECKING:  # a type checker must see that other names do not exist
         """Import a public name when it is first used."""
         # The version is read from the metadata of the distribution, so that only pyproject.toml says it.
         if name == "__version__":
-            from importlib.metadata import PackageNotFoundError, version
+            from codeaudit.transforms.distribution import version_of
 
-            try:
-                return version("codeaudit")
-            except PackageNotFoundError:  # a checkout that is not installed
-                return "0"
+            return version_of() or "0"  # a checkout that is not installed
         if name not in __all__:
             raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
         homes = (module for module, names in _MODULES.items() if name in names)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -80,6 +79,7 @@ from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.retyping import words
+from codeaudit.transforms.distribution import NAME, version_of
 from codeaudit.transforms.errors import (
     CannotAudit,
     CodeauditError,
@@ -97,8 +97,11 @@ from codeaudit.transforms.registry import expand, in_relation, is_related
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
 CACHE_FILE: Final = "answers.sqlite"
-DISTRIBUTIONS: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")
-"""Their versions may decide a number; every manifest records them."""
+DISTRIBUTIONS: Final[Mapping[str, str]] = {
+    "codeaudit": NAME,
+    **{name: name for name in ("torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")},
+}
+"""Distributions whose versions may decide a number, by the name under which every manifest records them."""
 DECISIVE: Final = (
     "task",
     "seed",
@@ -111,6 +114,7 @@ DECISIVE: Final = (
     "corpus",
     "models",
     "shard",
+    "label_map",
 )
 """Fields of the manifest that decide the results: a run resumes only if all of them are equal."""
 
@@ -497,6 +501,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "execute": options.execute,
         "attack": {"strategies": options.attacks, "budget": options.budget} if options.attacks else None,
         "corpus": dict(job.inputs.about),
+        **({"label_map": dict(job.task.words)} if job.task.words else {}),
         "models": [_facts(model) for model in job.models],
         "usage": [],
         "options": options.to_json(job.specs),
@@ -513,11 +518,8 @@ def _facts(model: Model) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the installed `DISTRIBUTIONS`, by name."""
-    found = {PYTHON.name: platform.python_version()}
-    for name in DISTRIBUTIONS:
-        with suppress(PackageNotFoundError):  # codeaudit itself is not installed where a checkout is run
-            found[name] = version(name)
-    return found
+    found = {name: version_of(distribution) for name, distribution in DISTRIBUTIONS.items()}
+    return {PYTHON.name: platform.python_version()} | {name: one for name, one in found.items() if one}
 
 
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
@@ -581,9 +583,7 @@ def _try_endpoints(job: PreparedRun, remember: Remember) -> None:
     if sample is None:
         return
     for model in endpoints:
-        first_answers(
-            [query_of(sample, sample.source, job.task.name)], _setup(job, model, remember, NoMonitor())
-        )
+        first_answers([query_of(sample, sample.source, job.task)], _setup(job, model, remember, NoMonitor()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -609,7 +609,6 @@ def _write_suite(
     job: PreparedRun, seed: int, table: TableWriter, places: TableWriter | None
 ) -> _WrittenTrial:
     """Write the cases of one trial."""
-    name = job.task.name
     variants = answers = 0
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
     every = watched_cases(job.inputs, seed, chooser, job.progress)
@@ -621,7 +620,7 @@ def _write_suite(
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
         variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
         # Equal texts are asked once; the repetitions for the noise floor are asked besides.
-        answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
+        answers += len(set(queries(case, job.task))) + len(set(repeats(case, job.task)))
     job.progress.note(f"suite: {counted(variants, 'variant')}")
     return _WrittenTrial(answers=answers, draw=None if chooser is None else chooser.result(seed))
 
@@ -630,20 +629,19 @@ def _queries(job: PreparedRun) -> Iterator[Query]:
     """All queries of all trials."""
     for seed in job.inputs.seeds:
         for case in read_suite(job.folder.path / SUITE, seed=seed):
-            yield from queries(case, job.task.name)
+            yield from queries(case, job.task)
 
 
 def _audited(
     job: PreparedRun, remember: Remember, table: TableWriter, seed: int, answers: int
 ) -> Iterator[Audited]:
     """Every model on every case of one trial; the verdicts are written on the way."""
-    task = job.task.name
     for model in job.models:
         label = _label(job, model)
         with usage_noted(model, job.progress), job.progress.counting(label, answers) as monitor:
             setup = _setup(job, model, remember, monitor)
             place = job.folder.path / SUITE
-            asked = ask_again(read_repeats(place, seed=seed, task=task), setup)
+            asked = ask_again(read_repeats(place, seed=seed, task=job.task), setup)
             for one in audit(read_suite(place, seed=seed), setup, asked=asked):
                 table.write(verdict_rows(seed, one))
                 yield one

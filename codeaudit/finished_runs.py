@@ -15,6 +15,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from codeaudit.audit.bound_files import BoundFolder, Table, TableFolder
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.interface import Task
@@ -65,11 +66,18 @@ class Run:
     path: Path
     known: Summary | None = field(default=None, repr=False, compare=False)
     """The summary that follows from its verdicts, if this machine made or checked the run before."""
+    bound: BoundFolder | None = field(default=None, repr=False, compare=False)
+    """Its files as they were compared with the manifest, if they were."""
 
     @cached_property
     def manifest(self) -> Manifest:
         """The content of `manifest.json`: options, versions, corpus, fingerprints of the models."""
-        return RunFolder(self.path).manifest()
+        return RunFolder(self.path).manifest() if self.bound is None else self.bound.manifest
+
+    @property
+    def files(self) -> TableFolder:
+        """Where its tables are read from. What was compared is read as it was then."""
+        return self.path if self.bound is None else self.bound
 
     @property
     def is_bound(self) -> bool:
@@ -93,7 +101,7 @@ class Run:
     @cached_property
     def kinds(self) -> Mapping[str, str]:
         """The kind of each transform of the run, as its suite has it."""
-        rows = read_rows(self.path / SUITE, columns=("transform", "kind"))
+        rows = read_rows(self.files / SUITE, columns=("transform", "kind"))
         return {row["transform"]: row["kind"] for row in rows}
 
     @cached_property
@@ -105,7 +113,7 @@ class Run:
         RunError
             The file is missing or damaged.
         """
-        return read_summary(self.path / SUMMARY)
+        return read_summary(self.files / SUMMARY)
 
     def samples(self) -> "pd.DataFrame":
         """One row per sample and trial.
@@ -123,7 +131,7 @@ class Run:
         import pandas as pd
 
         # The suite has a row per variant; those of one sample repeat its columns.
-        rows = {(row["seed"], row["sample"]): row for row in read_rows(self.path / SUITE)}
+        rows = {(row["seed"], row["sample"]): row for row in read_rows(self.files / SUITE)}
         found = pd.DataFrame(list(rows.values()), columns=list(SAMPLE))
         found["label"] = found["label"].map(_decoded)
         return found
@@ -144,7 +152,7 @@ class Run:
         """
         import pandas as pd
 
-        found = pd.DataFrame(list(read_rows(self.path / VERDICTS)))
+        found = pd.DataFrame(list(read_rows(self.files / VERDICTS)))
         for name in ("before", "after"):
             found[name] = found[name].map(_decoded)
         return found
@@ -165,7 +173,7 @@ class Run:
 
         verdicts = self.verdicts()
         violated = verdicts[(verdicts["outcome"] == "violated") & (verdicts["kind"] == "preserving")]
-        perturbed = [row for row in read_rows(self.path / SUITE) if row["status"] == "perturbed"]
+        perturbed = [row for row in read_rows(self.files / SUITE) if row["status"] == "perturbed"]
         texts = pd.DataFrame(perturbed, columns=[*VARIANT, "path", "line", "source", "perturbed"])
         return violated.merge(texts, on=list(VARIANT), how="left")
 
@@ -184,7 +192,7 @@ class Run:
         """
         from codeaudit.reports.render.html.document import Page, browser, html
 
-        explained = self.path / EXPLANATIONS
+        explained = self.files / EXPLANATIONS
         explanations = list(read_rows(explained)) if explained.exists() else []
         # Filled while the browser reads the records: one pass over the tables for both.
         ratios: dict[str, list[float]] = {}
@@ -230,12 +238,12 @@ class Run:
         # The rules of runs of the first schema may have been others.
         checks = self.is_bound and self.known is None
         # In the order of the trials.
-        for seed in dict.fromkeys(row["seed"] for row in read_rows(self.path / SUITE, columns=("seed",))):
+        for seed in dict.fromkeys(row["seed"] for row in read_rows(self.files / SUITE, columns=("seed",))):
             if by_sample:
                 models = [str(one.get("name")) for one in self.manifest["models"]]
-                audited = read_by_sample(self.path, models, seed=seed)
+                audited = read_by_sample(self.files, models, seed=seed)
             else:
-                audited = read_audited(self.path, seed=seed)
+                audited = read_audited(self.files, seed=seed)
             whole = self._followed(audited) if checks else audited
             if transforms is not None:
                 # `--transform rename` must not drop the controls, which the sensitivity needs. A named
@@ -330,13 +338,13 @@ def read_run(path: Path) -> Run:
         RunError: there is no such run, it is not finished, or its files do not belong together.
     """
     found = Run(path)
-    if found.manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
+    manifest = found.manifest
+    if manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
         # The tables of an unfinished run may be those of an earlier one.
         raise RunError(f"the run at {str(path)!r} is not finished; go on with it first: {repeated(path)}")
     # Runs of the first schema hold no hashes. They can be read; a gate does not believe them.
     if found.is_bound:
-        check_files(path, found.manifest)
-        found = replace(found, known=recall(found.manifest))
+        found = Run(path, known=recall(manifest), bound=check_files(path, manifest))
         if found.known is None:
             _check_tables(found)
     return found
@@ -353,8 +361,8 @@ def _check_tables(run: Run) -> None:
         raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
     if len({name for name, _ in names}) < len(names):
         raise RunError(f"{str(run.path / MANIFEST)!r} is damaged: it names a model twice")
-    check_suite(run.path, run.manifest)
-    rows = check_rows(run.path, [name for name, _ in names])
+    check_suite(run.files / SUITE, run.path, run.manifest)
+    rows = check_rows(run.files, [name for name, _ in names])
     if [(model.model, model.fingerprint) for model in run.summary.models] != names:
         other = f"{str(run.path / MANIFEST)!r} and {SUMMARY} are of different models"
         raise RunError(f"{other}; {restored(run.path)}")
@@ -383,14 +391,14 @@ def _pooled(rows: Mapping[RowCounts, int], kind: str, outcome: str) -> int:
     )
 
 
-def read_summary(path: Path) -> Summary:
+def read_summary(path: Table) -> Summary:
     """The summary in a file.
 
     Raises:
         RunError: the file cannot be read, or holds no summary.
     """
     try:
-        return Summary.from_json(path.read_text(encoding="utf-8"))
+        return Summary.from_json(path.read_bytes().decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise RunError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from error
     except RunError as error:

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from codecs import BOM_UTF8
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -332,7 +333,7 @@ def _header(run: Run) -> RunHeader:
     try:
         return RunHeader(
             task=str(run.manifest["task"]),
-            corpus=str(read_about(run.path / VERDICTS)["corpus"]),
+            corpus=str(read_about(run.files / VERDICTS)["corpus"]),
             seed=int(run.manifest["seed"]),
             models=tuple(ModelHeader.of(facts) for facts in run.manifest["models"]),
         )
@@ -345,7 +346,7 @@ def _header(run: Run) -> RunHeader:
 def _judged(run: Run, summary: Summary, *, pairs: bool = True) -> Judged:
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
     kinds = set[Kind]()
-    counted = count_rows(run.path / VERDICTS, ("model", "kind", "transform", "outcome", "reason"))
+    counted = count_rows(run.files / VERDICTS, ("model", "kind", "transform", "outcome", "reason"))
     for (model, kind, transform, outcome, reason), number in counted.items():
         kinds.add(kind)
         if outcome == "unjudged":
@@ -365,7 +366,7 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     originals: dict[str, str] = {}
     gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
     scores: defaultdict[str, dict[tuple[int, str], float]] = defaultdict(dict)
-    for row in read_rows(run.path / VERDICTS, columns=PAIR):
+    for row in read_rows(run.files / VERDICTS, columns=PAIR):
         # The unchanged input of a sample: its hash shows that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
@@ -376,7 +377,7 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
         elif row["kind"] in ("preserving", "paper"):
             gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
     # A sample that was drawn in addition has no repeated query.
-    for row in read_rows(run.path / SUITE, draw=MOVABLE, columns=SOURCE):
+    for row in read_rows(run.files / SUITE, draw=MOVABLE, columns=SOURCE):
         if row["sample"] not in originals:
             originals[row["sample"]] = input_hash(row["language"], row["asked"] or row["source"])
     return replace(judged, flips=tuple(flips), originals=originals, gaps=gaps, scores=scores)
@@ -406,7 +407,7 @@ def _is_summary(path: Path) -> bool:
     """Whether a file is the summary of a run, under any name."""
     try:
         with path.open("rb") as file:
-            if file.read(1) != b"{":
+            if file.read(4).removeprefix(BOM_UTF8)[:1] != b"{":
                 return path.name == SUMMARY
         found = load_json(path.read_bytes())
     except (OSError, ValueError):
@@ -433,13 +434,12 @@ def keep_baseline(run: Run, path: Path, sign_key: Path | None) -> None:
     write_baseline(path, _checked(run, key), run.task, {name: run.manifest.get(name) for name in names}, key)
 
 
-def read_compared(path: Path) -> ComparedRun:
+def read_compared(run: Run) -> ComparedRun:
     """A finished run, as the comparison takes it.
 
     Raises:
-        RunError: there is no such run, it is not finished, or its files are damaged.
+        RunError: its files are damaged.
     """
-    run = read_run(path)
     run.check_verdicts()
     found = _judged(run, run.summary)
     # As in the statistics of a run: among several transforms only the plain draw weighs them alike.

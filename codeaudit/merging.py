@@ -8,16 +8,18 @@ import uuid
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from codeaudit.audit.checks import is_whole
+from codeaudit.audit.bound_files import Table, TableFolder
+from codeaudit.audit.checks import is_whole, shown
 from codeaudit.audit.corpora.selection import DUPLICATE, hash_of
 from codeaudit.audit.engines.shards import Shard
-from codeaudit.audit.integrity import bound, check_files, check_signature
+from codeaudit.audit.integrity import bound, check_files, check_rows, check_signature
 from codeaudit.audit.records import Audited
 from codeaudit.audit.rows import read_audited, searched_of
 from codeaudit.audit.run import AnswerMonitor, RunProgress, SilentProgress
@@ -25,6 +27,7 @@ from codeaudit.audit.store import (
     ATTACK_COLUMNS,
     ATTACKS,
     BOUND,
+    MANIFEST,
     SHARD,
     SUITE,
     SUITE_COLUMNS,
@@ -36,10 +39,13 @@ from codeaudit.audit.store import (
     TableRow,
     TableWriter,
     read_about,
+    read_batches,
     read_rows,
+    schema_of,
 )
+from codeaudit.audit.tasks.recorded import recorded_task
 from codeaudit.auditing import now, run_folder
-from codeaudit.finished_runs import FINISHED, Run
+from codeaudit.finished_runs import FINISHED, read_summary
 from codeaudit.preparing import RAW
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
@@ -85,6 +91,8 @@ class _Part:
     path: Path
     manifest: Manifest
     shard: Shard
+    files: TableFolder
+    """Where its tables are read from."""
 
     @cached_property
     def facts(self) -> dict[str, object]:
@@ -145,8 +153,8 @@ def merge(
     """
     progress = progress or SilentProgress()
     parts = _opened(folders, out)
+    parts = [replace(part, files=check_files(part.path, part.manifest)) for part in parts]
     for part in parts:
-        check_files(part.path, part.manifest)
         if key is not None:
             check_signature(part.path, part.manifest, key)
     trials = _trials(parts)
@@ -178,7 +186,7 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
         is_out = os.path.realpath(path) == os.path.realpath(out)
         try:
             manifest = RunFolder(path).manifest()
-            shard = _shard_of(manifest)
+            shard = _shard_of(path, manifest)
         except RunError as error:
             if not is_out:
                 wrong.append(str(error))
@@ -193,7 +201,7 @@ def _opened(folders: Sequence[Path], out: Path) -> list[_Part]:
         elif manifest.get("state") != FINISHED:
             wrong.append(f"{str(path)!r}, shard {shard}, is not finished")
         else:
-            parts.append(_Part(path, manifest, shard))
+            parts.append(_Part(path, manifest, shard, path))
     if not parts:
         raise RunError(f"no shard to merge: {'; '.join(wrong) or 'no folder named'}")
     run = _run_of(parts)
@@ -230,13 +238,13 @@ def _run_of(parts: Sequence[_Part]) -> _Part:
     return parts[alike.index(max(alike))]
 
 
-def _shard_of(manifest: Manifest) -> Shard | None:
+def _shard_of(path: Path, manifest: Manifest) -> Shard | None:
     told = manifest.get("shard")
     if told is None:
         return None
     number, of = told.get("number"), told.get("of")
     if not (is_whole(number) and is_whole(of) and 1 <= number <= of):
-        raise RunError(f"a manifest is damaged: its shard is {told!r}")
+        raise RunError(f"{str(path / MANIFEST)!r} is damaged: its shard is {shown(told)}")
     return Shard(number, of)
 
 
@@ -244,9 +252,18 @@ def _trials(parts: Sequence[_Part]) -> _Trials:
     """The cases of all shards, with what puts them in order.
 
     Raises:
-        RunError: they are not in order in a shard, or one is in several.
+        RunError: they are not in order in a shard, or one is in several; or the tables of a shard do not fit
+            together.
     """
-    read = [_read_cases(part.path / SHARD) for part in parts]
+    read = [_read_cases(part.files / SHARD) for part in parts]
+    for part, trials in zip(parts, read, strict=True):
+        for seed, table in trials.items():
+            if any(later <= place for place, later in pairwise(table.place)):
+                raise RunError(
+                    f"cannot merge: {str(part.files / SHARD)!r}: the cases of trial {seed} are not in order"
+                )
+        if any(sum(table.verdicts) for table in trials.values()):
+            check_rows(part.files, [str(model["name"]) for model in part.manifest["models"]])
     return {
         seed: _numbered([table.get(seed, _ReadCases()) for table in read], seed) for seed in _seeds(parts)
     }
@@ -264,7 +281,7 @@ class _ReadCases:
     verdicts: "array[int]" = field(default_factory=lambda: array("q"))
 
 
-def _read_cases(path: Path) -> dict[int, _ReadCases]:
+def _read_cases(path: Table) -> dict[int, _ReadCases]:
     found: dict[int, _ReadCases] = {}
     for row in read_rows(path):
         one = found.setdefault(row["seed"], _ReadCases())
@@ -276,7 +293,7 @@ def _read_cases(path: Path) -> dict[int, _ReadCases]:
     return found
 
 
-def _content(path: Path, text: str) -> bytes:
+def _content(path: Table, text: str) -> bytes:
     try:
         found = bytes.fromhex(text)
     except ValueError:
@@ -290,8 +307,6 @@ def _numbered(tables: Sequence[_ReadCases], seed: int) -> list[_Cases]:
     import numpy as np
 
     places = [np.array(table.place, dtype=np.int64) for table in tables]
-    if any((np.diff(one) <= 0).any() for one in places):
-        raise RunError(f"cannot merge: the cases of trial {seed} are not in order in one of the shards")
     every = np.concatenate(places)
     order = np.argsort(every)
     number = np.empty_like(order)
@@ -404,10 +419,10 @@ def _written(
 ) -> Summary:
     """Write the tables, and compute the summary from them."""
     first = parts[0]
-    told = Run(first.path).summary
+    told = read_summary(first.files / SUMMARY)
     seeds = _seeds(parts)
     names = [model.model for model in told.models]
-    about = read_about(first.path / SUITE)
+    about = read_about(first.files / SUITE)
     total = sum(
         int(one.rows[one.kept].sum() + len(names) * one.verdicts[one.kept].sum())
         for cases in trials.values()
@@ -423,7 +438,7 @@ def _written(
                 for rows in _merged(parts, trials, name, blocks):
                     table.write_table(rows)
                     monitor.answered(rows.num_rows, recalled=False)
-    task = Run(first.path).task
+    task = recorded_task(told.task, first.manifest)
     merged = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
     with progress.counting("summary", None, unit="samples") as monitor:
         header = RunHeader(
@@ -472,7 +487,7 @@ def _merged(
     import pyarrow as pa
 
     with ExitStack() as stack:
-        readers = [stack.enter_context(_SliceReader(part.path / name)) for part in parts]
+        readers = [stack.enter_context(_SliceReader(part.files / name)) for part in parts]
         for block in blocks:
             found = trials[block.seed]
             for start in range(0, sum(len(one.ids) for one in found), CASES):
@@ -489,24 +504,23 @@ def _merged(
             reader.finish()
 
 
-class _SliceReader(ExitStack):
-    """Reads a Parquet file from its beginning to its end, any number of rows at a time."""
+class _SliceReader(AbstractContextManager["_SliceReader"]):
+    """Reads a table of a run from its beginning to its end, any number of rows at a time."""
 
-    def __init__(self, path: Path) -> None:
-        from pyarrow.parquet import ParquetFile
-
-        super().__init__()
+    def __init__(self, path: Table) -> None:
         self._path = path
-        file = self.enter_context(ParquetFile(path))
-        self._batches = file.iter_batches(batch_size=BATCH)
-        self._schema = file.schema_arrow
+        self._batches = read_batches(path, BATCH)
+        self._schema = schema_of(path.name)
         self._rest: list[pa.RecordBatch] = []
+
+    def __exit__(self, *error: object) -> None:
+        self._batches.close()
 
     def take(self, count: int) -> "pa.Table":
         """The next rows.
 
         Raises:
-            RunError: there are fewer.
+            RunError: there are fewer, or the table is damaged.
         """
         import pyarrow as pa
 
@@ -549,13 +563,20 @@ def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
             )
             if kept
         }
-        for row in read_rows(part.path / ATTACKS):
-            if (place := places.get((row["seed"], row["sample"]))) is not None:
-                key = (
-                    names.index(row["model"]),
-                    strategies.index(row["strategy"]),
-                    seeds.index(row["seed"]),
-                    place,
+        path = part.files / ATTACKS
+        for row in (row for batch in read_batches(path, BATCH) for row in batch.to_pylist()):
+            if (place := places.get((row["seed"], row["sample"]))) is None:
+                continue
+            if row["model"] not in names or row["strategy"] not in strategies:
+                raise RunError(
+                    f"cannot merge: {str(path)!r} has an attack of {row['strategy']!r} on {row['model']!r}, "
+                    "which is not of this run"
                 )
-                found.append((key, row))
+            key = (
+                names.index(row["model"]),
+                strategies.index(row["strategy"]),
+                seeds.index(row["seed"]),
+                place,
+            )
+            found.append((key, row))
     return [row for _, row in sorted(found, key=lambda pair: pair[0])]

@@ -31,7 +31,7 @@ ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
 
 
-WITH_SECRETS: Final = frozenset({"base_url", "proxy"})
+WITH_SECRETS: Final = frozenset({"base_url", "proxy", "install"})
 """Options whose addresses may hold a user and a password: nothing keeps or prints these."""
 DEFAULT_MOVABLE: Final = 100
 """Movable samples for each transform in the default run: one whose models, corpus and size nobody chose."""
@@ -54,6 +54,8 @@ class RunOptions:
     task: str | None = None
     corpus: str | None = None
     labels: str | None = None
+    label_map: str | None = None
+    """`WORD=LABEL` with commas between them: what words of models and columns mean."""
     columns: str | None = None
     transform: str | None = None
     """Names with commas between them; `None` for the standard set."""
@@ -317,6 +319,7 @@ TEXTS: Final = frozenset(
         "language",
         "task",
         "labels",
+        "label_map",
         "columns",
         "base_url",
         "proxy",
@@ -334,6 +337,7 @@ OPTIONAL: Final = frozenset(
         "base_url",
         "columns",
         "labels",
+        "label_map",
         "limit",
         "max_cost",
         "max_f1_drop",

@@ -68,7 +68,7 @@ class _Counting:
     def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
         for case in cases:
             reply = usual_reply(case, task)
-            for again, asked in ((False, queries(case, task.name)), (True, repeats(case, task.name))):
+            for again, asked in ((False, queries(case, task)), (True, repeats(case, task))):
                 for query in asked:
                     # Of canonical code, equal forms are one query.
                     form = self.model.form(query) if isinstance(self.model, Canonical) else query

@@ -29,11 +29,13 @@ from codeaudit.audit.interface import (
     HasUsage,
     LabelSource,
     Model,
+    OneLabel,
     SamplesAnswers,
     SeveralTasks,
     Task,
+    as_label,
 )
-from codeaudit.audit.labels import NamedLabels, labels, without_labels
+from codeaudit.audit.labels import NamedLabels, SeenLabels, labels, which_task, without_labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -272,6 +274,8 @@ class DrawnInputs:
 
     name: str
     """The corpus as the user named it."""
+    task: Task
+    """With the labels of the corpus, if the task has none of its own."""
     noun: str | None
     """What the task calls its samples; `None`: as in their language."""
     selections: tuple[Selection, ...]
@@ -428,6 +432,8 @@ class FrozenInputs:
     transforms: tuple[str, ...]
     """Those of the file, and those of `network`."""
     hash: str
+    task: Task
+    """With the labels of the suite, if the task has none of its own."""
     shard: Shard = WHOLE
     network: tuple[str, ...] = ()
     """The transforms of the network that the run adds. Those of the run that wrote the file are left out."""
@@ -522,7 +528,14 @@ def watched_cases(
     )
 
 
-def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, progress: RunProgress) -> Inputs:
+def prepare_inputs(
+    options: RunOptions,
+    task: Task,
+    samples: Corpus | None,
+    progress: RunProgress,
+    *,
+    spoken: Mapping[str, Sequence[str]] | None = None,
+) -> Inputs:
     """Draw the samples, or open the suite. `samples` replaces the SPEC in `options.corpus`.
 
     Raises:
@@ -537,7 +550,7 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         if samples is None:
             resources = CorpusResources(cache=options.cache, note=note, columns=renaming(options.columns))
             samples = corpus(options.corpus or task.corpus, source.column, resources)
-        drawn = draw(options, task, samples, source, progress)
+        drawn = draw(options, task, samples, source, progress, spoken=spoken)
         if drawn.labels.follows_variants:
             note(f"labels: {drawn.labels}")
         return with_witnesses(drawn) if options.execute else drawn
@@ -545,10 +558,32 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         raise UsageError(
             f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
         )
-    found = _frozen(options.suite)
+    found = _frozen(options.suite, task)
     added = of_network(options.wrap)
     kept = tuple(name for name in found.transforms if name not in OF_NETWORKS)
     return replace(found, shard=options.part, network=added, transforms=(*kept, *added))
+
+
+def label_map(text: str | None) -> dict[str, str]:
+    """The words of `--label-map WORD=LABEL,…` with the label that each means.
+
+    Raises:
+        UsageError: a part has no `=`, or a word stands twice.
+    """
+    found: dict[str, str] = {}
+    for part in filter(None, (text or "").split(",")):
+        word, equals, label = (one.strip() for one in part.partition("="))
+        if not (word and equals and label):
+            raise UsageError(f"--label-map {part!r} must be WORD=LABEL, as in vulnerable=1,safe=0")
+        if found.setdefault(as_label(word) or word, label) != label:
+            raise UsageError(f"--label-map names {word!r} twice: {found[word]} and {label}")
+    return found
+
+
+def labels_of(model: Model) -> tuple[str, ...]:
+    """The labels of a classifier; empty for every other model."""
+    labels = getattr(innermost(model), "labels", ())
+    return tuple(map(str, labels)) if isinstance(labels, tuple) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -581,10 +616,14 @@ def load_all(
     # A suite was made for one task, so it names the task if the user does not.
     named = options.task or (suite_task(options.suite) if options.suite else None)
     models = load_models(options, options.model, given, engine, spending=spending, sends=sends)
-    task = common_task(named, models)
-    inputs = prepare_inputs(options, task, samples, progress)
+    task = replace(common_task(named, models), words=label_map(options.label_map))
+    # A task that nobody chose must fit the data: the model of five labels is no namer of functions.
+    chosen = named is not None or any(model.task is not None for model in models)
+    spoken = None if chosen else {model.name: labels for model in models if (labels := labels_of(model))}
+    inputs = prepare_inputs(options, task, samples, progress, spoken=spoken)
     if isinstance(inputs, DrawnInputs):
         inputs = replace(inputs, engine=engine)
+    task = inputs.task
     specs = options.model
     # The bundled models depend on the language, which is known only when the samples are drawn.
     if not specs:
@@ -625,18 +664,28 @@ def suite_task(path: Path) -> str:
 
 
 def draw(
-    options: RunOptions, task: Task, samples: Corpus, source: LabelSource, progress: RunProgress
+    options: RunOptions,
+    task: Task,
+    samples: Corpus,
+    source: LabelSource,
+    progress: RunProgress,
+    *,
+    spoken: Mapping[str, Sequence[str]] | None = None,
 ) -> DrawnInputs:
     """The samples of every trial with their labels; nothing is perturbed yet.
 
+    `spoken` is given if nobody chose the task: the labels of the classifiers among the models.
+
     Raises:
+        UsageError: nobody chose the task, and the corpus or a model has labels of a classification.
         CorpusError: the corpus has no example of the task, or no transform is known for its language.
     """
     seeds = range(options.seed, options.seed + options.trials)
     own = options.part
     # A large corpus takes seconds, in which nothing else is told.
     progress.note(f"reading corpus {samples.spec}")
-    read, prepare = source.examples(samples, task)
+    seen = SeenLabels(samples, task)
+    read, prepare = source.examples(seen, task)
     column = source.column.name if source.column else renaming(options.columns).get("label")
     named = None if column is None else NamedLabels(column, samples.spec, task, prepare)
     try:
@@ -654,6 +703,9 @@ def draw(
         if options.task is not None or usual in (task.name, DEFAULT_TASK):
             raise
         raise CorpusError(f"{error}; the task is {task.name}: --task {usual} fits this corpus") from None
+    if spoken is not None and (seen.few or spoken):
+        raise which_task(samples.spec, seen.few, spoken)
+    task = seen.fitted()
     if drawn[0].unread_files:
         progress.note(f"not read: {with_reasons(drawn[0].unread_files)}")
     if named is not None and (told := named.told(drawn[0].samples)):
@@ -676,6 +728,7 @@ def draw(
     transforms = (*transforms, *of_network(options.wrap))
     return DrawnInputs(
         name=samples.spec,
+        task=task,
         noun=task.noun,
         selections=selections,
         transforms=transforms,
@@ -741,7 +794,13 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
         progress.note(f"undecided: {', '.join(counted_reasons(findings.open, most=3))}")
 
 
-def _frozen(path: Path) -> FrozenInputs:
+def _suite_labels(path: Path, seeds: Iterable[int]) -> list[str]:
+    """The labels of a suite's samples."""
+    found = {case.sample.label for seed in seeds for case in read_suite(path, seed=seed)}
+    return sorted(label for label in found if isinstance(label, str))
+
+
+def _frozen(path: Path, task: Task) -> FrozenInputs:
     about = read_about(path)
     seeds, transforms = suite_contents(path)
     if not seeds:
@@ -751,5 +810,6 @@ def _frozen(path: Path) -> FrozenInputs:
         name=str(about.get("corpus", path)),
         seeds=seeds,
         transforms=transforms,
+        task=task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
     )

@@ -114,5 +114,7 @@ def words(options: Mapping[str, Any], *, permitted: bool = True) -> Iterator[tup
     if (address := foreign_address(options)) is not None:
         yield "base_url", f"--base-url {shlex.quote(redacted_url(address))}"
     for name in PLACES:
-        if options.get(name):
+        # What the user's environment gives needs no typing.
+        given = os.environ.get(f"CODEAUDIT_{name.upper()}")
+        if options.get(name) and str(options[name]) != given:
             yield name, f"--{name.replace('_', '-')} {shlex.quote(str(options[name]))}"

@@ -52,6 +52,7 @@ def run(
     trials: int = 1,
     controls: bool = True,
     labels: str | None = None,
+    label_map: Mapping[str, object] | str | None = None,
     columns: str | None = None,
     sites: Sites = "auto",
     dependence: Dependence = "strict",
@@ -112,6 +113,8 @@ def run(
         drawn.
     controls
         Also measure sensitivity, with transforms that change the meaning.
+    label_map
+        What words of models and of the column of labels mean: `{"vulnerable": 1, "safe": 0}`.
     labels, columns, sites, dependence, execute, suite, wrap, base_url, proxy
         As the options of `codeaudit run --help`.
     device, precision, batch_size, workers, engine, address, shard
@@ -147,11 +150,15 @@ def run(
     >>> found.summary.models[0].violations.rate  # doctest: +SKIP
     0.31
     """
+    words = label_map
+    if isinstance(label_map, Mapping):
+        words = ",".join(f"{word}={label}" for word, label in label_map.items())
     check_values(
         task=task,
         transforms=transforms,
         mixed=mixed,
         labels=labels,
+        label_map=words,
         columns=columns,
         sites=sites,
         dependence=dependence,
@@ -200,6 +207,7 @@ def run(
         task=task,
         corpus=spec,
         labels=labels,
+        label_map=words if isinstance(words, str) else None,
         columns=columns,
         transform=_joined(transforms),
         mixed=_joined(mixed),

@@ -11,9 +11,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.bound_files import Table
 from codeaudit.audit.checks import is_whole, shown
 from codeaudit.audit.integrity import restored
-from codeaudit.audit.store import MANIFEST, SUITE, Manifest, TableRow, is_extra, read_rows
+from codeaudit.audit.store import MANIFEST, Manifest, TableRow, is_extra, read_rows
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import KEEPS_TEXT
 from codeaudit.transforms.registry import kind_of
@@ -21,7 +22,7 @@ from codeaudit.transforms.registry import kind_of
 COLUMNS: Final = ("seed", "sample", "transform", "kind", "variant", "status", "input", "draw")
 
 
-def check_suite(path: Path, manifest: Manifest) -> None:
+def check_suite(suite: Table, folder: Path, manifest: Manifest) -> None:
     """Check a suite against itself, the registered transforms and the manifest.
 
     - A transform is of the kind that is registered for it.
@@ -35,15 +36,15 @@ def check_suite(path: Path, manifest: Manifest) -> None:
     Raises:
         RunError: one of these does not hold.
     """
-    for told in _faults(path / SUITE, manifest):
-        raise RunError(f"{told}; {restored(path)}")
+    for told in _faults(suite, manifest):
+        raise RunError(f"{told}; {restored(folder)}")
 
 
-def _faults(suite: Path, manifest: Manifest) -> Iterator[str]:
+def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
     place = f"{str(suite)!r}"
     asked = manifest.get("options", {}).get("model") or []
     if isinstance(asked, list) and asked and len(asked) != len(manifest.get("models", ())):
-        yield f"{MANIFEST} in {str(suite.parent)!r} has another number of models than were asked for"
+        yield f"{MANIFEST} beside {place} has another number of models than were asked for"
     drawn = "suite" not in manifest.get("corpus", {})
     wanted, seeds = manifest.get("transforms", ()), set[object]()
     known: dict[str, object] = {}
@@ -88,7 +89,8 @@ def _gaps(
     missing = [] if any(map(is_extra, rows)) else [name for name in wanted if name not in numbers]
     if missing:
         yield f"{place} lacks the variants of sample {sample!r} under {missing[0]!r}"
+    number = variants if isinstance(variants, int) else 0
     for name, found in numbers.items():
-        whole = 1 if kinds[name] in KEEPS_TEXT else variants
-        if is_whole(whole) and found != Counter(range(whole)):
+        whole = 1 if kinds[name] in KEEPS_TEXT else number
+        if whole and found != Counter(range(whole)):
             yield f"{place} has {found.total()} variants of sample {sample!r} under {name!r}, not {whole}"

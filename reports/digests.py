@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import HasAttempts, OneWordOf, Task
+from codeaudit.audit.interface import CLOSED, HasAttempts, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Agreement, Rate, Score
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs
-from codeaudit.reports.statistics.agreement import chance, correlation
+from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind
@@ -127,7 +127,7 @@ class Agreements:
     """Answers to originals, and how they go with the labels."""
 
     def __init__(self, task: Task) -> None:
-        self._closed = isinstance(task.answers, OneWordOf)
+        self._closed = isinstance(task.answers, CLOSED)
         self._answers, self._labels = Commonest(), Commonest()
         self._classes = Counter[tuple[str, str]]()
 
@@ -159,6 +159,8 @@ class Agreements:
             labels=self._labels.counts.total(),
             commonest_labels=self._labels.most()[1],
             classes=classes,
+            accuracy=accuracy(classes) if classes else None,
+            macro_f1=macro_f1(classes) if classes else None,
             mcc=correlation(classes) if classes else None,
             p=chance(classes) if classes else None,
         )

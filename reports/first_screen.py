@@ -93,6 +93,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     for model in summary.models:
         yield from wording.network(model)
         yield from _warnings(model)
+        yield from _strangers(model, summary.task)
     yield from _broken(summary)
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
@@ -142,6 +143,23 @@ def _broken(summary: Summary) -> Iterator[str]:
             )
 
 
+STRANGE: Final = 20
+"""With so many answers, none of which shares a word with its label, the task is probably another one."""
+
+
+def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
+    """Whether a model says nothing that any label says. Fakes answer alike whatever they are asked."""
+    score = model.score
+    nothing = score.name == "f1" and score.original == 0 and score.scored >= STRANGE
+    if nothing and not model.agreement.classes and not model.model.startswith("fake/"):
+        said = model.agreement.commonest
+        such = f" (such as {wording.plain(said)!r:.40})" if said else ""
+        yield (
+            f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common "
+            f"with the right one; is {task} its task?"
+        )
+
+
 def _warnings(model: ModelSummary) -> Iterator[str]:
     """What forbids to read the rates of a model as they stand."""
     name, noise = wording.plain(model.model), model.noise_floor
@@ -174,6 +192,11 @@ def _score(model: ModelSummary) -> Cell:
     lines = [wording.value(score.original, share=share)]
     if score.drop is not None:
         lines.append(f"drop {wording.value(score.drop, share=share)}")
+    found = model.agreement
+    if found.classes:
+        if score.name != "accuracy":
+            lines.append(f"acc. {wording.value(found.accuracy, share=True)}")
+        lines.append(f"MCC {'–' if found.mcc is None else format(found.mcc, '.2f')}")
     return Cell(lines=tuple(lines))
 
 

@@ -26,7 +26,7 @@ def encode(record: Any) -> str:
         ValueError: a number is NaN or infinite; a record must use `None` for a missing number.
     """
     # `allow_nan=False`: NaN is no JSON, and other readers would fail on it.
-    return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(asdict(record), indent=2, allow_nan=False) + "\n"
 
 
 def decode(
@@ -305,6 +305,10 @@ class Agreement:
     """Number of times that the commonest label occurs among them."""
     classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For a closed set of labels: number of samples by label, then by answer. Else empty."""
+    accuracy: float | None = None
+    """Share of right answers; `None` without classes, as the next two."""
+    macro_f1: float | None = None
+    """Mean over the labels of the F1 of each; a label that is neither right nor said is in no mean."""
     mcc: float | None = None
     """Matthews' correlation coefficient of answers and labels; `None` if labels or answers are all equal."""
     p: float | None = None

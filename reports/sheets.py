@@ -10,9 +10,12 @@ from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.statistics.adjustment import ranked
+from codeaudit.reports.statistics.agreement import by_label
+from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.trials import TIES
 from codeaudit.reports.verdict import LEVEL, blind, verdict
 from codeaudit.reports.wording import ABSENT
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
 KIND_WORDS: Final[dict[Kind, str]] = {
@@ -106,14 +109,16 @@ def sheets(report: Summary | Comparison) -> tuple[Sheet, ...]:
 def asked_for(summary: Summary) -> tuple[Sheet, ...]:
     """Return the tables that only some runs have: robust pass@k, likeness of answers, worst-case searches."""
     robust = [_robust(summary)] if any(model.robust for model in summary.models) else []
+    labelled = [_labelled(summary)] if _has_classes(summary) else []
     likeness = [_likeness(summary)] if any(model.score.likeness for model in summary.models) else []
     attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
-    return (*robust, *likeness, *attacked)
+    return (*labelled, *robust, *likeness, *attacked)
 
 
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
-    return (_models(summary), *asked_for(summary), _changes(summary), *drawn, _applied(summary))
+    single = [_by_label(summary)] if _has_classes(summary) else []
+    return (_models(summary), *asked_for(summary), *single, _changes(summary), *drawn, _applied(summary))
 
 
 def _models(summary: Summary) -> Sheet:
@@ -298,6 +303,73 @@ def _robust(summary: Summary) -> Sheet:
         ),
         stacked=2,
     )
+
+
+MOST_LABELS: Final = 20
+"""Labels in the table of single labels; the commonest ones."""
+
+
+def _has_classes(summary: Summary) -> bool:
+    return any(model.agreement.classes for model in summary.models)
+
+
+def _labelled(summary: Summary) -> Sheet:
+    """How answers go with labels."""
+    rows = []
+    for model in summary.models:
+        found = model.agreement
+        if found.classes:
+            low, high = wilson((found.accuracy or 0.0) * found.labels, found.labels)
+            cells = [
+                _cell(wording.plain(model.model)),
+                _cell(f"{found.labels:,}"),
+                _cell(wording.percent(found.accuracy), f"{100 * low:.1f}–{100 * high:.1f}"),
+                _cell("–" if found.mcc is None else f"{found.mcc:.2f}", f"p {wording.p_value(found.p)}"),
+                _cell(wording.percent(found.macro_f1)),
+            ]
+            rows.append(tuple(cells))
+    return Sheet(
+        title="How the answers go with the labels",
+        columns=(*words("model"), *numbers("samples", "accuracy", "MCC", "macro F1")),
+        rows=tuple(rows),
+        legend=(
+            "for the original inputs. MCC: correlation of answers and labels, 0 for chance and 1 for right; "
+            "p: how often chance alone gives as much. macro F1: mean over the labels.",
+        ),
+    )
+
+
+def _by_label(summary: Summary) -> Sheet:
+    """The rates of each label."""
+    rows = []
+    hidden = 0
+    for model in summary.models:
+        labels = by_label(model.agreement.classes)
+        hidden = max(hidden, len(labels) - MOST_LABELS)
+        for one in labels[:MOST_LABELS]:
+            cells = [
+                _cell(wording.plain(model.model)),
+                _cell(wording.plain(one.label)),
+                _counted(one.hits, one.true),
+                _counted(one.hits, one.said),
+                _cell(wording.percent(one.f1)),
+            ]
+            rows.append(tuple(cells))
+    return Sheet(
+        title="Label by label",
+        columns=(*words("model", "label"), *numbers("found", "right", "F1")),
+        rows=tuple(rows),
+        notes=(f"{counted(hidden, 'rarer label')} not shown.",) if hidden > 0 else (),
+        legend=(
+            "found: samples of the label that got it as the answer (recall). right: such answers that are "
+            "right (precision).",
+        ),
+        stacked=2,
+    )
+
+
+def _counted(hits: int, total: int) -> Cell:
+    return _cell(wording.percent(hits / total if total else None), f"{hits}/{total}")
 
 
 def _likeness(summary: Summary) -> Sheet:

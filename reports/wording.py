@@ -1,7 +1,5 @@
 """Formats numbers and sentences. Every report format takes its texts from here."""
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -17,28 +15,6 @@ ABSENT: Final = "-"
 def plain(text: str) -> str:
     """Replace every character of an external name that could control a terminal or break a table row."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
-
-
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories of characters that show nothing and may change how other text is shown."""
-
-
-def visible(text: str) -> str:
-    r"""Write control characters, marks of direction and lone surrogates of a text as `\x1b` or `\u202e`.
-
-    Ends of lines, tabs and form feeds stay, so that the diff of an ordinary source can be applied.
-    """
-    if text.isprintable():
-        return text
-    return _HIDDEN.sub(lambda found: _escaped(found[0]), text)
-
-
-_HIDDEN: Final = re.compile(r"\r(?!\n)|[^\t\n\f\r\x20-\x7e]")
-
-
-def _escaped(letter: str) -> str:
-    hidden = unicodedata.category(letter) in _UNSEEN
-    return letter.encode("unicode_escape").decode("ascii") if hidden else letter
 
 
 def score_name(name: str) -> str:

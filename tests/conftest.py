@@ -22,6 +22,7 @@ import pytest
 import rich.style  # noqa: F401 - it draws from the global generator when it is first imported
 from hypothesis import HealthCheck, settings
 
+from codeaudit.transforms import permission
 from tests.support import environment
 
 environment.isolate()
@@ -105,6 +106,12 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _own_environment(_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODEAUDIT_CACHE", str(next(_caches)))
     monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture(autouse=True)
+def _own_permissions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what the test permitted: another one may rest on that nobody did."""
+    monkeypatch.setattr(permission, "_named", set(permission.permitted()))
 
 
 @pytest.fixture(autouse=True)

@@ -42,11 +42,14 @@ def the_commands(url: str) -> list[list[str]]:
     return [
         ["--help"],
         ["run", "--model", "openai/tiny", *endpoint, "--corpus", "sources", "--out", "first"],
-        ["gate", "first", "--max-violation-rate", "100%"],
+        [
+            *("gate", "first", "--max-violation-rate", "100%", "--allow-insensitive"),
+            *("--write-limits", "limits.toml"),
+        ],
         ["report", "first", "--html", "page.html", "--baseline", "main.parquet", "--junit", "first.xml"],
         ["run", "--model", "fake/hash", "--model", "fake/length", "--corpus", "sources", "--out", "second"],
         ["compare", "first", "second"],
-        ["explain", "first"],
+        ["explain", "first", "--model", "openai/tiny", *endpoint[:2]],
         ["view", "first", "--no-browser"],
         ["doctor"],
     ]
@@ -227,7 +230,7 @@ def test_the_small_environment_is_small_and_whole(light: Path, sources: Path, tm
     found = subprocess.run([*pip, "list", "--format", "json"], capture_output=True, text=True, check=True)
     names = {canonicalize_name(one["name"]) for one in json.loads(found.stdout)}
     assert len(names) <= MOST, sorted(names)
-    assert names - {"codeaudit", "pip", "setuptools"} == listed().keys()
+    assert names - {"codeaudit-ml", "pip", "setuptools"} == listed().keys()
     # Those that are here fit each other.
     wrong = subprocess.run([*pip, "check"], capture_output=True, text=True).stdout.splitlines()
     assert [line for line in wrong if "not installed" not in line and "No broken" not in line] == []

@@ -370,6 +370,7 @@ def units(languages: Collection[str]) -> str:
 def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collection[str]) -> str:
     """The error for a corpus without an example, with the remedy if its language is the reason."""
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
+    corpus = getattr(corpus, "whole", corpus)  # without those that look at what is read
     told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
         return f"{told}: the table has no rows"

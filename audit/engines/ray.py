@@ -4,7 +4,7 @@ The driver of the audit stays in one process. It draws, judges, remembers and wr
 `local`, and what dies elsewhere is asked for again. The machines of a cluster need the same codeaudit, and
 see the files that the run names under the same paths.
 
-Nothing here imports ray before it is used. It is the extra `codeaudit[ray]`.
+Nothing here imports ray before it is used. It is the extra `ray`.
 """
 
 import logging
@@ -32,6 +32,7 @@ from codeaudit.audit.interface import (
 )
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import CodeauditError, ModelError, RunError
 from codeaudit.transforms.permission import permit, permitted
 
@@ -64,7 +65,7 @@ def ray_engine(
         RunError: ray is not installed, there is no such cluster, or Ray fails as a whole.
     """
     if find_spec("ray") is None:
-        raise RunError("--engine ray needs the package ray: pip install 'codeaudit[ray]'")
+        raise RunError(f"--engine ray needs the package ray: {how_to_install('ray')}")
     if address is not None:
         _check_reachable(address)
     # Before ray is imported: nobody asked it to send statistics.

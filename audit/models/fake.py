@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.audit.interface import OneNumber, OneWordOf
+from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind
@@ -38,6 +38,8 @@ def _answer(query: Query, *, number: float, place: int, text: str) -> Answer:
             return number
         case OneWordOf(words=words):
             return words[place % len(words)]
+        case OneLabel():
+            return query.labels[place % len(query.labels)] if query.labels else text
         case _:
             return text
 

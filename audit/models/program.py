@@ -2,6 +2,7 @@
 
 import codecs
 import hashlib
+import io
 import json
 import os
 import re
@@ -311,7 +312,10 @@ class _Running:
 
 
 def _question(number: int, query: Query) -> bytes:
-    row = {"id": str(number), "task": query.task, "language": query.language, "source": query.source}
+    row: dict[str, object] = {"id": str(number), "task": query.task, "language": query.language}
+    row["source"] = query.source
+    if query.labels:
+        row["labels"] = query.labels
     return json.dumps(row).encode() + b"\n"
 
 
@@ -330,7 +334,8 @@ def _shown(line: bytes) -> str:
 def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
     """Pass on a program's standard error, and keep its last lines."""
     assert pipe is not None
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    # A bar of the program returns to the beginning of its line; here each of its states is a line.
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
     begun = ""
     with pipe:
         while part := pipe.read(_CHUNK):

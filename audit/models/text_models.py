@@ -37,7 +37,7 @@ class Prompts:
         Raises:
             ModelError: the task has no prompt.
         """
-        return _prompt(query.task, self.template, self.system)
+        return _prompt(query.task, query.labels, self.template, self.system)
 
     @property
     def digest(self) -> str:
@@ -86,9 +86,9 @@ def built_in() -> dict[str, Prompt]:
 
 
 @cache
-def _prompt(task: str, template: str | None, system: str | None) -> Prompt:
+def _prompt(task: str, labels: tuple[str, ...], template: str | None, system: str | None) -> Prompt:
     try:
-        found = TASKS.get(task).prompt
+        found = TASKS.get(task).fitted(labels).prompt if labels else TASKS.get(task).prompt
     except UsageError:
         found = None
     if found is None:

@@ -394,8 +394,18 @@ def text_diff(name: str, before: str, after: str) -> str:
 
 
 def _diff(old: str, new: str, before: str, after: str) -> Iterator[str]:
-    for line in difflib.unified_diff(_lines(before), _lines(after), old, new):
+    for line in difflib.unified_diff(_lines(before), _lines(after), _quoted(old), _quoted(new)):
         yield line if line.endswith("\n") else f"{line}\n{_NO_END}"
+
+
+def _quoted(name: str) -> str:
+    """A name as git and `patch` quote it, if an end of line in it would begin another header."""
+    if name.isprintable():
+        return name
+    told = "".join(
+        chr(one) if 32 <= one < 127 and one not in b'"\\' else f"\\{one:03o}" for one in os.fsencode(name)
+    )
+    return f'"{told}"'
 
 
 def _lines(text: str) -> list[str]:

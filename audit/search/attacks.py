@@ -147,7 +147,7 @@ def attack(
     """
     remaining = iter(cases)
     while window := list(islice(remaining, TOGETHER)):
-        originals = [query_of(case.sample, case.sample.source, setup.task.name) for case in window]
+        originals = [query_of(case.sample, case.sample.source, setup.task) for case in window]
         before = first_answers(list(dict.fromkeys(originals)), setup)
         hunts = []
         for case in window:
@@ -216,7 +216,7 @@ class _Hunt:
 
     def queries(self, setup: AuditSetup) -> list[Query]:
         """The queries of the current batch."""
-        return [query_of(self.case.sample, one.source, setup.task.name) for one in self.batch]
+        return [query_of(self.case.sample, one.source, setup.task) for one in self.batch]
 
     def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         """Judge the answers to the current batch; stop at the first violation."""

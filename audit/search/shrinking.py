@@ -36,7 +36,7 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         ModelError: the model as a whole cannot answer.
     """
     sample = violated.perturbed.sample
-    original = query_of(sample, sample.source, setup.task.name)
+    original = query_of(sample, sample.source, setup.task)
     before = answer_to(sample, sample.source, first_answers([original], setup), setup.task)
     trials = _Trials(
         sample=replace(sample, label=None),
@@ -106,7 +106,7 @@ class _Trials:
 
     def _judge(self, fresh: dict[Moves, Perturbed]) -> None:
         task = self.setup.task
-        queries = dict.fromkeys(query_of(self.sample, made.source, task.name) for made in fresh.values())
+        queries = dict.fromkeys(query_of(self.sample, made.source, task) for made in fresh.values())
         answers = first_answers(list(queries), self.setup)
         labelled = replace(self.sample, label=self.label)
         for moves, made in fresh.items():

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from codeaudit.audit.interface import FreeText, Task
+from codeaudit.audit.interface import FreeText, OneWordOf, Task
 from codeaudit.audit.records import Answer
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import RunError
@@ -48,7 +48,9 @@ def facts(task: Task) -> dict[str, Any]:
     kind = type(task)
     own = (kind.corpus_score, kind.part, kind.whole) != (Task.corpus_score, Task.part, Task.whole)
     averages = task.averages if isinstance(task, RecordedTask) else not own
-    return {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
+    told = {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
+    # Whether labels are a closed set decides how a gate asks if a model reacts.
+    return told | ({"words": list(task.answers.words)} if isinstance(task.answers, OneWordOf) else {})
 
 
 def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
@@ -71,12 +73,16 @@ def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
             "of it; run the audit again"
         )
     score, better, averages = found.get("score"), found.get("better"), found.get("averages")
-    if not isinstance(score, str) or better not in ("higher", "lower") or not isinstance(averages, bool):
+    words = found.get("words", [])
+    sound = isinstance(words, list) and all(isinstance(one, str) for one in words)
+    if not (
+        isinstance(score, str) and better in ("higher", "lower") and isinstance(averages, bool) and sound
+    ):
         raise RunError(f"the recorded facts of the task {name!r} are damaged: {dict(found)!r:.80}")
     return RecordedTask(
         name=name,
         question=name,
-        answers=FreeText(),
+        answers=OneWordOf(tuple(words)) if words else FreeText(),
         score_name=score,
         better=better,
         averages=averages,

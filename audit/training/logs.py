@@ -14,6 +14,7 @@ from typing import Any, Final, TextIO
 
 from codeaudit.audit.training.speed import peak
 from codeaudit.audit.training.trainer import Learner, TrainingProgress
+from codeaudit.transforms.distribution import Extra, how_to_install
 from codeaudit.transforms.errors import UsageError
 
 TABLE: Final = "training.csv"
@@ -182,12 +183,12 @@ class WandbLog(TrainingLog):
             self._run.finish()
 
 
-LOGS: Final[Mapping[str, tuple[Callable[[Path], TrainingLog], str | None]]] = {
+LOGS: Final[Mapping[str, tuple[Callable[[Path], TrainingLog], Extra | None]]] = {
     "csv": (CsvLog, None),
     "tensorboard": (BoardLog, "tensorboard"),
     "wandb": (WandbLog, "wandb"),
 }
-"""The kinds of logs, and the package that each needs."""
+"""The kinds of logs, and the package that each needs, which is also the name of the extra."""
 
 
 def log_kinds(given: str) -> tuple[str, ...]:
@@ -202,7 +203,7 @@ def log_kinds(given: str) -> tuple[str, ...]:
             raise UsageError(f"unknown log {kind!r}; known: {', '.join(LOGS)}")
         package = LOGS[kind][1]
         if package is not None and find_spec(package) is None:
-            raise UsageError(f"--log {kind} needs a package: pip install 'codeaudit[{kind}]'")
+            raise UsageError(f"--log {kind} needs a package: {how_to_install(package)}")
     return kinds
 
 

@@ -11,11 +11,13 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, requires
 from typing import Final
 
 import click
 
+from codeaudit.cli.installed import installs_again
+from codeaudit.transforms.distribution import NAME, NAMESAKE, Extra, how_to_install, version_of
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.registration import load_target
 
@@ -31,8 +33,8 @@ class Part:
     """The name of its top module."""
     adds: str
     """What the program can do with it."""
-    extra: str = ""
-    """The extra of codeaudit that installs it; empty if the plain installation does."""
+    extra: Extra | None = None
+    """Our extra that installs it; `None` if the plain installation does."""
 
 
 PARTS: Final[Mapping[str, Part]] = {
@@ -48,6 +50,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "scikit-posthocs": Part(module="scikit_posthocs", adds="Conover's test of `compare` across trials"),
     "pandas": Part(module="pandas", adds="data frames for Conover's test"),
     "pyarrow": Part(module="pyarrow", adds="run folders and Parquet tables"),
+    "tomlkit": Part(module="tomlkit", adds="limits written into a TOML file (gate --write-limits)"),
     "hypothesis": Part(module="hypothesis", adds="inputs on which Python is executed (--execute)"),
     "libcst": Part(module="libcst", adds="codemods as transforms (codemod/MODULE:CLASS)"),
     "tree-sitter": Part(module="tree_sitter", adds="Java"),
@@ -96,9 +99,13 @@ def doctor(form: str) -> int:
     """
     found = list(findings())
     if form == "json":
-        click.echo(json.dumps({"schema": 1, "parts": [asdict(one) for one in found]}, indent=2))
+        click.echo(
+            json.dumps({"schema": 1, "parts": [asdict(one) for one in (*conflicts(), *found)]}, indent=2)
+        )
         return 0
     width = max(len(one.part) for one in found)
+    for one in conflicts():
+        click.echo(f"{one.group}:\n  {one.part} {one.found} {one.adds}\n  {one.remedy}")
     for group in dict.fromkeys(one.group for one in found):
         click.echo(f"{group}:")
         for one in found:
@@ -118,8 +125,8 @@ def findings() -> Iterator[Finding]:
     """Every part that the program can use."""
     yield Finding(
         group="program",
-        part="codeaudit",
-        found=_version("codeaudit") or "a checkout, not installed",
+        part=NAME,
+        found=version_of() or "a checkout, not installed",
         adds="",
         remedy="",
     )
@@ -128,7 +135,7 @@ def findings() -> Iterator[Finding]:
         yield Finding(
             group="optional packages" if part.extra else "packages",
             part=name,
-            found=_version(name),
+            found=version_of(name),
             adds=part.adds,
             remedy=_installs(name, part),
         )
@@ -138,13 +145,26 @@ def findings() -> Iterator[Finding]:
         yield Finding(group="machine", part=name, found=_told(find), adds=adds, remedy=remedy)
 
 
+def conflicts() -> Iterator[Finding]:
+    """The distribution with our command and module, where it is installed beside ours."""
+    if other := version_of(NAMESAKE):
+        yield Finding(
+            group="conflict",
+            part=NAMESAKE,
+            found=other,
+            adds=f"has the same command and module as {NAME}; each has overwritten files of the other",
+            remedy="uninstall both, then install one of them again: "
+            f"python -m pip uninstall --yes {NAMESAKE} {NAME} && python -m pip install {installs_again()}",
+        )
+
+
 def what_to_install(error: ImportError) -> str:
     """The message for an import that failed because a package is missing."""
     module = (error.name or "").partition(".")[0]
     for name, part in PARTS.items():
         if part.module == module and isinstance(error, ModuleNotFoundError):
             # One part seldom comes alone: without torch, its tokenizers are missing, too.
-            every = "" if part.extra else ", or all that is missing: pip install codeaudit"
+            every = "" if part.extra else f", or all that is missing: {how_to_install()}"
             return f"this needs {name}, which is not installed ({part.adds}); {_installs(name, part)}{every}"
     if isinstance(error, ModuleNotFoundError) and module:
         return f"the module {module!r} is not installed; codeaudit doctor says what is"
@@ -155,24 +175,18 @@ def what_to_install(error: ImportError) -> str:
 def _installs(name: str, part: Part) -> str:
     # The quotes keep a shell from reading brackets and the signs of ranges.
     if part.extra:
-        return f'try: pip install "codeaudit[{part.extra}]"'
+        return f"try: {how_to_install(part.extra)}"
     found = _requirement(name)
     return f'try: pip install "{found}"' if found != name else f"try: pip install {name}"
 
 
 def _requirement(name: str) -> str:
-    """A distribution with the versions that the installed codeaudit takes; the bare name in a checkout."""
+    """A distribution with the versions that the installed program takes; the bare name in a checkout."""
     with suppress(PackageNotFoundError):
-        for one in requires("codeaudit") or ():
+        for one in requires(NAME) or ():
             if re.split(r"[^\w.-]", one, maxsplit=1)[0] == name:
                 return one
     return name
-
-
-def _version(distribution: str) -> str:
-    with suppress(PackageNotFoundError):
-        return version(distribution)
-    return ""
 
 
 def _told(find: Callable[[], str]) -> str:

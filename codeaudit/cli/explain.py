@@ -19,6 +19,7 @@ import click
 from rich.syntax import Syntax
 from rich.text import Text
 
+from codeaudit.audit.bound_files import Table
 from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.checks import DAMAGED
 from codeaudit.audit.integrity import VARIANT
@@ -97,7 +98,7 @@ def violations(
         UsageError: the run has no such model, or several samples whose ids begin so.
     """
     names = _models(run, models)
-    place = run.path / VERDICTS
+    place = run.files / VERDICTS
     if sample is not None:
         every = read_rows(place, columns=("model", "sample"))
         sample = _whole(sample, {row["sample"] for row in every if row["model"] in names})
@@ -323,7 +324,7 @@ def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], P
     """The variants with these seeds, samples, transforms and numbers, read from the suite."""
     found: dict[tuple[Any, ...], Perturbed] = {}
     for seed in sorted({key[0] for key in wanted}):
-        for case in read_suite(run.path / SUITE, seed=seed):
+        for case in read_suite(run.files / SUITE, seed=seed):
             for outcome in case.outcomes:
                 key = (seed, case.sample.id, outcome.transform, outcome.variant)
                 if isinstance(outcome, Perturbed) and key in wanted:
@@ -331,7 +332,7 @@ def _variants(run: Run, wanted: set[tuple[Any, ...]]) -> dict[tuple[Any, ...], P
     return found
 
 
-def _violated(path: Path, row: Mapping[str, Any], perturbed: Perturbed) -> Violated | None:
+def _violated(path: Table, row: Mapping[str, Any], perturbed: Perturbed) -> Violated | None:
     try:
         before, after = prediction_of(row, "before"), prediction_of(row, "after")
     except (RunError, *DAMAGED) as error:
@@ -476,7 +477,7 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
 def _show(explained: Sequence[Explained], form: str, most: int) -> None:
     if form == "json":
         rows = [explanation_row(each) for each in explained]
-        show_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        show_text(json.dumps(rows, indent=2) + "\n")
         return
     for each in explained[:most]:
         show_text(_markdown(each)) if form == "markdown" else _show_diff(each)

@@ -1,18 +1,19 @@
 """The command `codeaudit init`: writes the files with which a project starts. It never overwrites one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import click
 
 from codeaudit.audit.corpora.files import FOREIGN, TESTS
+from codeaudit.cli.installed import Installable, for_others, named
 from codeaudit.cli.output import note
+from codeaudit.cli.pipelines import github, gitlab
 from codeaudit.transforms.errors import CorpusError, RunError
 
 CONFIG: Final = "codeaudit.toml"
 MODEL: Final = "codeaudit_model.py"
-WORKFLOW: Final = ".github/workflows/codeaudit.yml"
 
 _CONFIG: Final = """\
 # The options of `codeaudit run --config codeaudit.toml` and `codeaudit gate RUN --config codeaudit.toml`.
@@ -28,7 +29,8 @@ limit = 200
 # suite = "suite.lock.jsonl"
 
 [gate]
-# The largest share of functions whose answer may change although their meaning does not.
+# The largest share of functions whose answer may change although their meaning does not. After the first good
+# run, let measured limits take its place: codeaudit gate codeaudit-runs/ci --write-limits codeaudit.toml
 max-violation-rate = "10%"
 # No worse than the version that is shipped: write its file once, and commit it:
 # codeaudit report codeaudit-runs/ci --baseline baseline.parquet
@@ -40,7 +42,8 @@ _MODEL: Final = '''\
 
 import re
 
-WORD = re.compile(r"(?:\\.|\\b)([a-z_]+)\\(")
+CALLED = re.compile(r"\\.([a-z][a-z_]*)\\(")
+VARIABLE = re.compile(r"^ +(\\w+) = ", re.MULTILINE)
 
 
 def predict(queries):
@@ -53,63 +56,71 @@ def predict(queries):
 
 
 def name(source):
-    """The first two names, by the alphabet, that the code calls. Replace this by a call of your model."""
-    called = sorted(set(WORD.findall(source)))
-    return "_".join(called[:2]) or "run"
+    """One of the methods that the code calls, by the number of its variables. Put your model here."""
+    called = sorted(set(CALLED.findall(source))) or ["run"]
+    return called[len(set(VARIABLE.findall(source))) % len(called)]
 '''
 
-_WORKFLOW: Final = """\
-name: codeaudit
-on:
-  push: {branches: [main]}
-  pull_request:
-permissions: {contents: read}
-jobs:
-  gate:
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with: {python-version: "3.12"}
-      # Install your model's own packages here, too.
-      - run: python -m pip install codeaudit
-      - run: codeaudit run --config codeaudit.toml --out codeaudit-runs/ci
-      - run: codeaudit gate codeaudit-runs/ci --config codeaudit.toml --github
-      - if: always()
-        uses: actions/upload-artifact@v4
-        with: {name: codeaudit, path: codeaudit-runs/ci}
-"""
+PIPELINES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    "github": (".github/workflows/codeaudit.yml", github),
+    "gitlab": (".gitlab-ci.yml", gitlab),
+}
+"""The file for each kind of CI, and what makes its text from the argument of `pip install`."""
 
 
 @click.command()
 @click.argument("folder", required=False, default=".", type=click.Path(path_type=Path))
-def init(folder: Path) -> int:
+@click.option("--ci", type=click.Choice(list(PIPELINES)), default="github", help="Where the gate will run.")
+@click.option(
+    "--install",
+    metavar="SPEC",
+    help="What CI installs, as an argument of `pip install`: a file, a URL or NAME==VERSION.  "
+    "(default: what is installed here)",
+)
+def init(folder: Path, ci: str, install: str | None) -> int:
     """Write what a project needs to audit its model: options, a model to fill in, and a job for CI.
 
-    The files are codeaudit.toml, codeaudit_model.py and .github/workflows/codeaudit.yml. They work as they
-    are. A file that exists stays as it is.
+    The files are codeaudit.toml, codeaudit_model.py and .github/workflows/codeaudit.yml (or .gitlab-ci.yml).
+    A file that exists stays as it is. Credentials in a URL are never written.
 
     \b
     Examples:
       codeaudit init
+      codeaudit init --ci gitlab --install ./wheels/codeaudit_ml-0.1.0-py3-none-any.whl
       codeaudit init && codeaudit run --config codeaudit.toml
     """
     if not folder.is_dir():
         remedy = "it is a file; name its folder" if folder.exists() else "make it first"
         raise CorpusError(f"no folder {str(folder)!r}; {remedy}")
-    made = [name for name, text in _files(folder).items() if _written(folder / name, text)]
+    chosen = for_others(folder) if install is None else named(install)
+    path, text = PIPELINES[ci]
+    files = {
+        CONFIG: _CONFIG.format(corpus=_corpus(folder)),
+        MODEL: _MODEL,
+        path: text(chosen.spec),
+    }
+    made = [name for name, content in files.items() if _written(folder / name, content)]
+    if path in made:
+        _tell(path, chosen)
+    elif install is not None:
+        note(f"{path} does not have your --install: remove the file first to write it anew")
     if made:
-        note(f"next: write your model into {MODEL}, then codeaudit run --config {CONFIG}")
+        run = f"codeaudit run --config {CONFIG} --out codeaudit-runs/ci"
+        limits = f"codeaudit gate codeaudit-runs/ci --write-limits {CONFIG}"
+        note(f"next: write your model into {MODEL}, then {run}; after a good run: {limits}")
     return 0
 
 
-def _files(folder: Path) -> Mapping[str, str]:
-    return {
-        CONFIG: _CONFIG.format(corpus=_corpus(folder)),
-        MODEL: _MODEL,
-        WORKFLOW: _WORKFLOW,
-    }
+def _tell(path: str, chosen: Installable) -> None:
+    """Say what the job installs and what the user still has to do."""
+    if chosen.spec:
+        note(f"{path} installs {chosen.spec}")
+    else:
+        note(
+            f"{path} fails until you write in it what to install: what is here came from no place that CI has"
+        )
+    for remark in chosen.remarks:
+        note(f"{path}: {remark}")
 
 
 def _written(path: Path, text: str) -> bool:

@@ -20,7 +20,8 @@ import click
 from click.core import ParameterSource
 
 from codeaudit.audit.engines.collector import collect_rarely
-from codeaudit.cli.pipe import lasting_stderr, silence_stdout
+from codeaudit.cli.streams import silence_stdout, sound_streams
+from codeaudit.transforms.distribution import NAME, NAMESAKE, version_of
 from codeaudit.transforms.errors import CodeauditError, CorpusError, UsageError
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.permission import permit
@@ -178,9 +179,8 @@ def _variables(command: click.Command | None) -> frozenset[str]:
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from codeaudit import __version__
-
-        click.echo(f"codeaudit {'not installed' if __version__ == '0' else __version__}")
+        # The name first: a job of CI asks for it before it trusts this command with a key.
+        click.echo(f"{NAME} {version_of() or 'not installed'}")
         ctx.exit()
 
 
@@ -195,6 +195,12 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 )
 def cli() -> None:
     """Audits code models: does the answer change when the code's meaning does not?"""
+    if other := version_of(NAMESAKE):
+        click.echo(
+            f"codeaudit: another distribution, {NAMESAKE} {other}, is installed here with the same command "
+            "and module; codeaudit doctor says how to mend that",
+            err=True,
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -207,10 +213,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal with another encoding cannot print `×` or `–`. An escape is better than a traceback.
             stream.reconfigure(errors="backslashreplace")
-    # The completion script of the shell sets this variable; the group answers and exits.
+    # The completion script of the shell sets this variable; the group answers it in bytes, and exits.
     if "_CODEAUDIT_COMPLETE" in os.environ:
         cli.main(words, prog_name="codeaudit")
-    with _interruptible(), lasting_stderr():
+    with _interruptible(), sound_streams(lasting=arguments is None):
         try:
             return _invoke(words)
         except KeyboardInterrupt as interrupt:
@@ -317,10 +323,6 @@ def _interruptible() -> Iterator[None]:
 def _say(message: str, code: int) -> int:
     # One line, because CI shows the last line of a log. Messages of libraries may have several.
     line = " ".join(filter(None, map(str.strip, message.splitlines())))
-    if not line.isprintable():
-        from codeaudit.reports.wording import visible  # only where it is needed: `--help` must stay fast
-
-        line = visible(line)
     with suppress(BrokenPipeError):
         click.echo(f"codeaudit: {line}", err=True)
     return code

@@ -28,6 +28,7 @@ from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
 from codeaudit.retyping import words
+from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registry import ALL, TRANSFORMS
@@ -420,6 +421,11 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "llvm-mca[:PROCESSOR], or none.  "
         "[default: the corpus's own; for throughput else llvm-mca, if installed]",
     ),
+    option(
+        "--label-map",
+        metavar="WORD=LABEL[,…]",
+        help="What words of models and of the column of labels mean: vulnerable=1,safe=0.",
+    ),
     COLUMNS,
     transform_option(
         "Transforms or families of them; `all` for every one that keeps the meaning and what "
@@ -518,7 +524,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         type=click.Choice(CHOICES["engine"]),
         default="local",
         help="Where the work is done. local: in this process and in --workers processes beside it. ray: on "
-        "all processors or GPUs of a Ray cluster; needs codeaudit[ray].",
+        f"all processors or GPUs of a Ray cluster; needs {requirement('ray')}.",
     ),
     option(
         "--address",

@@ -1,6 +1,7 @@
 """What commands write: results to stdout, notes and progress to stderr.
 
-A reader that closes stdout early, as `head` does, is no error.
+A reader that closes stdout early, as `head` does, is no error. `codeaudit.cli.streams` cleans texts of
+others; `Terminal` cleans those that are shown with colours.
 """
 
 import shlex
@@ -10,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from rich.console import Console, RenderableType
+from rich.file_proxy import FileProxy
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,20 +23,22 @@ from rich.progress import (
     Task,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Column
 from rich.text import Text
 
 from codeaudit.audit.models.endpoints.client import may_pass
 from codeaudit.audit.projects.files import TransformCounts
-from codeaudit.cli.pipe import silence_stdout
+from codeaudit.audit.store import RunFolder
+from codeaudit.cli.streams import CleanStream, beneath, silence_stdout
 from codeaudit.reports.first_screen import first_screen
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
-from codeaudit.reports.wording import visible
 from codeaudit.transforms.grammar import counted, counted_reasons
+from codeaudit.transforms.hidden_marks import visible
 from codeaudit.transforms.records import KEEPS_TEXT
 
 if TYPE_CHECKING:
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
 def show(report: Summary | Comparison, form: str) -> None:
     """Write a report in a format of `FORMATS`. It is no error if the reader closes the pipe early."""
     with _unbroken():
-        FORMATS.get(form)(report, _Stdout(file=sys.stdout))
+        FORMATS.get(form)(report, Terminal(beneath(sys.stdout)))
 
 
 def show_run(summary: Summary, form: str, *, verbose: bool) -> None:
@@ -59,7 +63,7 @@ def show_run(summary: Summary, form: str, *, verbose: bool) -> None:
 def show_sheet(sheet: Sheet, *, stderr: bool = False) -> None:
     """Write one table for a terminal, with its notes and legend."""
     with _unbroken():
-        print_sheets([sheet], _Stdout(file=sys.stderr if stderr else sys.stdout))
+        print_sheets([sheet], Terminal(beneath(sys.stderr if stderr else sys.stdout)))
 
 
 def show_sheets(sheets: Iterable[Sheet], form: str) -> None:
@@ -68,7 +72,7 @@ def show_sheets(sheets: Iterable[Sheet], form: str) -> None:
         show_text(of_sheets(sheets))
         return
     with _unbroken():
-        print_sheets(sheets, _Stdout(file=sys.stdout))
+        print_sheets(sheets, Terminal(beneath(sys.stdout)))
 
 
 def show_text(text: str) -> None:
@@ -81,8 +85,9 @@ def show_bytes(data: bytes) -> None:
     """Write bytes as they are."""
     with _unbroken():
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        out = beneath(sys.stdout).buffer
+        out.write(data)
+        out.flush()
 
 
 STDOUT: Final = Path("-")
@@ -107,7 +112,7 @@ def write_or_show(path: Path, text: str) -> None:
 def show_parts(*parts: RenderableType) -> None:
     """Write rich objects for a terminal, one below the other."""
     with _unbroken():
-        out = _Stdout(file=sys.stdout)
+        out = Terminal(beneath(sys.stdout))
         for part in parts:
             out.print(part)
 
@@ -122,11 +127,21 @@ def _unbroken() -> Iterator[None]:
         silence_stdout()
 
 
-class _Stdout(Console):
-    """A console that raises on a closed pipe; rich would end the process with exit code 1."""
+class Terminal(Console):
+    """A console whose colours are its own: control characters in a text are shown as escapes."""
+
+    def __init__(self, file: IO[str], **settings: Any) -> None:
+        super().__init__(file=file, **settings)
 
     def on_broken_pipe(self) -> None:
+        """Raise; rich would end the process with exit code 1."""
         raise BrokenPipeError
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        # The last step before text becomes one with the codes of colours.
+        return super()._render_buffer(
+            one if one.control else Segment(visible(one.text), one.style) for one in buffer
+        )
 
 
 # Often enough for a log of CI to show life, and few enough lines to read it.
@@ -137,8 +152,7 @@ LINE_EVERY: Final = 10.0
 def note(message: str) -> None:
     """Write one line for the user to stderr, above the bar if there is one."""
     # While a bar is drawn, `sys.stderr` is rich's; `click.echo` would write past it, into the bar's line.
-    if sys.stderr is not None:  # closed by `2>&-`; then `print` would write to stdout
-        print(f"codeaudit: {visible(message)}", file=sys.stderr, flush=True)
+    print(f"codeaudit: {visible(message)}", file=sys.stderr, flush=True)
 
 
 def note_unbound(run: "Run") -> None:
@@ -152,7 +166,10 @@ def note_unbound(run: "Run") -> None:
 
 def note_unanswered(summary: Summary, folder: Path) -> None:
     """Tell which questions of a finished run may be answered if they are asked again, and how to ask them."""
+    from codeaudit.retyping import words as typed_again
+
     place = shlex.quote(str(folder))
+    typed = "".join(f" {word}" for _, word in typed_again(RunFolder(folder).manifest().get("options", {})))
     for model in summary.models:
         samples, variants = (
             {reason: count for reason, count in lost.items() if may_pass(reason)}
@@ -167,8 +184,16 @@ def note_unanswered(summary: Summary, folder: Path) -> None:
             why = ", ".join({**samples, **variants})
             note(
                 f"{model.model} gave no answer to {' and '.join(told)} ({why}); "
-                f"to ask again: codeaudit run --config {place} --out {place}"
+                f"to ask again: codeaudit run --config {place} --out {place}{typed}"
             )
+
+
+def keep_clean() -> None:
+    """Clean texts while a bar is drawn, too. Call it when rich has replaced our streams by its own, which
+    take the colours of others for ours; rich puts ours back."""
+    if isinstance(sys.stderr, FileProxy):
+        streams: tuple[Any, Any] = CleanStream(sys.stdout), CleanStream(sys.stderr)
+        sys.stdout, sys.stderr = streams
 
 
 class _Label(ProgressColumn):
@@ -208,7 +233,7 @@ class ProgressMonitor:
         self._total = total
         self._unit = unit
         self._began = self._told = time.monotonic()
-        console = Console(stderr=True)
+        console = Terminal(beneath(sys.stderr))
         self._bar = Progress(
             _Label(),
             BarColumn(bar_width=20),
@@ -224,6 +249,7 @@ class ProgressMonitor:
 
     def __enter__(self) -> Self:
         self._bar.start()
+        keep_clean()
         return self
 
     def __exit__(

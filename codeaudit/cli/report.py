@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from rich.console import Console
 
 from codeaudit.cli.options import OutputFile, format_option, option, sign_option
-from codeaudit.cli.output import note, note_unbound, show, write_or_show
+from codeaudit.cli.output import Terminal, note, note_unbound, show, write_or_show
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files
@@ -113,5 +112,5 @@ def _rendered(run: Run, form: str) -> str:
     """The text that a format of the registry writes about the summary."""
     text = StringIO()
     # Fixed width and no colour: a file must not depend on the terminal.
-    FORMATS.get(form)(run.summary, Console(file=text, width=80, color_system=None))
+    FORMATS.get(form)(run.summary, Terminal(text, width=80, color_system=None))
     return text.getvalue()

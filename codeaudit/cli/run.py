@@ -41,7 +41,7 @@ from codeaudit.cli.output import (
     show_text,
     write_or_show,
 )
-from codeaudit.finished_runs import Run, comparison_page
+from codeaudit.finished_runs import comparison_page, read_run
 from codeaudit.gating import read_compared
 from codeaudit.options import DEFAULT_MOVABLE, WITH_SECRETS, RunOptions
 from codeaudit.planning import exceeded, plan_run, plan_sheet, total
@@ -56,6 +56,7 @@ from codeaudit.transforms.registry import expand
 DRAWING: Final = (
     "corpus",
     "labels",
+    "label_map",
     "columns",
     "transform",
     "mixed",
@@ -251,8 +252,8 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
         if not models:
             raise UsageError("--dry-run: finished runs ask nothing; it goes with --model")
         return _planned(_on_inputs_of(runs, asked))
-    found = [read_compared(path) for path in runs]
-    folders = [Run(path) for path in runs]
+    folders = [read_run(path) for path in runs]
+    found = [read_compared(one) for one in folders]
     for one in folders:
         note_unbound(one)
         note_unanswered(one.summary, one.path)
@@ -262,8 +263,8 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
         note_unanswered(summary, folder.path)
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)
-        found.append(read_compared(folder.path))
-        folders.append(Run(folder.path))
+        folders.append(read_run(folder.path))
+        found.append(read_compared(folders[-1]))
     compared = compare_runs(found)
     if html is not None:
         write_or_show(html, comparison_page(compared, list(zip(folders, found, strict=True))))

@@ -6,6 +6,7 @@ It shows progress, and stops on Ctrl-C with the state saved.
 import os
 import re
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -34,7 +35,8 @@ from codeaudit.cli.options import (
     completing,
     on_command_line,
 )
-from codeaudit.cli.output import note
+from codeaudit.cli.output import Terminal, keep_clean, note
+from codeaudit.cli.streams import beneath
 from codeaudit.options import CHOICES
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
@@ -95,7 +97,6 @@ class TrainingMonitor:
         silent: bool = False,
     ) -> None:
         """`others` are told as well; a silent one shows nothing."""
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         from codeaudit.audit.training.logs import Moment, TrainingSpeed  # these bring torch
@@ -103,7 +104,7 @@ class TrainingMonitor:
 
         self._others, self._moment, self._pace = others, Moment.of, TrainingSpeed.between
 
-        console = Console(stderr=True)
+        console = Terminal(beneath(sys.stderr))
         self._label, self._total, self._tell = label, learner.total, learner.told
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
@@ -123,6 +124,7 @@ class TrainingMonitor:
     def __enter__(self) -> "TrainingMonitor":
         self._live = self._bar if self._shown else nullcontext()
         self._live.__enter__()
+        keep_clean()
         return self
 
     def __exit__(self, *error: Any) -> None:

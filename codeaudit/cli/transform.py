@@ -90,11 +90,11 @@ from codeaudit.edits import most_frequent
 from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
 from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.wording import visible
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.grammar import counted, with_reasons
+from codeaudit.transforms.hidden_marks import visible
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER

@@ -1,7 +1,11 @@
 """Writes what the program knows about itself into the pages: its transforms, its commands.
 
-A page has a line `<!-- generated: WHAT -->`, and the build puts Markdown in its place. So nothing that the
-code says already stands in a second place.
+    python docs/site/generated.py
+
+A page has a line `<!-- generated: WHAT -->`, and the build of the site puts Markdown in its place. What only
+the code knows (`WRITTEN`) stands below that line in the repository, too: the command above rewrites it, and a
+test fails where it is stale. What stands on another page of the repository is not repeated: below its mark
+is a link.
 """
 
 import inspect
@@ -23,9 +27,13 @@ from codeaudit.transforms.language import LANGUAGES, TransformEntry
 from codeaudit.transforms.python.analysis import effects
 
 MARK: Final = re.compile(
-    r"^<!-- generated: ([\w-]+) ?(.*?) -->$(?:\n\*\(The site has .*\)\*$)?", re.MULTILINE
+    r"^<!-- generated: (?P<what>[\w-]+) ?(?P<of>.*?) -->$"
+    r"(?:\n\*\(The site has [^\n]*\)\*$|\n(?:(?!<!-- generated)[^\n]*\n)*?<!-- /generated -->$)?",
+    re.MULTILINE,
 )
-"""With the line below it, which tells readers of the repository where to look."""
+"""With what stands below it in the repository: a line that says where to look, or the text and its end."""
+WRITTEN: Final = ("families", "transforms", "commands", "data-sets")
+"""What stands in the repository, too."""
 ROOT: Final = Path(__file__).parents[2]
 MEASURED: Final = ROOT / "benchmarks" / "results"
 
@@ -36,7 +44,24 @@ def filled(text: str) -> str:
     Raises:
         KeyError: a mark names nothing that can be generated.
     """
-    return MARK.sub(lambda mark: "\n".join(_WRITERS[mark[1]](*filter(None, [mark[2]]))), text)
+    return MARK.sub(_text, text)
+
+
+def written(text: str) -> str:
+    """A page as it should stand in the repository.
+
+    Raises:
+        KeyError: as in `filled`.
+    """
+    return MARK.sub(lambda mark: _between(mark) if mark["what"] in WRITTEN else mark[0], text)
+
+
+def _text(mark: re.Match[str]) -> str:
+    return "\n".join(_WRITERS[mark["what"]](*filter(None, [mark["of"]]))).strip()
+
+
+def _between(mark: re.Match[str]) -> str:
+    return f"{mark[0].partition(chr(10))[0]}\n\n{_text(mark)}\n\n<!-- /generated -->"
 
 
 def setup(app: Any) -> Mapping[str, bool]:
@@ -210,3 +235,15 @@ _WRITERS: Final[Mapping[str, Callable[..., Iterator[str]]]] = {
     "measured": _measured,
     "assumptions": _assumptions,
 }
+
+
+def main() -> None:
+    """Rewrite the pages that hold something generated."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        text = page.read_text("utf-8")
+        if (new := written(text)) != text:
+            page.write_text(new, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

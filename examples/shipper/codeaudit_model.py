@@ -3,8 +3,15 @@
 import re
 
 CALLED = re.compile(r"([a-z_]+)\(")
+VARIABLE = re.compile(r"^ +(\w+) = ", re.MULTILINE)
 
 
 def predict(queries):
-    """One answer per query, in their order: here the first two names that the code calls, by the alphabet."""
-    return ["_".join(sorted(set(CALLED.findall(query.source)))[:2]) or "run" for query in queries]
+    """One answer per query, in their order."""
+    return [name(query.source) for query in queries]
+
+
+def name(source):
+    """One of the names that the code calls, by the number of its variables. Put your model here."""
+    called = sorted(set(CALLED.findall(source))) or ["run"]
+    return called[len(set(VARIABLE.findall(source))) % len(called)]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
-from codeaudit.reports.wording import visible
+from codeaudit.transforms.hidden_marks import visible
 from codeaudit.transforms.registry import ENTRIES
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -25,16 +25,31 @@ def sarif(
     """Return the report as JSON text.
 
     `lasting` holds the variants that were already violated in the baseline; with it, each result says whether
-    it is new. A fingerprint depends on the model, the transform and the sample's text only, so a result keeps
+    it is new. A case whose file is not in the repository has no result: code scanning refuses a report with a
+    result that has no place, and a path out of the repository is none. A note tells how many there are. A
+    fingerprint depends on the model, the transform and the sample's text only, so a result keeps
     its identity if the lines above it change.
     """
-    found = [case for case in cases if case.state == "violated"]
+    violated = [case for case in cases if case.state == "violated"]
+    places = {path: locate(path) for path in {case.sample.origin.path for case in violated}}
+    found = [case for case in violated if places[case.sample.origin.path] is not None]
     # False before True: new results first, because only the first 5,000 are shown. The sort is stable, so the
     # rest keeps its order.
     found.sort(key=lambda case: case.known(lasting or ()))
     shown = found[:MOST]
     rules = list(dict.fromkeys(case.transform for case in shown))
-    results = [_result(case, rules.index(case.transform), locate, lasting) for case in shown]
+    results = [
+        _result(case, rules.index(case.transform), places[case.sample.origin.path] or "", lasting)
+        for case in shown
+    ]
+    notes = [
+        f"{number:,} more results are left out: {why}."
+        for number, why in (
+            (len(found) - len(shown), f"code scanning shows {MOST}"),
+            (len(violated) - len(found), "their samples are of no file in this repository"),
+        )
+        if number
+    ]
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -42,7 +57,7 @@ def sarif(
             {
                 "tool": {"driver": _driver(rules, version)},
                 "automationDetails": {"id": "codeaudit/"},
-                "invocations": [{"executionSuccessful": True, **_left_out(len(found) - len(shown))}],
+                "invocations": [{"executionSuccessful": True, **_notified(notes)}],
                 "results": results,
             }
         ],
@@ -71,9 +86,7 @@ def _rule(name: str) -> dict[str, Any]:
     }
 
 
-def _result(
-    case: ReportedCase, rule: int, locate: Locate, lasting: Collection[Place] | None
-) -> dict[str, Any]:
+def _result(case: ReportedCase, rule: int, place: str, lasting: Collection[Place] | None) -> dict[str, Any]:
     first = case.of("violated")[0]
     message = f"{case.model}: {case.headline}\n\n{diff(case, first)}"
     # \0 keeps the parts apart: without it model `a` with transform `bc` equals `ab` with `c`.
@@ -87,7 +100,7 @@ def _result(
         "ruleIndex": rule,
         "level": "warning",
         "message": {"text": _encodable(message)},
-        "locations": [{"physicalLocation": _location(case, locate)}],
+        "locations": [{"physicalLocation": _location(case, place)}],
         "partialFingerprints": {
             "codeauditCase/v1": fingerprint,
             # GitHub takes this name and computes its own hash of the line if it is missing, which would
@@ -99,23 +112,16 @@ def _result(
     }
 
 
-def _location(case: ReportedCase, locate: Locate) -> dict[str, Any]:
-    origin = case.sample.origin
-    line = max(1, origin.line)
-    inside = locate(origin.path)
-    # Only for a file of the repository: any other path would be resolved against it, too.
-    artifact: dict[str, Any] = {"uri": quote((inside or origin.path).encode("utf-8", "replace"))}
-    if inside is not None:
-        artifact["uriBaseId"] = "%SRCROOT%"
+def _location(case: ReportedCase, place: str) -> dict[str, Any]:
+    line = max(1, case.sample.origin.line)
+    artifact = {"uri": quote(place.encode("utf-8", "replace")), "uriBaseId": "%SRCROOT%"}
     last = line + len(case.sample.source.splitlines()) - 1
     return {"artifactLocation": artifact, "region": {"startLine": line, "endLine": max(line, last)}}
 
 
-def _left_out(number: int) -> dict[str, Any]:
-    if number <= 0:
-        return {}
-    text = f"{number} more results are left out: code scanning shows {MOST}."
-    return {"toolExecutionNotifications": [{"level": "note", "message": {"text": text}}]}
+def _notified(notes: Iterable[str]) -> dict[str, Any]:
+    told = [{"level": "note", "message": {"text": text}} for text in notes]
+    return {"toolExecutionNotifications": told} if told else {}
 
 
 def _encodable(text: str) -> str:

@@ -2,8 +2,11 @@
 chance explains it.
 """
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -16,6 +19,48 @@ DRAWS: Final = 9_999
 """Permutations for more than two classes."""
 FEW: Final = 2_000
 """Up to this number of samples answers are permuted; beyond it the normal distribution is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCounts:
+    """What happened to one label."""
+
+    label: str
+    true: int
+    """Samples that have it."""
+    said: int
+    """Samples whose answer it is."""
+    hits: int
+    """Samples of both kinds."""
+
+    @property
+    def f1(self) -> float | None:
+        """`None` if it is neither right nor said anywhere."""
+        return 2 * self.hits / (self.true + self.said) if self.true + self.said else None
+
+
+def by_label(table: Table) -> tuple[LabelCounts, ...]:
+    """The counts of each label, the commonest first."""
+    said = Counter[str]()
+    for row in table.values():
+        said.update(row)
+    names = table.keys() | said.keys()
+    found = [
+        LabelCounts(name, sum(table.get(name, {}).values()), said[name], table.get(name, {}).get(name, 0))
+        for name in names
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.true, one.label)))
+
+
+def accuracy(table: Table) -> float:
+    """Share of samples whose answer is their label."""
+    counts = by_label(table)
+    return sum(one.hits for one in counts) / sum(one.true for one in counts)
+
+
+def macro_f1(table: Table) -> float:
+    """Mean over labels of the F1 of each."""
+    return fmean(one.f1 for one in by_label(table) if one.f1 is not None)
 
 
 def correlation(table: Table) -> float | None:

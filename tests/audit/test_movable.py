@@ -72,6 +72,7 @@ def inputs(
     selections = select(*source.examples(corpus, TASK), limit=limit, seeds=[0], spare=spare)
     return DrawnInputs(
         name=corpus.spec,
+        task=TASK,
         noun=None,
         selections=selections,
         transforms=TRANSFORMS,

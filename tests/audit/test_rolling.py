@@ -123,8 +123,8 @@ def test_the_verdicts_are_those_of_batches() -> None:
 def test_equal_queries_are_asked_once_and_the_original_once_more() -> None:
     model = Shuffled()
     list(audit(CASES, setup(model)))
-    firsts = {query for one in CASES for query in queries(one, FUNCTION_NAME.name)}
-    again = {query for one in CASES for query in repeats(one, FUNCTION_NAME.name)}
+    firsts = {query for one in CASES for query in queries(one, FUNCTION_NAME)}
+    again = {query for one in CASES for query in repeats(one, FUNCTION_NAME)}
     assert len(again) == len(CASES)
     assert len(model.asked) == len(firsts) + len(again)
     assert set(model.asked) == firsts | again
@@ -193,7 +193,7 @@ def test_failures_are_told_and_asked_again_another_time() -> None:
 
 def test_searches_ask_the_same_way() -> None:
     model = Shuffled()
-    wanted = [query for one in CASES for query in queries(one, FUNCTION_NAME.name)]
+    wanted = [query for one in CASES for query in queries(one, FUNCTION_NAME)]
     found = first_answers(list(dict.fromkeys(wanted)), setup(model))
     assert found == first_answers(list(dict.fromkeys(wanted)), setup(Recorder(echo)))
     assert model.stops == 1

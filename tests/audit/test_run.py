@@ -143,7 +143,7 @@ def repeated_batches(cases: Sequence[Case], *, whole: bool) -> dict[str, list[li
     memory = Remembering()
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=memory, monitor=Silent(), batch_size=4)
     if whole:
-        again = (one for each in cases for one in repeats(each, FUNCTION_NAME.name))
+        again = (one for each in cases for one in repeats(each, FUNCTION_NAME))
         list(audit(cases, setup, asked=ask_again(again, setup)))
     else:
         list(audit(cases, setup))
@@ -168,7 +168,7 @@ def test_the_company_of_a_repeated_query_is_the_same_in_every_division_into_shar
 
 def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
     memory = Remembering()
-    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME.name)]
+    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]
     whole = Recorder(echo, parameters=1)
     setup = AuditSetup(model=whole, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4)
     ask_again(again, setup)
@@ -181,7 +181,7 @@ def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
 
 def test_repeated_queries_are_asked_once_and_failures_are_handed_on() -> None:
     model = Recorder(refuse)
-    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME.name)]
+    again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]
     monitor = Counting()
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=Remembering(), monitor=monitor, batch_size=4)
     lost = ask_again(again, setup)

@@ -11,6 +11,7 @@ from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.witnesses.native import BlockPair, NativeProcessor
 from codeaudit.transforms.x86.witnesses.verdicts import BlocksAgreed
+from tests.support.commands import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_nothing_differs_but_the_controls(
 def test_an_engine_without_a_rule_is_found_out(processor: NativeProcessor, name: str) -> None:
     if name == "turns" and _ignores_full_turns(processor):
         pytest.skip("on this processor a full turn leaves the overflow flag as it was")
-    words = ["-m", "benchmarks.fuzz_x86", "--without", name, "--blocks", "4000"]
+    words = [str(ROOT / "benchmarks" / "fuzz_x86.py"), "--without", name, "--blocks", "4000"]
     found = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert f"without {name}:" in found.stdout

@@ -397,8 +397,13 @@ def test_a_gate_on_one_run_and_on_two(found: codeaudit.Run, sources: Path) -> No
     failed = codeaudit.gate(found, max_violation_rate=0.0)
     assert (failed.passed, failed.exit_code) == (False, 1)
     assert [check.name for check in failed.checks if check.outcome == "failed"] == ["violations"]
-    passed = codeaudit.gate(found, max_violation_rate=1.0, transforms="rename")
+    passed = codeaudit.gate(found, max_violation_rate=1.0, transforms="rename", allow_insensitive=True)
     assert (passed.passed, passed.exit_code) == (True, 0)
+    unasked = codeaudit.gate(found, max_violation_rate=1.0, transforms="rename")
+    assert (unasked.passed, unasked.exit_code) == (False, 3)
+    assert {check.found for check in unasked.of("unknown")} == {"15 judged controls, fewer than 20"}
+    with pytest.raises(codeaudit.UsageError, match="allow_insensitive='no' must be True or False"):
+        codeaudit.gate(found, max_violation_rate=1.0, allow_insensitive="no")  # type: ignore[arg-type]
     unknown = codeaudit.gate(found, found.path)
     assert unknown.exit_code == 3, "four samples show no rise"
     with pytest.raises(codeaudit.UsageError, match="nothing to hold the run to: give baseline, max_viol"):

@@ -267,9 +267,11 @@ def test_a_merged_run_is_a_run_and_a_shard_is_none_for_the_gate(
         == called("report", str(whole), "--format", "json", cwd=tmp_path).stdout
     )
     for baseline in (whole, joined):
-        passed = called("gate", place, "--baseline", str(baseline), "--max-violation-rate", "1", cwd=tmp_path)
+        passed = called(
+            "gate", place, "--baseline", str(baseline), "--max-violation-rate", "100%", cwd=tmp_path
+        )
         assert passed.returncode == 0, passed.stderr
-    refused = called("gate", str(parts[1]), "--max-violation-rate", "1", cwd=tmp_path)
+    refused = called("gate", str(parts[1]), "--max-violation-rate", "100%", cwd=tmp_path)
     assert refused.returncode == 3
     assert "shard 2/3 of a run; join all shards first" in refused.stderr
 
@@ -287,7 +289,7 @@ def test_keys_of_shards_are_checked(tmp_path: Path) -> None:
         "gate",
         "run",
         "--max-violation-rate",
-        "1",
+        "100%",
         "--sign-key",
         "key",
         "--min-sensitivity",

@@ -24,7 +24,7 @@ from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import cli
 from tests.support.commands import ROOT, environment
 from tests.support.endpoints import Asked, says, sends, serving
-from tests.support.pages import Block, blocks
+from tests.support.pages import PAGES, Block, blocks
 from tests.support.plugins import install
 from tests.support.preloaded import preloaded
 
@@ -265,7 +265,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few = "--limit 10 --movable 40 --transform reorder --variants 1"
+        few = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
         for name in ("main", "old-model", "new-model"):
@@ -364,6 +364,11 @@ def _commands(block: Block) -> Iterator[str]:
             yield command
 
 
+SAVED: Final = re.compile(
+    r"^.*\bSave this as `([\w./]+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+"""A block of Python that the reader saves in a file, before a command runs it."""
+TUTORIALS: Final = tuple(page for page in PAGES if page.parent.name == "tutorials")
 PAGES_OF_COMMANDS: Final = tuple(dict.fromkeys(block.page for block in ALL if block.language in SHELLS))
 
 
@@ -378,6 +383,8 @@ def test_the_commands_of_a_page_succeed(page: Path, workplace: Workplace, tmp_pa
     begins = shell[0].startswith("codeaudit init")
     if begins:
         (folder / "codeaudit_model.py").unlink()
+    for name, text in SAVED.findall((ROOT / page).read_text("utf-8")):
+        (folder / name).write_text(text, "utf-8")
     failed = []
     for block in ALL:
         if block.page != page or block.language not in SHELLS:
@@ -393,6 +400,18 @@ def test_the_commands_of_a_page_succeed(page: Path, workplace: Workplace, tmp_pa
             if done.returncode not in allowed:
                 failed.append(f"{block}: {command}\n{done.returncode}: {done.stderr[-1500:]}")
     assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=str)
+def test_a_tutorial_has_its_commands_in_blocks(page: Path) -> None:
+    """A command inside a sentence is typed by readers, and is not carried out by the test above."""
+    text = (ROOT / page).read_text("utf-8")
+    in_text = re.findall(
+        r"`((?:codeaudit|pytest|python|pip|git) [^`\n]+)`",
+        re.sub(r"^```.*?^```", "", text, flags=re.M | re.S),
+    )
+    shown = [command for block in ALL if block.page == page for command in _commands(block)]
+    assert [one for one in in_text if not any(command.startswith(one) for command in shown)] == []
 
 
 def test_every_block_is_of_a_known_kind() -> None:

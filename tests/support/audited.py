@@ -96,7 +96,7 @@ def audited(
     before: Answer | None = ("get", "name"),
     after: Mapping[str, Sequence[Answer | None]] | None = None,
     missing: Mapping[str, tuple[str, int]] | None = None,
-    task: Subtokens | Error | None = None,
+    task: Task | None = None,
 ) -> Audited:
     """One sample under one model.
 

@@ -21,10 +21,17 @@ from typing import Final
 CLIENT: Final = """\
 import json, os, socket, sys
 
+def is_open(number):
+    try:
+        return bool(os.fstat(number))
+    except OSError:
+        return False
+
+numbers = [number for number in range(3) if is_open(number)]
 with socket.socket(socket.AF_UNIX) as line:
     line.connect(sys.argv[1])
-    asked = json.dumps([sys.argv[2:], os.getcwd(), dict(os.environ)]).encode()
-    socket.send_fds(line, [len(asked).to_bytes(8, "big")], [0, 1, 2])
+    asked = json.dumps([sys.argv[2:], os.getcwd(), dict(os.environ), numbers]).encode()
+    socket.send_fds(line, [len(asked).to_bytes(8, "big")], numbers)
     line.sendall(asked)
     code = line.recv(1)
 sys.exit(code[0] if code else "the command ended without an exit code")
@@ -75,12 +82,16 @@ def _carry_out(line: socket.socket) -> int:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(line, 8, 3)
     with line.makefile("rb") as file:
-        words, folder, environment = json.loads(file.read(int.from_bytes(size, "big")))
-    for number, stream in enumerate(streams):
+        words, folder, environment, numbers = json.loads(file.read(int.from_bytes(size, "big")))
+    for number, stream in zip(numbers, streams, strict=True):
         os.dup2(stream, number)
         os.close(stream)
+    # A stream that the client lacks is closed here, too, and `None`, as the interpreter sets it.
+    for number in {0, 1, 2}.difference(numbers):
+        os.close(number)
     sys.stdin, sys.stdout, sys.stderr = (
-        os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
+        os.fdopen(number, mode, encoding="utf-8", closefd=False) if number in numbers else None
+        for number, mode in enumerate("rww")
     )
     os.chdir(folder)
     os.environ.clear()

@@ -12,6 +12,7 @@ from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.errors import RESULT_NOT_PARSED, CannotAudit
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.mixing import Mixed
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.perturb import WRONG_PROPOSAL, failure, perturb_one, reapply
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample, Unit
@@ -108,6 +109,7 @@ def test_what_a_transform_of_the_project_raises_is_told_with_its_place(
         "class Wrong(Crash):\n    kind = 'keeping'\n",
         encoding="utf-8",
     )
+    permit("py/crashing:Crash", "py/crashing:Wrong")
     plan = SuitePlan(transforms=("py/crashing:Crash",), variants=2, seed=0)
     told = "transform failed: ValueError: oops (crashing.py:7, in propose)"
     assert [one.reason for one in case(sample("python"), plan).outcomes if isinstance(one, NotApplied)] == [

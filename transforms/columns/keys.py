@@ -61,7 +61,7 @@ class Key:
             ModelError: the file cannot be read or holds no key.
         """
         try:
-            text = path.read_text(encoding="ascii").strip()
+            text = path.read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "not text"
             raise ModelError(f"cannot read the key {str(path)!r}: {why}") from error

@@ -50,7 +50,7 @@ class ClassificationHead:
         self._labels = arguments.labels or (() if outputs == 1 else tuple(own))
         self._several = config.problem_type == MULTI_LABEL
         self._template = arguments.template
-        self._answers: dict[str, tuple[Answer, ...]] = {}
+        self._answers: dict[tuple[object, ...], tuple[Answer, ...]] = {}
 
     @property
     def task(self) -> str | None:
@@ -60,6 +60,11 @@ class ClassificationHead:
         # With several tasks that fit, the user has to say which one is meant.
         fitting = self._choices()
         return fitting[0] if len(fitting) == 1 else None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of its outputs; empty if its one output is a number."""
+        return self._labels
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -72,13 +77,13 @@ class ClassificationHead:
         Raises:
             ModelError: the labels are not answers of the query's task.
         """
-        self._meaning(query.task)
+        self._meaning(query)
         return self._engine.texts.shown(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The answers with the highest scores."""
         scores = self.scores([one.rows[0] for one in batch])
-        return [self._prediction(one.query.task, row) for one, row in zip(batch, scores, strict=True)]
+        return [self._prediction(one.query, row) for one, row in zip(batch, scores, strict=True)]
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
         """The outputs of the head; if one output decides between two labels, 0 and that output."""
@@ -88,21 +93,23 @@ class ClassificationHead:
             return torch.cat([torch.zeros_like(logits), logits], dim=1)
         return torch.as_tensor(logits)
 
-    def _prediction(self, task: str, scores: torch.Tensor) -> Prediction:
+    def _prediction(self, query: Query, scores: torch.Tensor) -> Prediction:
         if not scores.isfinite().all():
             return NOT_FINITE
         if not self._labels:
             return Predicted(answer=float(scores[0]))
         if self._several:
             return self._set(scores)
-        meaning = self._meaning(task)
+        meaning = self._meaning(query)
         answers = list(dict.fromkeys(meaning))
         # The probabilities of labels with one meaning (`bug`, `defect`) are added: log-sum-exp of the logits.
         alike = [[place for place, one in enumerate(meaning) if one == answer] for answer in answers]
         joint = torch.stack([scores[places].logsumexp(0) for places in alike])
         labels = [self._labels[meaning.index(answer)] for answer in answers]
         kept, margin = ranked(labels, joint)
-        return Predicted(answer=answers[int(joint.argmax())], scores=kept, margin=margin)
+        best = int(joint.argmax())
+        # With a map of words the driver reads the label itself, and must not read a word of the task again.
+        return Predicted(answer=labels[best] if query.words else answers[best], scores=kept, margin=margin)
 
     def _set(self, scores: torch.Tensor) -> Prediction:
         """All labels with a positive score, or the best label if there is none."""
@@ -119,13 +126,14 @@ class ClassificationHead:
             if all(TASKS.get(task).normalise(label) is not None for label in self._labels)
         ]
 
-    def _meaning(self, task: str) -> tuple[Answer, ...]:
+    def _meaning(self, query: Query) -> tuple[Answer, ...]:
         """The answer that each label stands for."""
-        if task not in self._answers:
-            self._answers[task] = self._read(task)
-        return self._answers[task]
+        key = (query.task, query.words)
+        if key not in self._answers:
+            self._answers[key] = self._read(query.task, dict(query.words))
+        return self._answers[key]
 
-    def _read(self, task: str) -> tuple[Answer, ...]:
+    def _read(self, task: str, words: Mapping[str, str]) -> tuple[Answer, ...]:
         name = self._engine.name
         if not self._labels:
             if not isinstance(answer_kind(task), OneNumber):
@@ -134,7 +142,7 @@ class ClassificationHead:
                     f"that it decides between, as -M labels=clean,buggy"
                 )
             return ()
-        found = [TASKS.get(task).normalise(label) for label in self._labels]
+        found = [TASKS.get(task).normalise(words.get(label, label)) for label in self._labels]
         known = [answer for answer in found if answer is not None]
         names = isinstance(answer_kind(task), NameOfCode)
         # Every word is a name. So `clean` and `buggy` would pass as function names, though they are the
@@ -142,8 +150,8 @@ class ClassificationHead:
         foreign = names and self._choices()
         if len(known) < len(found) or foreign:
             raise ModelError(
-                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}; name "
-                f"its answers in this order with -M labels=…"
+                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}; "
+                "name its answers in this order with -M labels=…, or each with --label-map LABEL=VALUE,…"
             )
         if self._several and not names:
             raise ModelError(f"model {name!r} gives any number of labels, and the task {task!r} asks for one")

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +40,7 @@ from codeaudit.audit.models.hf.heads import (
 from codeaudit.audit.models.hf.model import HubModel, room_on
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
+from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.grammar import first_of
 
@@ -194,7 +195,9 @@ def _silence(name: str, revision: str | None) -> str:
 def _bars_on_terminals_only() -> Iterator[None]:
     """Progress bars of downloads only if stderr is a terminal."""
     if sys.stderr.isatty():
-        yield
+        # Where texts are cleaned, a bar needs a stream that lets it return to the beginning of its line.
+        with redirect_stderr(getattr(sys.stderr, "bars", sys.stderr)):
+            yield
         return
     disable_progress_bars()
     try:
@@ -249,7 +252,7 @@ def load(name: str, settings: Settings) -> HubModel:
                 "device or spread over all; leave one of them out"
             )
         if find_spec("accelerate") is None:
-            raise ModelError("-M device_map needs the package accelerate: pip install 'codeaudit[gpus]'")
+            raise ModelError(f"-M device_map needs the package accelerate: {how_to_install('gpus')}")
     if settings.precision is not None:
         usable_precision(settings.precision)
     with quiet():

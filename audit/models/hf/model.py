@@ -70,6 +70,11 @@ class HubModel:
         return self._head.task
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of a classifier's outputs; empty for other heads."""
+        return getattr(self._head, "labels", ())
+
+    @property
     def module(self) -> torch.nn.Module:
         """The network, for wrappers that change its weights."""
         network: torch.nn.Module = self._engine.network

@@ -30,7 +30,7 @@ class TreeNameScores:
     exact: float
     """The share of names with every word right, in order."""
     bleu: float
-    """Of the corpus, up to `ORDER` words, with one added to every count."""
+    """Mean smoothed sentence BLEU, see `bleu`; BLEU in the paper's code."""
     micro: float
     """F1 from hits, extras and misses of sets, summed over the names: the score of the task."""
     macro: float
@@ -70,25 +70,25 @@ def multiset_f1(said: Words, gold: Words) -> float:
 
 
 def bleu(said: Sequence[Words], gold: Sequence[Words]) -> float:
-    """Corpus BLEU with one reference each; one is added to hits and to tries, after Lin and Och (2004).
+    """Mean smoothed sentence BLEU, which is BLEU in the authors' code: the mean of `sentence_bleu`."""
+    return sum(sentence_bleu(one, right) for one, right in zip(said, gold, strict=True)) / len(gold)
 
-    Without the added one it would be 0 for names, because few have `ORDER` words. Tries are at least the
-    number of runs in the references. Otherwise one-word names would be best, which have no long runs.
+
+def sentence_bleu(said: Words, gold: Words) -> float:
+    """BLEU of one name, from 0 to 1, with one added to the hits and the tries of every order.
+
+    Lin and Och (2004) add one from pairs on. The paper's code adds it to single words, too. So a wrong name
+    of one word has 0.84, and the level of this score is not comparable with that of another BLEU. A name
+    without words has 0.
     """
-    hits, tries, runs = [0] * ORDER, [0] * ORDER, [0] * ORDER
-    for one, right in zip(said, gold, strict=True):
-        for order in range(1, ORDER + 1):
-            found, wanted = _runs(one, order), _runs(right, order)
-            hits[order - 1] += (found & wanted).total()
-            tries[order - 1] += found.total()
-            runs[order - 1] += wanted.total()
-    # The brevity penalty of BLEU is of the whole corpus.
-    length, reference = sum(map(len, said)), sum(map(len, gold))
-    if not length:
+    if not said:
         return 0.0
-    counts = zip(hits, map(max, tries, runs), strict=True)
-    precision = sum(math.log((hit + 1) / (tried + 1)) for hit, tried in counts) / ORDER
-    return math.exp(precision + min(0.0, 1 - reference / length))
+    logarithms = 0.0
+    for order in range(1, ORDER + 1):
+        found = _runs(said, order)
+        hits = (found & _runs(gold, order)).total()
+        logarithms += math.log((hits + 1) / (found.total() + 1))
+    return math.exp(logarithms / ORDER + min(0.0, 1 - len(gold) / len(said)))
 
 
 def _runs(words: Words, order: int) -> Counter[tuple[str, ...]]:

@@ -63,7 +63,7 @@ def test_a_missing_ray_is_one_line(world: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ray_module, "find_spec", lambda name: None)
     found = called(*words("r", "--model", "fake/hash", "--engine", "ray"), cwd=world)
     assert (found.returncode, found.stdout) == (3, "")
-    assert found.stderr == "codeaudit: --engine ray needs the package ray: pip install 'codeaudit[ray]'\n"
+    assert found.stderr == 'codeaudit: --engine ray needs the package ray: pip install "codeaudit-ml[ray]"\n'
     assert not (world / "r").exists()
 
 

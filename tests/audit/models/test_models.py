@@ -15,6 +15,7 @@ from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.wrappers import Canonical
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.permission import permit
 from tests.support.models import Recorder, echo
 
 CALLABLES = """
@@ -78,6 +79,8 @@ def query(source: str) -> Query:
 
 
 def load(spec: str, **given: str) -> Model:
+    """A model that somebody typed."""
+    permit(spec)
     return catalogue.load(spec, Settings(), given)
 
 

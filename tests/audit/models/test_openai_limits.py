@@ -1,6 +1,7 @@
 """What `openai/MODEL` may spend and send in a minute, and when replies that nobody can read end a run."""
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -296,12 +297,13 @@ def test_a_run_that_stops_at_a_limit_goes_on_with_a_higher_one(
         assert main(words(sources, endpoint.url, "--max-requests", "4")) == 3
         err = capfd.readouterr().err
         assert "codeaudit: --max-requests 4 is reached: 4 spent, and the next request may need 1" in err
-        again = "go on with: codeaudit run --config out --out out --max-requests 8"
-        assert again in err
+        (again,) = re.findall(r"go on with: codeaudit (.*)\n", err)
+        assert again.startswith(f"run --config out --out out --base-url {endpoint.url}")
+        assert again.endswith(" --max-requests 8")
         assert len(endpoint.asked) == 4
         assert main(words(sources, endpoint.url, "--max-requests", "4")) == 3
         assert len(endpoint.asked) == 4, "earlier starts of the run count"
-        assert main(["run", "--config", "out", "--out", "out", "--max-requests", "80"]) == 0
+        assert main(f"{again}0".split()) == 0
         first = len(endpoint.asked)
         assert main([*words(sources, endpoint.url), "--cache", "fresh", "--out", "whole"]) == 0
     assert first == len(endpoint.asked) - first, "nothing was asked twice"

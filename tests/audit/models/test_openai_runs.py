@@ -113,10 +113,10 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     lost = summary["unjudged_reasons"]["endpoint: 500"]
     err = capfd.readouterr().err
     assert "endpoint: 500 x" in err
-    again = "codeaudit run --config out --out out"
-    assert re.search(
-        rf"openai/tiny gave no answer to .*{lost} variants? \(endpoint: 500\); .*: {again}\n", err
+    (again,) = re.findall(
+        rf"openai/tiny gave no answer to .*{lost} variants? \(endpoint: 500\); to ask again: (.*)\n", err
     )
+    assert again.startswith(f"codeaudit run --config out --out out --base-url {endpoint.url}")
 
     audited = ["run", "--suite", "out/suite.parquet", "--model", "fake/hash", "--out", "other"]
     assert main(audited) == 0
@@ -167,9 +167,10 @@ def test_an_endpoint_that_goes_away_ends_the_run_and_the_same_command_goes_on(
     assert found == [3]
     err = capfd.readouterr().err
     assert "no reply, at last 'endpoint: unreachable' (Connection refused); start again to go on" in err
-    assert "every answer so far is kept; go on with: codeaudit run --config out --out out" in err
+    (again,) = re.findall(r"every answer so far is kept; go on with: codeaudit (.*)\n", err)
+    assert again.startswith(f"run --config out --out out --base-url {endpoint.url}")
     with serving(lambda asked: says("[total] [t]"), port=port) as endpoint:
-        assert main(["run", "--config", "out", "--out", "out"]) == 0
+        assert main(again.split()) == 0
         assert len(endpoint.asked) <= asked - after
     assert models_of("out") == whole
 
@@ -238,17 +239,27 @@ def test_nobody_there_is_one_line_and_the_run_can_go_on(
     assert "going on with the run in out" in capfd.readouterr().err
 
 
-def test_the_address_of_the_environment_is_recorded_for_the_repetition(
-    sources: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_address_of_the_environment_repeats_a_run_and_another_is_typed(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with serving(lambda asked: says("[total] [t]")) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
         few = ["--transform", "rename", "--variants", "1", "--no-controls", "--workers", "1", "--out", "out"]
         assert main(["run", "--corpus", str(sources), "--model", "openai/tiny", *few]) == 0
         first = len(endpoint.asked)
-        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "a new cache"))
         assert main(["run", "--config", "out", "--out", "again"]) == 0
-        assert len(endpoint.asked) > first
+        second = len(endpoint.asked)
+        assert second > first
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "a third cache"))
+        capfd.readouterr()
+        assert main(["run", "--config", "out", "--out", "third"]) == 2
+        typed = ["--base-url", endpoint.url]
+        assert f"type them again: {' '.join(typed)}" in capfd.readouterr().err
+        assert len(endpoint.asked) == second
+        assert main(["run", "--config", "out", "--out", "third", *typed]) == 0
+        assert len(endpoint.asked) > second
 
 
 def wait_for(endpoint: Endpoint, count: int) -> None:

@@ -15,6 +15,7 @@ from codeaudit.audit.models import catalogue, program
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.permission import permit
 from tests.support.commands import ROOT
 
 HEAD = """
@@ -31,6 +32,12 @@ def say(identity, answer="x", end="\\n"):
 Loader = Callable[..., Model]
 
 
+def loaded(spec: str, **given: str) -> Model:
+    """A model whose program somebody typed."""
+    permit(spec)
+    return catalogue.load(spec, Settings(), given)
+
+
 def queries(count: int, prefix: str = "source") -> list[Query]:
     return [Query(task="t", language="python", source=f"{prefix} {number}") for number in range(count)]
 
@@ -42,7 +49,7 @@ def made(tmp_path: Path) -> Loader:
     def make(body: str, **given: str) -> Model:
         path = tmp_path / "program.py"
         path.write_text(HEAD + body, encoding="utf-8")
-        return catalogue.load(f"exec/{sys.executable} {path}", Settings(), given)
+        return loaded(f"exec/{sys.executable} {path}", **given)
 
     return make
 
@@ -240,7 +247,7 @@ def test_the_fingerprint_is_that_of_the_script(made: Loader, tmp_path: Path) -> 
     for text in ("#!/bin/sh\n", "#!/bin/sh\n:\n"):
         script.write_text(text, encoding="utf-8")
         script.chmod(0o755)
-        found.append(catalogue.load(f"exec/{script}", Settings(), {}).fingerprint)
+        found.append(loaded(f"exec/{script}").fingerprint)
     assert found[0] != found[1]
     assert all(one.startswith("volatile:") for one in found)
 
@@ -282,7 +289,7 @@ def test_the_examples_of_the_protocol_run(
     assert len(text.splitlines()) <= 10
     path = tmp_path / "model"
     path.write_text(text, encoding="utf-8")
-    model = catalogue.load(f"exec/{command} {path}", Settings(), {})
+    model = loaded(f"exec/{command} {path}")
     found = model.predict([Query(task="function-name", language="python", source=one) for one in SOURCES])
     assert [one.answer for one in found if isinstance(one, Predicted)] == answers
 

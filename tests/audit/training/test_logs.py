@@ -77,7 +77,9 @@ def test_a_missing_package_is_named(kind: str) -> None:
     if find_spec(kind) is not None:
         assert log_kinds(f"csv,{kind}") == ("csv", kind)
         return
-    with pytest.raises(UsageError, match=rf"--log {kind} needs a package: pip install 'codeaudit\[{kind}\]'"):
+    with pytest.raises(
+        UsageError, match=rf'--log {kind} needs a package: pip install "codeaudit-ml\[{kind}\]"'
+    ):
         log_kinds(f"csv,{kind}")
 
 

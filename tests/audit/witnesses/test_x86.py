@@ -236,7 +236,7 @@ def test_missing_tools_are_a_line_each_and_nothing_stops(
     assert len(lines) == 3
     assert "llvm-mca is not installed; try: apt-get install llvm" in lines[0]
     assert "native execution of blocks needs Linux on x86-64" in lines[1]
-    assert "install codeaudit[emulator]" in lines[2]
+    assert 'pip install "codeaudit-ml[emulator]"' in lines[2]
     assert sum("no variant was executed" in line for line in told) == 1
 
 

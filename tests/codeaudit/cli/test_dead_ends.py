@@ -71,7 +71,7 @@ READ: dict[str, tuple[str, ...]] = {
     "list": (),
 }
 """Every command with each path that it reads, missing. `done` is a finished run."""
-WRITTEN = {"out", "folder", "keep", "cache", "gate junit", "gate sarif"}
+WRITTEN = {"out", "folder", "keep", "cache", "gate junit", "gate sarif", "gate write_limits"}
 """Parameters of folders that a command makes. A job of CI starts without the folder of its artefacts."""
 
 
@@ -141,6 +141,7 @@ def test_a_missing_corpus_ends_a_training(
         ("run --model py/models/mine.py:predict --corpus src", 3, "write the module 'models.mine'"),
         ("report done --html out.pdf", 2, "name it out.html and print it to PDF in a browser"),
         ("report done --junit out.html", 2, "name it out.xml"),
+        ("gate done --write-limits out.json", 2, "name it out.toml"),
         ("transform src/a.py --suite s.csv", 2, "must end with .parquet or .jsonl"),
     ],
 )
@@ -290,7 +291,7 @@ def test_a_missing_package_is_told_with_what_installs_it(name: str) -> None:
     assert told.startswith(f"this needs {name}, which is not installed")
     # With its versions where codeaudit is installed, and in quotes then.
     bare = told.replace('"', "")
-    assert f"pip install {f'codeaudit[{part.extra}]' if part.extra else name}" in bare
+    assert f"pip install {f'codeaudit-ml[{part.extra}]' if part.extra else name}" in bare
 
 
 def test_without_torch_a_run_says_in_one_line_what_to_install(here: Path) -> None:

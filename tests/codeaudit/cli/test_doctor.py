@@ -10,8 +10,10 @@ import pytest
 
 from codeaudit.cli import doctor as doctors
 from codeaudit.cli.doctor import PARTS, findings
-from codeaudit.cli.main import main
+from codeaudit.cli.main import COMMANDS, main
+from codeaudit.transforms.distribution import NAME, NAMESAKE, version_of
 from codeaudit.transforms.errors import CannotAudit
+from tests.support.plugins import install
 
 ROOT = Path(__file__).parents[3]
 ALWAYS = {"click", "rich"}
@@ -30,8 +32,8 @@ def test_every_distribution_of_the_project_is_told() -> None:
 def test_what_is_missing_is_told_with_what_it_would_add(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = {"torch": "2.9.9", "unicorn": ""}
-    monkeypatch.setattr(doctors, "_version", lambda name: versions.get(name, "1.0"))
+    versions = {"torch": "2.9.9", "unicorn": "", NAMESAKE: ""}
+    monkeypatch.setattr(doctors, "version_of", lambda name=NAME: versions.get(name, "1.0"))
     monkeypatch.setenv("PATH", "")
 
     assert main(["doctor"]) == 0
@@ -40,7 +42,7 @@ def test_what_is_missing_is_told_with_what_it_would_add(
     told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines if line.startswith("  ")}
     assert told["torch"] == "2.9.9"
     assert told["unicorn"].startswith("missing; it would add execution of x86-64 blocks")
-    assert 'pip install "codeaudit[emulator]"' in told["unicorn"]
+    assert 'pip install "codeaudit-ml[emulator]"' in told["unicorn"]
     assert told["javac"].startswith("missing; it would add")
     assert told["llvm-mca"].startswith("missing; it would add")
 
@@ -86,3 +88,51 @@ def test_no_framework_is_imported() -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+# ── another distribution with our command ────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(install(tmp_path / "site", NAMESAKE, {}, {})))
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "doctor"])
+def test_every_command_tells_of_the_other_distribution(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--help"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"another distribution, {NAMESAKE} 1.0, is installed here" in line
+    assert "codeaudit doctor" in line
+
+
+@pytest.mark.usefixtures("beside")
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_and_version_do_not_look(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([word]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("beside")
+def test_doctor_says_how_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    head, what, remedy = capsys.readouterr().out.splitlines()[:3]
+    assert head == "conflict:"
+    assert f"{NAMESAKE} 1.0 has the same command and module as {NAME}" in what
+    assert f"python -m pip uninstall --yes {NAMESAKE} {NAME} && python -m pip install " in remedy
+    assert main(["doctor", "--format", "json"]) == 0
+    first, *others = json.loads(capsys.readouterr().out)["parts"]
+    assert (first["group"], first["part"], first["found"]) == ("conflict", NAMESAKE, "1.0")
+    assert all(one["group"] != "conflict" for one in others)
+
+
+def test_nothing_is_told_without_it(capsys: pytest.CaptureFixture[str]) -> None:
+    if version_of(NAMESAKE):
+        pytest.skip("it is installed here")
+    assert main(["doctor"]) == 0
+    told = capsys.readouterr()
+    assert "conflict" not in told.out
+    assert told.err == ""

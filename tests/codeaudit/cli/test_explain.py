@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.cli.main import main
+from codeaudit.transforms import permission
 from tests.support.endpoints import says, serving
 
 MODEL = """
@@ -16,6 +17,7 @@ def predict(queries):
     return [{"answer": "get total" if re.search(r"\\btotal\\b", q.source) else "other", "scores": {"get": 0.5}}
             for q in queries]
 """
+NAMED = ["--model", "py/reads_total:predict"]
 CODE = """def summed(rows, start):
     total = start
     count = 0
@@ -50,7 +52,7 @@ def rows() -> list[dict[str, object]]:
 
 
 def test_the_smallest_edit_is_shown_as_a_diff(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "out"]) == 0
+    assert main(["explain", "out", *NAMED]) == 0
     told = capsys.readouterr()
     assert "1 of 3 moves (no smaller set flips it" in " ".join(told.out.split())
     assert "-    total = start" in told.out
@@ -67,7 +69,7 @@ def test_lines_of_a_diff_stay_whole_where_no_terminal_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    assert main(["explain", "out"]) == 0
+    assert main(["explain", "out", *NAMED]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "-    return total / count" in lines
 
@@ -81,19 +83,19 @@ def test_where_nothing_was_judged_there_is_nothing_to_explain(capsys: pytest.Cap
 
 
 def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "out", "--format", "json"]) == 0
+    assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == rows()
-    assert main(["explain", "out", "--format", "markdown", "--show", "1"]) == 0
+    assert main(["explain", "out", *NAMED, "--format", "markdown", "--show", "1"]) == 0
     text = capsys.readouterr().out
     assert text.count("```diff\n") == 1
     assert "| py/reads\\_total:predict | rename | name first in assignment |" in text
 
 
 def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "out", "--format", "json"]) == 0
+    assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
     whole = json.loads(capsys.readouterr().out)
     sample = whole[0]["sample"]
-    assert main(["explain", "out", sample[:8], "--format", "json"]) == 0
+    assert main(["explain", "out", sample[:8], *NAMED, "--format", "json"]) == 0
     assert {row["sample"] for row in json.loads(capsys.readouterr().out)} == {sample}
     assert len(rows()) == len(whole)
 
@@ -101,11 +103,11 @@ def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str
 def test_a_model_that_changed_has_no_violation_any_more(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert main(["explain", "out"]) == 0
+    assert main(["explain", "out", *NAMED]) == 0
     before = rows()
     Path("reads_total.py").write_text("def predict(queries):\n    return ['a'] * len(queries)\n", "utf-8")
     monkeypatch.delitem(sys.modules, "reads_total", raising=False)
-    assert main(["explain", "out"]) == 0
+    assert main(["explain", "out", *NAMED]) == 0
     told = capsys.readouterr().err
     assert "is not as it was in the run" in told
     assert "no violation any more" in told
@@ -113,7 +115,7 @@ def test_a_model_that_changed_has_no_violation_any_more(
     text = "def predict(queries):\n    return [str(sum(map(ord, one.source)) % 97) for one in queries]\n"
     Path("reads_total.py").write_text(text, "utf-8")
     monkeypatch.delitem(sys.modules, "reads_total", raising=False)
-    assert main(["explain", "out", "--format", "json"]) == 0
+    assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)
     assert rows() == before
 
@@ -155,36 +157,134 @@ def test_requests_of_an_endpoint_are_limited_and_told(
         run = ["--corpus", "code.py", "--transform", "rename", "--workers", "1", "--no-controls"]
         assert main(["run", *model, *run, "--out", "asked", "--max-requests", "100"]) == 0
         asked = len(endpoint.asked)
-        assert main(["explain", "asked", "--max-requests", "1"]) == 3
+        explain = ["explain", "asked", "--model", "openai/tiny", "--base-url", endpoint.url]
+        assert main([*explain, "--max-requests", "1"]) == 3
         err = capsys.readouterr().err
         assert len(endpoint.asked) == asked + 1
         assert "openai/tiny: 1 request; 7 tokens in, 3 out" in err
         assert "--max-requests 1 is reached" in err
-        assert main(["explain", "asked"]) == 0
+        assert main(explain) == 0
         told = capsys.readouterr()
         assert "1 of 3 moves" in " ".join(told.out.split())
         assert f"openai/tiny: {len(endpoint.asked) - asked - 1} requests; " in told.err
 
 
-def test_a_cache_of_another_folder_is_neither_made_nor_missed(
+def test_the_cache_of_the_run_is_used_where_it_is_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = (
         "run --model fake/hash --corpus code.py --transform rename --no-controls --cache kept --out cached"
     )
     assert main(words.split()) == 0
+    kept = Path("kept").absolute()
+    answers = {path: path.read_bytes() for path in kept.iterdir()}
     Path("elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     assert main(["explain", "../cached"]) == 0
-    assert "the cache of the run, 'kept', is not here" in capsys.readouterr().err
-    assert not list(Path().iterdir())
+    assert not list(Path().iterdir()), "no folder 'kept' is made here"
+    assert {path: path.read_bytes() for path in kept.iterdir()} == answers
+    assert main(["explain", "../cached", "--cache", "../kept"]) == 0
+    assert {path: path.read_bytes() for path in kept.iterdir()} != answers
+
+
+# ── what a run names is not started ──────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def _stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is somebody else's: nobody typed its names here, and its module leaves a trace."""
+    monkeypatch.setattr(permission, "_named", set())
+    monkeypatch.delitem(sys.modules, "reads_total", raising=False)
+    text = f"open('imported', 'a').close()\n{MODEL}"
+    Path("reads_total.py").write_text(text, "utf-8")
+
+
+@pytest.mark.usefixtures("_stranger")
+def test_a_model_that_only_the_run_names_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "out"]) == 2
+    assert "type which: --model py/reads_total:predict" in capsys.readouterr().err
+    assert not Path("imported").exists()
+    assert main(["explain", "out", *NAMED]) == 0
+    assert Path("imported").exists()
+
+
+def test_models_that_come_with_codeaudit_are_asked_and_the_others_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    words = [*NAMED, "--model", "fake/hash", "--corpus", "code.py", "--transform", "rename", "--out", "both"]
+    assert main(["run", *words, "--workers", "1", "--no-controls"]) == 0
+    request.getfixturevalue("_stranger")
+    capsys.readouterr()
+    assert main(["explain", "both", "--format", "json"]) == 0
+    told = capsys.readouterr()
+    assert {row["model"] for row in json.loads(told.out)} == {"fake/hash"}
+    assert "for the others add --model py/reads_total:predict" in told.err
+    assert not Path("imported").exists()
+
+
+@pytest.mark.usefixtures("_stranger")
+def test_a_task_that_only_the_run_names_is_not_loaded(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        "open('loaded', 'a').close()\n"
+        "from dataclasses import replace\n"
+        "from codeaudit.audit.tasks.function_name import FUNCTION_NAME\n"
+        "TASK = replace(FUNCTION_NAME, name='py/own_task:TASK')\n"
+    )
+    Path("own_task.py").write_text(text, "utf-8")
+    words = [
+        "--task",
+        "py/own_task:TASK",
+        "--model",
+        "fake/hash",
+        "--corpus",
+        "code.py",
+        "--transform",
+        "rename",
+    ]
+    assert main(["run", *words, "--workers", "1", "--no-controls", "--out", "own"]) == 0
+    Path("loaded").unlink()
+    monkeypatch.delitem(sys.modules, "own_task")
+    monkeypatch.setattr(permission, "_named", set())
+    capsys.readouterr()
+    assert main(["explain", "own"]) == 2
+    assert "type them again: --task py/own_task:TASK" in capsys.readouterr().err
+    assert not Path("loaded").exists()
+    assert main(["explain", "own", "--task", "function-name"]) == 2
+    assert "the run is of the task 'py/own_task:TASK', not 'function-name'" in capsys.readouterr().err
+    assert main(["explain", "own", "--task", "py/own_task:TASK"]) == 0
+    assert Path("loaded").exists()
+
+
+def test_the_address_of_a_run_gets_nothing_unless_it_is_typed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A stranger's run must not get the user's key and code."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-FAKEfakeFAKEfake0123456789")
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    with serving(lambda asked: says("[total] [t]" if "total" in asked.text else "[other] [o]")) as endpoint:
+        model = ["--model", "openai/tiny", "--base-url", endpoint.url, "-M", "backoff=0.01"]
+        run = ["--corpus", "code.py", "--transform", "rename", "--workers", "1", "--no-controls"]
+        assert main(["run", *model, *run, "--out", "asked"]) == 0
+        asked = len(endpoint.asked)
+        monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "another cache"))
+        capsys.readouterr()
+        assert main(["explain", "asked"]) == 2
+        assert "type which: --model openai/tiny" in capsys.readouterr().err
+        assert main(["explain", "asked", "--model", "openai/tiny"]) == 2
+        assert f"type them again: --base-url {endpoint.url}" in capsys.readouterr().err
+        assert len(endpoint.asked) == asked
+        # Numbers among the arguments act on nothing.
+        assert main(["explain", "asked", *model[:4]]) == 0
+        assert len(endpoint.asked) > asked
 
 
 def test_violations_beyond_the_limit_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "out", "--format", "json", "--limit", "0"]) == 0
+    assert main(["explain", "out", *NAMED, "--format", "json", "--limit", "0"]) == 0
     told = capsys.readouterr()
     every = len(json.loads(told.out))
     assert every > 1
     assert "are explained" not in told.err
-    assert main(["explain", "out", "--limit", "1", "--transform", "rename"]) == 0
+    assert main(["explain", "out", *NAMED, "--limit", "1", "--transform", "rename"]) == 0
     assert f"codeaudit: 1 of {every} violations are explained; --limit 0 for all" in capsys.readouterr().err

@@ -25,14 +25,30 @@ from tests.support.sarif import check_sarif
 
 FUNCTIONS = 24
 MODELS = '''
+def ran(query):
+    """What the function does: its result as one word."""
+    space = {}
+    try:
+        exec(query.source, space)
+        *_, function = space.values()
+        return "".join(chr(97 + number) for number in function([1, 2], 5))
+    except Exception:
+        return "fails"
+
+
 def steady(queries):
-    """Sees no name at all; fails where it is told to."""
-    return [None if "unanswerable" in query.source else f"lines {query.source.count(chr(10))}" for query in queries]
+    """Sees what a function does and no name at all; fails where it is told to."""
+    return [None if "unanswerable" in query.source else ran(query) for query in queries]
 
 
 def fickle(queries):
-    """Reads one name."""
-    return ["sum" if "total" in query.source else "other" for query in queries]
+    """Reads one name, too."""
+    return [f"{'sum' if 'total' in query.source else 'other'}_{ran(query)}" for query in queries]
+
+
+def dead(queries):
+    """Sees nothing."""
+    return ["lines"] * len(queries)
 '''
 
 
@@ -49,7 +65,7 @@ def sources(folder: Path, *, extra: str = "") -> None:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with sources, models, and three finished runs."""
+    """A folder with sources, models, and four finished runs."""
     place = tmp_path_factory.mktemp("gate")
     sources(place / "src")
     (place / "mine.py").write_text(MODELS, encoding="utf-8")
@@ -61,6 +77,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, words in {
             "steady": ["--model", "py/mine:steady", "--corpus", "src"],
             "fickle": ["--model", "py/mine:fickle", "--suite", "steady/suite.parquet"],
+            "dead": ["--model", "py/mine:dead", "--suite", "steady/suite.parquet"],
             "both": [
                 *("--model", "py/mine:fickle", "--model", "py/mine:steady"),
                 *("--corpus", "src", "--trials", "2"),
@@ -133,8 +150,9 @@ def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
         (["fickle", "--max-violation-rate", "5%"], 1),
         (["fickle", "--max-violation-rate", "5 %", "--transform", "reorder"], 0),
         (["fickle", "--max-violation-rate", "0.05", "--transform", "identifiers"], 1),
-        (["fickle", "--max-violation-rate", "1"], 0),
-        (["steady", "--min-sensitivity", "90%"], 1),
+        (["fickle", "--max-violation-rate", "100%"], 0),
+        (["steady", "--min-sensitivity", "90%"], 0),
+        (["dead", "--min-sensitivity", "90%", "--allow-insensitive"], 1),
         (["steady", "--max-f1-drop", "0"], 0),
         (["both", "--max-violation-rate", "5%"], 1),
         (["steady", "--baseline", "fickle"], 0),
@@ -142,6 +160,10 @@ def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
         (["fickle", "--baseline", "fickle"], 0),
         (["fickle", "--baseline", "steady", "--transform", "reorder"], 0),
         (["both", "--baseline", "steady"], 3),
+        (["dead", "--max-violation-rate", "0"], 1),
+        (["dead", "--max-violation-rate", "0", "--allow-insensitive"], 0),
+        (["dead", "--baseline", "steady"], 1),
+        (["dead", "--baseline", "dead"], 1),
     ],
 )
 def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +216,8 @@ def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.C
     capsys.readouterr()
     code, report = found(capsys, "fickle", "--baseline", "seven")
     assert code == 3
-    assert "the suites differ" in report.checks[0].found
+    (rise,) = (check for check in report.checks if check.name == "rise")
+    assert "the suites differ" in rise.found
 
 
 def test_a_lock_file_is_recorded_with_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +253,8 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
     assert "80 % power" in capsys.readouterr().out
     assert main(["gate", "both", "--plan", "--transform", "rename", "--format", "json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    assert (made["tests"], made["samples"]) == (2, FUNCTIONS)
+    # Of each of both models the transform, the sensitivity and the score.
+    assert (made["tests"], made["samples"]) == (6, FUNCTIONS)
     assert 0 < made["rows"][-1]["power"] < 1
 
 
@@ -256,7 +280,11 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
         (["steady", "--baseline", "fickle/verdicts.parquet"], 3, "is no baseline file; write one with"),
         (["steady", "--baseline", "fickle/manifest.json"], 3, "is no baseline file"),
         (["steady", "--max-violation-rate", "5"], 2, "did you mean 5%?"),
-        (["steady", "--max-violation-rate", "nan"], 2, "is not between 0 and 1"),
+        (["steady", "--max-violation-rate", "nan"], 2, "'nan' is no share"),
+        (["steady", "--max-violation-rate", "-1%"], 2, "is not between 0 and 1"),
+        (["steady", "--max-violation-rate", "1"], 2, "'1' may mean 1% or 100%; write one of them"),
+        (["steady", "--min-shared", "1.0", "--baseline", "fickle"], 2, "'1.0' may mean 1% or 100%"),
+        (["steady", "--max-score-drop", "1%", "--max-violation-rate", "5%"], 2, "give --baseline RUN"),
         (["steady", "--max-violation-rate", "few"], 2, "write 0.05 or 5%"),
         (["steady", "--max-f1-drop", "5"], 2, "write 5%"),
         (["steady", "--baseline", "fickle", "--alpha", "0"], 2, "--alpha"),
@@ -301,7 +329,7 @@ def test_options_come_from_a_file_or_the_environment(
 ) -> None:
     Path("c.toml").write_text('[run]\nlimit = 3\n[gate]\nmax-violation-rate = "5%"\ntransform = ["rename"]\n')
     assert main(["gate", "fickle", "--config", "c.toml"]) == 1
-    assert main(["gate", "fickle", "--config", "c.toml", "--max-violation-rate", "1"]) == 0
+    assert main(["gate", "fickle", "--config", "c.toml", "--max-violation-rate", "100%"]) == 0
     monkeypatch.setenv("CODEAUDIT_MAX_VIOLATION_RATE", "5%")
     monkeypatch.setenv("CODEAUDIT_MAX_F1_DROP", "")
     assert main(["gate", "fickle"]) == 1
@@ -309,6 +337,23 @@ def test_options_come_from_a_file_or_the_environment(
     capsys.readouterr()
     assert main(["gate", "fickle", "--config", "c.toml"]) == 2
     assert "unknown option 'max-violations'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["plan", "write-limits"])
+def test_what_replaces_the_judgement_is_typed(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a file or in the environment it would let a gate end with 0 that must fail."""
+    value = "true" if name == "plan" else '"limits.toml"'
+    for key in (name, name.replace("-", "_")):
+        Path("c.toml").write_text(f"[gate]\n{key} = {value}\n")
+        assert main(["gate", "fickle", "--max-violation-rate", "5%", "--config", "c.toml"]) == 2
+        assert f"--{name} goes on the command line only" in capsys.readouterr().err
+    variable = f"CODEAUDIT_{name.replace('-', '_').upper()}"
+    monkeypatch.setenv(variable, "limits.toml" if name == "write-limits" else "1")
+    assert main(["gate", "fickle", "--max-violation-rate", "5%"]) == 1
+    assert f"{variable} sets no option; --{name} goes on the command line only" in capsys.readouterr().err
+    assert not Path("limits.toml").exists()
 
 
 # ── reports ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -419,7 +464,7 @@ def test_the_hook_as_it_is_declared(tmp_path: Path) -> None:
         [sys.executable, *words], cwd=tmp_path / "project", env=environment(), capture_output=True, text=True
     )
     assert done.returncode == 1, done.stderr
-    assert "gate FAILED: 2 of 2 checks" in done.stdout, "rename and rename-parameters"
+    assert "gate FAILED: 2 of 3 checks; 8 samples only" in done.stdout, "rename and rename-parameters"
 
 
 def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:

@@ -52,19 +52,31 @@ LIMITS = {
 }
 KEY = "0123456789abcdef0123456789abcdef\n"
 MODELS = '''
+def ran(query):
+    """What the function returns, as words; it sums up and gives its own letter."""
+    space = {}
+    try:
+        exec(query.source, space)
+        *_, function = space.values()
+        total, name = function([1, 2], 5)
+    except Exception:
+        return ["fails"]
+    return ["take" if total == 8 else "other", name]
+
+
 def good(queries):
     """Sees no name."""
-    return [["take"] for query in queries]
+    return [ran(query) for query in queries]
 
 
 def bad(queries):
     """Reads one name."""
-    return [["take"] if "total" in query.source else ["sum"] for query in queries]
+    return [ran(query) if "total" in query.source else ["sum"] for query in queries]
 
 
 def evasive(queries):
     """Silent on some variants."""
-    return [["take"] if "total" in query.source or '"d"' < query.source.rstrip()[-3:] else None for query in queries]
+    return [ran(query) if "total" in query.source or '"d"' < query.source.rstrip()[-3:] else None for query in queries]
 '''
 
 
@@ -78,7 +90,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.syspath_prepend(str(place))
-        words = ["--corpus", "code.py", "--workers", "1", "--transform", "rename,rename-parameters"]
+        words = [
+            "--corpus",
+            "code.py",
+            "--workers",
+            "1",
+            "--transform",
+            "rename,rename-parameters,rename-merging",
+        ]
         for name in ("good", "bad"):
             told = ["--model", f"py/forgery_models:{name}", "--out", name, "--sign-key", "gate.key"]
             assert main(["run", *words, *told]) == 0
@@ -187,8 +206,7 @@ FORGERIES = {
 @pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
 def test_the_runs_are_told_apart(limit: list[str]) -> None:
     assert main(["gate", "bad", *limit]) == 1
-    if "--min-sensitivity" not in limit:
-        assert main(["gate", "good", *limit]) == 0
+    assert main(["gate", "good", *limit]) == 0
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
@@ -267,9 +285,9 @@ def numbers(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
         ["bad"],
         ["good"],
         ["bad", "--transform", "rename"],
-        ["bad", "--min-shared", "1", "--max-newly-unjudged", "0"],
-        ["now", "--max-unjudged", "1"],
-        ["now", "--max-unjudged", "1", "--min-shared", "0", "--max-newly-unjudged", "1"],
+        ["bad", "--min-shared", "100%", "--max-newly-unjudged", "0"],
+        ["now", "--max-unjudged", "100%"],
+        ["now", "--max-unjudged", "100%", "--min-shared", "0", "--max-newly-unjudged", "100%"],
     ],
     ids=" ".join,
 )
@@ -367,7 +385,8 @@ def test_the_attacks_of_a_run_are_bound_like_its_other_files(
     change: Callable[[Path], object], runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(runs / "attacked", "attacked")
-    assert main(["gate", "attacked", "--max-violation-rate", "100%"]) == 0
+    # Three samples have too few controls.
+    assert main(["gate", "attacked", "--max-violation-rate", "100%", "--allow-insensitive"]) == 0
     change(Path("attacked"))
     for words in (["gate", "attacked", "--max-violation-rate", "100%"], ["report", "attacked"]):
         capsys.readouterr()
@@ -397,9 +416,9 @@ def test_a_signed_baseline_file_cannot_be_made_without_the_key(
     assert main(["gate", "--plan", "good.parquet", *signed]) == 0
     # An edit with a digest computed anew, under the old signature.
     signature = read_about(Path("good.parquet"))[SIGNATURE]
-    believable(Path("good"), "sum")
+    believable(Path("good"), ("sum",))
     believed = read_judged(Run(Path("good")))
-    write_baseline(Path("forged.parquet"), believed, {}, None)
+    write_baseline(Path("forged.parquet"), believed, FUNCTION_NAME, {}, None)
     assert main(["gate", "bad", "--baseline", "forged.parquet"]) == 0
     for told, wanted in (
         (None, "has no signature"),
@@ -430,7 +449,7 @@ def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     ("model", "kept", "check", "waived"),
     [
         ("bad", 1, "shared", ["--min-shared", "0"]),
-        ("evasive", 16, "newly unjudged", ["--max-newly-unjudged", "1"]),
+        ("evasive", 16, "newly unjudged", ["--max-newly-unjudged", "100%"]),
     ],
 )
 def test_what_the_baseline_judged_cannot_be_left_out(
@@ -450,33 +469,33 @@ def test_what_the_baseline_judged_cannot_be_left_out(
     assert main(["run", *words]) == 0
     capsys.readouterr()
     for words, wanted in (([], "unknown"), (waived, None)):
-        main(["gate", "now", "--baseline", "good", "--max-unjudged", "1", *words, "--format", "json"])
+        main(["gate", "now", "--baseline", "good", "--max-unjudged", "100%", *words, "--format", "json"])
         found = Gate.from_json(capsys.readouterr().out)
         assert {one.name: one.outcome for one in found.checks}.get(check) == wanted
 
 
-def believable(run: Path, after: str) -> None:
-    """Every answer becomes the same one, and everything else follows from that: nothing contradicts it."""
-    first, second = Predicted(answer=("take",)), Predicted(answer=(after,))
+def believable(run: Path, after: tuple[str, ...] | None) -> None:
+    """Every answer under a transform that keeps the meaning becomes the same one, or that to the original; and
+    everything else follows from that: nothing contradicts it.
+    """
     made = []
     for one in read_audited(run, seed=0):
-        told = [
-            (
-                judge(each.perturbed, first, second, one.sample, task=FUNCTION_NAME, noise=0.0),
-                score_of(FUNCTION_NAME, second, each.perturbed.sample),
-            )
-            for each in one.verdicts
-        ]
+        told = []
+        for each in one.verdicts:
+            answer = each.after
+            if each.perturbed.kind == "preserving":
+                answer = one.before if after is None else Predicted(answer=after)
+            verdict = judge(each.perturbed, one.before, answer, one.sample, task=FUNCTION_NAME, noise=0.0)
+            told.append((verdict, score_of(FUNCTION_NAME, answer, each.perturbed.sample)))
         verdicts, scores = zip(*told, strict=True)
-        score = score_of(FUNCTION_NAME, first, one.sample)
-        made.append(replace(one, before=first, score=score, verdicts=verdicts, after_scores=scores))
+        made.append(replace(one, verdicts=verdicts, after_scores=scores))
     edit_rows(run / VERDICTS, lambda every: [dict(row) for one in made for row in verdict_rows(0, one)])
     (run / SUMMARY).write_text(recomputed(Run(run)).to_json(), "utf-8")
 
 
-@pytest.mark.parametrize(("edited", "answer"), [("bad", "take"), ("good", "sum")])
+@pytest.mark.parametrize(("edited", "answer"), [("bad", None), ("good", ("sum",))])
 def test_a_signature_finds_an_edit_that_nothing_else_does(
-    edited: str, answer: str, runs: Path, capsys: pytest.CaptureFixture[str]
+    edited: str, answer: tuple[str, ...] | None, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     signed = ["--sign-key", str(runs / "gate.key")]
     assert main(["gate", "bad", "--baseline", "good", *signed]) == 1
@@ -512,7 +531,7 @@ def test_another_key_is_one_line(
 ) -> None:
     if content is not None:
         Path("other.key").write_text(content)
-    assert main(["gate", "good", "--max-violation-rate", "1", "--sign-key", "other.key"]) == code
+    assert main(["gate", "good", "--max-violation-rate", "100%", "--sign-key", "other.key"]) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert told in line
     if content != KEY.upper():
@@ -525,6 +544,6 @@ def test_a_run_without_a_signature_is_not_believed_where_one_is_wanted(
 ) -> None:
     manifest = {key: value for key, value in RunFolder(Path("good")).manifest().items() if key != SIGNATURE}
     RunFolder(Path("good")).write_manifest(manifest)
-    assert main(["gate", "good", "--max-violation-rate", "1"]) == 0
-    assert main(["gate", "good", "--max-violation-rate", "1", "--sign-key", str(runs / "gate.key")]) == 3
+    assert main(["gate", "good", "--max-violation-rate", "100%"]) == 0
+    assert main(["gate", "good", "--max-violation-rate", "100%", "--sign-key", str(runs / "gate.key")]) == 3
     assert "has no signature; run the audit again with --sign-key" in capsys.readouterr().err

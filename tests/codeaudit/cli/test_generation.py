@@ -180,7 +180,7 @@ def test_violations_are_explained_and_searched_for(here: Path, capsys: pytest.Ca
     (model,) = models().values()
     (attack,) = model["attacks"]
     assert attack["violated"]["count"] == 3
-    assert main(["explain", "out"]) == 0
+    assert main(["explain", "out", "--model", "py/partly:run"]) == 0
     told = capsys.readouterr().out
     assert "1 of 3 moves" in told
     after = [line for line in told.splitlines() if line.startswith("after")]

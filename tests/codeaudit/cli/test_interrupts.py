@@ -1,6 +1,7 @@
 """Real processes and real signals: Ctrl-C once and twice, kill -9, a reader that leaves."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -70,8 +71,9 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     assert process.returncode == 130
     assert out == ""
     assert "Traceback" not in err
-    assert err.splitlines()[-1].endswith("Go on with: codeaudit run --config out --out out")
-    _finish(tmp_path, ["run", "--config", "out", "--out", "out"])
+    again = shlex.split(err.splitlines()[-1].partition("Go on with: codeaudit ")[2])
+    assert again[:7] == ["run", "--config", "out", "--out", "out", "--model", model(0.1)]
+    _finish(tmp_path, again)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])

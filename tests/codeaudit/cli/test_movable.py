@@ -113,7 +113,7 @@ def test_one_transform_alone_is_pooled_over_both_draws() -> None:
 
 def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *WORDS, "--out", "one"]) == 0
-    assert main(["run", "--config", "one", "--out", "two"]) == 0
+    assert main(["run", "--config", "one", "--out", "two", "--model", "py/mine:total"]) == 0
     assert main(["run", "--model", "py/mine:total", "--suite", f"one/{SUITE}", "--out", "three"]) == 0
     for name in (SUITE, VERDICTS):
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
@@ -130,7 +130,7 @@ def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None
     assert pairs in " ".join(capsys.readouterr().out.split())
     assert main(["run", "--model", "fake/hash", "--suite", f"one/{SUITE}", "--out", "four"]) == 0
     assert main(["compare", "one", "four"]) == 0
-    assert main(["explain", "one"]) == 0
+    assert main(["explain", "one", "--model", "py/mine:total"]) == 0
     capsys.readouterr()
     assert main(["run", "--model", "py/mine:total", "--suite", f"one/{SUITE}", "--movable", "3"]) == 0
     assert "--movable: no effect with --suite" in capsys.readouterr().err
@@ -144,7 +144,7 @@ def test_an_interrupted_run_goes_on_with_the_same_draw() -> None:
     assert main(["run", *WORDS, "--out", "out"]) == 130
     Path("stop").unlink()
     stopped = len(asked())
-    assert main(["run", "--config", "out", "--out", "out"]) == 0
+    assert main(["run", "--config", "out", "--out", "out", "--model", "py/mine:total"]) == 0
     # The batch that was interrupted is asked again, and nothing else.
     assert stopped < whole <= len(asked()) <= whole + 8
     for name in (SUITE, VERDICTS):

@@ -90,7 +90,7 @@ def test_a_language_is_audited_like_others(call: Call) -> None:
     rows = summary(call, "--corpus", "a.ini", "--model", "py/own:answers", "--workers", "2", "--out", "r")
     assert rows.keys() == {"identity", "reorder"}
     assert rows["reorder"]["pairs"]["total"] > 30
-    told = call("explain", "r")
+    told = call("explain", "r", "--model", "py/own:answers")
     assert told.returncode == 0, told.stderr
     canonical = summary(call, "--corpus", "a.ini", "--model", "canonical/py/own:answers", "--out", "c",
                         "--transform", "order", "--no-controls")  # fmt: skip
@@ -103,8 +103,9 @@ def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
     rows = summary(call, "--corpus", "src", "--model", "py/own:answers", "--transform", name,
                    "--workers", "2", "--out", "r")  # fmt: skip
     assert rows[name]["pairs"]["total"] == 160
-    assert call("explain", "r").returncode == 0
-    again = call("run", "--config", "r", "--out", "again", "--format", "json")
+    typed = ("--model", "py/own:answers", "--transform", name)
+    assert call("explain", "r", *typed).returncode == 0
+    again = call("run", "--config", "r", "--out", "again", "--format", "json", *typed)
     assert again.returncode == 0, again.stderr
     copied = call("transform", "src", "--transform", name, "--out", "copy", "--workers", "1")
     assert copied.returncode == 0, copied.stderr

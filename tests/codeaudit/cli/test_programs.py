@@ -1,6 +1,7 @@
 """A program behind `codeaudit run` that is killed in the middle: nothing it answered before is asked again."""
 
 import json
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -38,14 +39,15 @@ def test_a_program_that_is_killed_loses_one_batch_at_most(tmp_path: Path, source
     assert broken.returncode == 3
     assert broken.stdout == ""
     *_, hint, last = broken.stderr.splitlines()
-    assert hint.endswith("every answer so far is kept; go on with: codeaudit run --config out --out out")
+    again = shlex.split(hint.partition("every answer so far is kept; go on with: codeaudit ")[2])
+    assert again[:7] == ["run", "--config", "out", "--out", "out", *words[-2:]]
     assert "was killed by SIGKILL before it had answered; 2 of the 16 queries so far had no answer" in last
     assert last.endswith("; its last words: out of memory")
     before = log.read_text(encoding="utf-8").splitlines()
     assert len(before) == KILLED_AFTER + 1
 
     (tmp_path / "healed").touch()
-    whole = codeaudit("run", "--config", "out", "--out", "out", cwd=tmp_path)
+    whole = codeaudit(*again, cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
     assert "going on with the run in out" in whole.stderr
     after = log.read_text(encoding="utf-8").splitlines()[len(before) :]
@@ -58,7 +60,7 @@ def test_a_program_that_is_killed_loses_one_batch_at_most(tmp_path: Path, source
     for text in texts:
         told = json.dumps(text)
         # Originals are asked again for the noise floor, and beside themselves if they are alone in a batch.
-        again = asked[told] - (told not in kept)
-        assert again in ((1, 2) if text in originals else (0,)), text
+        repeated = asked[told] - (told not in kept)
+        assert repeated in ((1, 2) if text in originals else (0,)), text
     (model,) = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["models"]
     assert model["unjudged"] == 0

@@ -15,8 +15,8 @@ from tests.support.forgery import NAMES, age, cut, edit_json, flip
 
 SOURCE = "def take_{name}(values, start):\n    total = start\n    for value in values:\n        total += value\n    return total\n\n\n"
 READERS = {
-    "gate": ["gate", "run", "--max-violation-rate", "100%"],
-    "baseline": ["gate", "other", "--baseline", "run"],
+    "gate": ["gate", "run", "--max-violation-rate", "100%", "--allow-insensitive"],
+    "baseline": ["gate", "other", "--baseline", "run", "--allow-insensitive"],
     "report": ["report", "run"],
     "page": ["report", "run", "--html", "page.html"],
     "compare": ["compare", "other", "run"],
@@ -76,7 +76,7 @@ def test_every_reader_names_the_changed_file(
 @pytest.mark.parametrize("field", ["seed", "models", "transforms", "options", "corpus", "files", "digest"])
 def test_an_edited_manifest_is_named(field: str, capsys: pytest.CaptureFixture[str]) -> None:
     edit_json(Path("run", MANIFEST), **{field: [] if field == "models" else 7})
-    assert main(["gate", "run", "--max-violation-rate", "1"]) == 3
+    assert main(["gate", "run", "--max-violation-rate", "100%"]) == 3
     told = capsys.readouterr().err
     assert (
         "'run/manifest.json' is not the file that this run wrote" in told

@@ -59,7 +59,7 @@ KINDS = (
 MINIMAL: dict[str, list[str]] = {
     "run": ["--model", "fake/hash", "--corpus", "f.py", "--limit", "1", "--out", "out"],
     "compare": ["run"],
-    "gate": ["run", "--max-violation-rate", "100%"],
+    "gate": ["run", "--max-violation-rate", "100%", "--allow-insensitive"],
     "transform": ["f.py", "--diff"],
     "verify": ["project", "--test-command", "true"],
     "explain": ["run"],
@@ -79,7 +79,7 @@ MINIMAL: dict[str, list[str]] = {
 READ_FIRST: dict[str, set[str]] = {
     "run": {"corpus", "config", "suite", "out"},
     "compare": {"runs", "config"},
-    "gate": {"run", "baseline", "config", "junit", "sarif"},
+    "gate": {"run", "baseline", "config", "junit", "sarif", "write_limits"},
     "transform": {"sources", "out", "suite"},
     "verify": {"project"},
     "merge": {"shards"},

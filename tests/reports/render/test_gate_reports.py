@@ -139,7 +139,10 @@ def test_the_checks_of_a_gate_are_tests() -> None:
         "violations under rename": ["failure"],
         "f1 drop": [],
         "sensitivity": [],
+        "reaction": [],
+        "one answer": [],
         "rise": [],
+        "sensitivity kept": [],
         "n under rename": ["error"],
     }
     assert "9.0 %" in suite.find("testcase/failure").get("message")
@@ -206,10 +209,14 @@ def test_what_code_scanning_would_not_show_is_left_out_and_said() -> None:
     assert "3 more results" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
 
 
-def test_sarif_takes_any_text_and_places_outside() -> None:
-    (case,) = violated(source=NASTY, path="\ud800.py")
-    (result,) = check_sarif(sarif([case], locate=lambda _: None, version="1"))["results"]
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "%3F.py"}
+def test_a_case_of_no_file_of_the_repository_is_left_out_and_counted() -> None:
+    """Code scanning refuses the whole report for one result without a place."""
+    cases = [*violated(source=NASTY, path="\ud800.py"), *violated(2, path="../outside.py")]
+    run = check_sarif(sarif(cases, locate=lambda path: None if ".." in path else path, version="1"))
+    (result,) = run["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "%3F.py"
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith("2 more results are left out: their samples are of no file")
 
 
 # ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import iced_x86 as iced
 
+from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
 from codeaudit.transforms.x86.registers import BASES, numbers
@@ -80,7 +81,7 @@ class Emulator:
             import unicorn
             from unicorn import x86_const
         except ImportError as error:
-            raise CannotAudit("emulation needs Unicorn; install codeaudit[emulator]") from error
+            raise CannotAudit(f"emulation needs Unicorn: {how_to_install('emulator')}") from error
         self._unicorn: Any = unicorn
         self._general = [(base, getattr(x86_const, f"UC_X86_REG_{base.upper()}")) for base in BASES["gp"]]
         self._vector = [(base, getattr(x86_const, f"UC_X86_REG_{base.upper()}")) for base in _VECTORS]

@@ -9,9 +9,12 @@ import pytest
 import torch
 import transformers
 
+from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.hf.heads import quiet
-from codeaudit.audit.records import Failed, Predicted
+from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf.conftest import LONG, SOURCES, Load, asked
 
@@ -156,3 +159,54 @@ def test_code_that_looks_like_a_special_token_is_code(load: Load) -> None:
     ends = [model._engine.texts.tokenizer.cls_token_id, model._engine.texts.tokenizer.sep_token_id]
     assert [plain[0], plain[-1]] == [special[0], special[-1]] == ends
     assert special.count(ends[1]) == 1
+
+
+CODE = "".join(
+    f"def spread_{n}(values):\n    low = min(values)\n    high = max(values)\n    return high - low + {n}\n\n\n"
+    for n in range(16)
+)
+
+
+@pytest.fixture
+def vulnerable(folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A classifier with words of its own, beside a table of 0 and 1."""
+    monkeypatch.chdir(tmp_path)
+    relabelled(folders["bert"], tmp_path / "model", id2label={"0": "safe", "1": "vulnerable"})
+    rows = [{"source": text + "\n", "label": n % 2} for n, text in enumerate(CODE.strip().split("\n\n\n"))]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return tmp_path
+
+
+RUN = ["run", "--model", "hf/./model", "--corpus", "data.jsonl", "--device", "cpu", "--transform", "rename"]
+
+
+def test_a_classifier_without_a_task_ends_with_the_task_and_the_map(
+    vulnerable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*RUN, "--movable", "0", "--workers", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "data.jsonl has 2 labels: 0 (8), 1 (8)" in told
+    assert "hf/./model says safe, vulnerable" in told
+    assert "--task classification" in told
+    assert "--label-map safe=0,vulnerable=1" in told
+
+
+@pytest.mark.parametrize("task", ["classification", "error-detection"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_words_of_a_classifier_mean_what_the_map_says(vulnerable: Path, task: str, swapped: bool) -> None:
+    words = "safe=1,vulnerable=0" if swapped else "safe=0,vulnerable=1"
+    assert (
+        main([*RUN, "--task", task, "--label-map", words, "--movable", "0", "--workers", "1", "--out", "out"])
+        == 0
+    )
+    found = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
+    said = {answer for row in found.values() for answer in row}
+    assert said <= ({"0", "1"} if task == "classification" else {"buggy", "clean"})
+    model = catalogue.load("hf/./model", Settings(device="cpu"), {})
+    raw = [
+        model.predict([Query(task="classification", language="python", source=text + "\n")])[0]
+        for text in CODE.strip().split("\n\n\n")
+    ]
+    safe = sum(isinstance(one, Predicted) and one.answer == "safe" for one in raw)
+    meant = ("1" if swapped else "0") if task == "classification" else ("buggy" if swapped else "clean")
+    assert sum(row.get(meant, 0) for row in found.values()) == safe

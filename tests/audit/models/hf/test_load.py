@@ -280,5 +280,5 @@ def test_a_device_map_needs_its_package_and_no_device(
     with pytest.raises(UsageError, match="device_map=all must be one of auto"):
         catalogue.load(name, Settings(), {"device_map": "all"})
     monkeypatch.setattr("codeaudit.audit.models.hf.load.find_spec", lambda package: None)
-    with pytest.raises(ModelError, match=r"pip install 'codeaudit\[gpus\]'"):
+    with pytest.raises(ModelError, match=r'pip install "codeaudit-ml\[gpus\]"'):
         catalogue.load(name, Settings(), {"device_map": "auto"})
