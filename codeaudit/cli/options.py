@@ -781,8 +781,9 @@ def _check_top(
     for key, value in top.items():
         name = key.replace("-", "_")
         if isinstance(value, dict) and name not in of_run:
-            near = get_close_matches(key, TABLES, n=1)
-            hint = f"; did you mean [{near[0]}]?" if near else f"; known: {', '.join(TABLES)}"
+            near = get_close_matches(key, (*TABLES, MODELS), n=1)
+            meant = f"[[{MODELS}]]" if near == [MODELS] else f"[{''.join(near)}]"
+            hint = f"; did you mean {meant}?" if near else f"; known: {', '.join(TABLES)} and [[{MODELS}]]"
             raise UsageError(f"unknown table {key!r} in {str(path)!r}{hint}")
         if name not in of_run and name in known and command != "run":
             raise UsageError(f"{key!r} in {str(path)!r} must stand below the line [{command}]")

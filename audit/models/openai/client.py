@@ -11,13 +11,13 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 import httpx2
 import openai
 
 from codeaudit.audit.checks import is_whole
-from codeaudit.audit.models.endpoints.client import TRANSIENT, EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import AUTHORIZATION, TRANSIENT, EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, told
@@ -50,13 +50,12 @@ class Client:
         self._decoding = decoding
         self._timeout = timeout
         limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT))
-        own: dict[str, Any] = dict(address.headers)
-        if address.keyless:
-            own["Authorization"] = openai.Omit()
+        # The library would send one even without a key.
+        self._headers = {AUTHORIZATION: openai.Omit()} if address.keyless else {}
         self._client = openai.AsyncOpenAI(
             api_key=address.key or NO_KEY,
             base_url=address.url,
-            default_headers=own,
+            default_headers=address.headers,
             default_query=address.query,
             timeout=limits,
             max_retries=0,
@@ -123,7 +122,9 @@ class Client:
         """Send a request; gives its reply as JSON, or as a text if it is none."""
         path = "/completions" if self._decoding.api == "completions" else "/chat/completions"
         # The typed calls of the library check nothing more, and know no stream that nobody asked for.
-        response = await self._client.post(path, cast_to=httpx2.Response, body=body)
+        response = await self._client.post(
+            path, cast_to=httpx2.Response, body=body, options={"headers": self._headers}
+        )
         return whole(response.text)
 
     def _read(self, completion: object) -> Reply:
