@@ -207,7 +207,7 @@ def _engine(options: RunOptions) -> Iterator[Engine]:
         from codeaudit.audit.engines.ray import ray_engine
 
         # Its network is spread over the GPUs of a machine.
-        whole = "device_map" in options.arguments
+        whole = any(one.key == "device_map" for one in options.arguments)
         with ray_engine(
             options.address, workers=options.workers, device=options.device, whole=whole
         ) as engine:

@@ -21,6 +21,7 @@ from codeaudit.audit.engines.shards import WHOLE, Shard, read_shard
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import has_credentials, redacted_url
 from codeaudit.audit.models.provider import OPTIONS, Option
+from codeaudit.bound_arguments import BoundArgument, has_idle_url, read_arguments
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Sites
@@ -132,17 +133,13 @@ class RunOptions:
         return names
 
     @property
-    def arguments(self) -> dict[str, str]:
-        """The `-M` arguments, text by key.
+    def arguments(self) -> tuple[BoundArgument, ...]:
+        """The `-M` arguments, each with the model that it is for.
 
         Raises:
-            UsageError: an argument has no `=`.
+            UsageError: an argument has no `=`, or two values.
         """
-        pairs = [text.partition("=") for text in self.model_argument]
-        for key, equals, _ in pairs:
-            if not (key and equals):
-                raise UsageError(f"model argument {key!r} must be -M key=value")
-        return {key: value for key, _, value in pairs}
+        return read_arguments(self.model_argument)
 
     @property
     def model_options(self) -> tuple[Option, ...]:
@@ -162,8 +159,11 @@ class RunOptions:
         """The options for a manifest: `specs` as models, and the endpoint's URL without user and password."""
         values = {name: getattr(self, name) for name in RunOptions.__slots__}
         # Without user and password, because run folders are shared.
-        address = catalogue.base_url(self.model, self.base_url)
+        address = None
+        if not has_idle_url(self.arguments, self.model):
+            address = catalogue.base_url(self.model, self.base_url)
         values["base_url"] = None if address is None else redacted_url(address)
+        values["model_argument"] = [one.kept for one in self.arguments]
         values["proxy"] = None
         # There and back through JSON, which turns paths into texts and tuples into lists.
         found: dict[str, object] = json.loads(json.dumps(values, default=str))
@@ -201,7 +201,11 @@ def demand_no_secrets(options: RunOptions) -> None:
         # A path has one slash where the user wrote two.
         text = str(value).replace(":/", "://") if isinstance(value, Path) else str(value)
         several = value if isinstance(value, tuple) else (text,)
-        if name not in WITH_SECRETS and any(map(has_credentials, several)):
+        if name in WITH_SECRETS:
+            continue
+        for one in filter(has_credentials, several):
+            if name == "model_argument":
+                raise UsageError(secret_refused(f"-M {one.partition('=')[0]}"))
             raise UsageError(secret_refused(f"--{name.replace('_', '-')}"))
 
 
@@ -209,7 +213,8 @@ def secret_refused(where: str) -> str:
     """The message about an address with a password that would be kept and printed."""
     return (
         f"{where} holds an address with a user, a password or a key, which would be kept in the run folder; "
-        "only --base-url and --proxy may, and a program can read it from its environment"
+        "only --base-url and --proxy may. A program can read it from its environment, and a header or a "
+        "query of a model can name a variable: -M headers.NAME='$VARIABLE'"
     )
 
 

@@ -47,6 +47,7 @@ from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import read_about, suite_contents
+from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted_reasons, with_reasons
@@ -55,6 +56,8 @@ from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
 LOCAL: Final = LocalEngine()
+NAME: Final = "name"
+"""The `-M` argument that tells models of one SPEC apart."""
 RAW: Final = "raw"
 """An entry of the corpus in the manifest of a shard that drew its own samples alone: a hash of all raw
 samples, and what could not be read. It is equal in all shards of a run.
@@ -87,17 +90,22 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     specs = [spec for spec in options.model if spec not in given]
     for spec in specs:
         catalogue.check(spec)
-    for number, spec in enumerate(options.model):
-        if spec in options.model[:number]:
-            raise UsageError(f"model {spec!r} is named twice")
-    accepted = frozenset().union(*(catalogue.accepted(spec) for spec in specs))
-    for key in options.arguments.keys() - accepted:
-        known = ", ".join(sorted(accepted)) or "none"
-        raise UsageError(f"no model here takes the argument {key!r}; known: {known}")
+    check_arguments(options.arguments, options.model, given, options.base_url)
+    names = [_name_of(options, place) for place in range(1, len(options.model) + 1)]
+    for spec, name in (one for number, one in enumerate(names) if one in names[:number]):
+        # Two vendors may offer one model.
+        named = catalogue.is_among(NAME, catalogue.accepted(spec)) if spec not in given else False
+        how = f"; if two endpoints have it, name them apart: -M 1:{NAME}=A -M 2:{NAME}=B" if named else ""
+        raise UsageError(f"model {f'{spec} ({name})' if name else spec!r} is named twice{how}")
     # With given models only what must have an effect is checked: the batch size has one on each of them, and
     # a note about a device would be useless, because the caller put the model on its device.
     named = [name for name in options.model_options if name in BINDING or not given]
     catalogue.check_options(specs if options.model else catalogue.bundled(), named)
+
+
+def _name_of(options: RunOptions, place: int) -> tuple[str, str]:
+    """The SPEC of the model at a place, and the name that tells it from others with this SPEC."""
+    return options.model[place - 1], of_model(options.arguments, place, None).get(NAME, "")
 
 
 def bundled_models(task: str, language: str) -> tuple[str, ...]:
@@ -120,11 +128,13 @@ def load_models(
     *,
     spending: Spending | None = None,
     sends: bool = True,
+    places: Sequence[int] | None = None,
 ) -> tuple[Model, ...]:
     """The models in the order of `specs`, each behind the wrapper of `options.wrap`.
 
     Those that are objects already stay in this process. `spending` counts what they spend together; without
-    `sends` they will not be asked.
+    `sends` they will not be asked. `places` are the numbers that bind arguments to the models, from 1; by
+    default those of `specs`.
 
     Raises:
         ModelError: one of them cannot be loaded.
@@ -136,15 +146,15 @@ def load_models(
         sends=sends,
     )
     models = []
-    for spec in specs:
+    several = len(options.model) > 1
+    for place, spec in zip(places or range(1, len(specs) + 1), specs, strict=True):
         if spec in given:
             models.append(_wrapped(given[spec], options.wrap, options.seed))
             continue
-        # `-M` arguments are for all models together; each takes its own, and `check_names` found an owner
-        # for each.
-        accepted = catalogue.accepted(spec)
-        own = {key: value for key, value in options.arguments.items() if key in accepted}
-        models.append(engine.model(partial(_loaded, spec, settings, own, options.wrap, options.seed)))
+        # `check_names` found a model for each argument.
+        own = of_model(options.arguments, place, catalogue.accepted(spec))
+        here = replace(settings, place=place if several else 0)
+        models.append(engine.model(partial(_loaded, spec, here, own, options.wrap, options.seed)))
     # `DIR`, `./DIR` and `DIR/` are one model, and would be counted twice under one name.
     named: dict[str, str] = {}
     for spec, model in zip(specs, models, strict=True):

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import redacted_url
+from codeaudit.bound_arguments import of_model, read_arguments
+from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.permission import is_permitted
 
 PLACES: Final = ("address", "cache", "sign_key")
@@ -57,9 +59,15 @@ def foreign_address(options: Mapping[str, Any]) -> str | None:
 
 def foreign_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
     """The recorded `-M` arguments, if one of them is more than a number or `false`: it may be the path of
-    a file that is sent, or the permission to run code."""
+    a file that is sent, an address, what is sent there, or the permission to run code."""
     found = tuple(map(str, options.get("model_argument") or ()))
-    return () if all(_is_harmless(text.partition("=")[2]) for text in found) else found
+    try:
+        every = read_arguments(found)
+    except UsageError:
+        return found
+    if all(_is_harmless(one.value) and not one.acts for one in every):
+        return ()
+    return tuple(one.kept for one in every)
 
 
 def _is_harmless(value: str) -> bool:
@@ -72,8 +80,12 @@ def _is_harmless(value: str) -> bool:
 
 def words_to_explain(options: Mapping[str, Any]) -> str:
     """What `codeaudit explain RUN` needs besides, with a blank before each word."""
-    specs = [spec for spec in map(str, options.get("model") or ()) if not is_bundled(spec)]
-    told = [f"--model {shlex.quote(spec)}" for spec in specs]
+    arguments = read_arguments(map(str, options.get("model_argument") or ()))
+    told = []
+    for place, spec in enumerate(map(str, options.get("model") or ()), start=1):
+        name = of_model(arguments, place, None).get("name")
+        if not is_bundled(spec):
+            told.append(f"--model {shlex.quote(f'{spec} ({name})' if name else spec)}")
     told += [
         word
         for name, word in words(options, permitted=False)
@@ -100,7 +112,7 @@ def words(options: Mapping[str, Any], *, permitted: bool = True) -> Iterator[tup
     for text in foreign_arguments(options):
         yield "model_argument", f"-M {shlex.quote(text)}"
     if (address := foreign_address(options)) is not None:
-        yield "base_url", f"--base-url {shlex.quote(address)}"
+        yield "base_url", f"--base-url {shlex.quote(redacted_url(address))}"
     for name in PLACES:
         # What the user's environment gives needs no typing.
         given = os.environ.get(f"CODEAUDIT_{name.upper()}")

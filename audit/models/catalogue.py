@@ -7,7 +7,7 @@ Listing and checking import no framework.
 import logging
 import os
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,15 @@ from typing import Final
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.provider import BINDING, OPTIONS, Option, Provider, Settings
+from codeaudit.audit.models.provider import (
+    BASE_URL,
+    BINDING,
+    OPTIONS,
+    Option,
+    Provider,
+    Settings,
+    family,
+)
 from codeaudit.transforms.columns import SEAL
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.registration import Entry, Registry, load_target, nearest
@@ -144,8 +152,20 @@ def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
 
 
 def accepted(spec: str) -> frozenset[str]:
-    """The `-M` arguments of a model."""
-    return frozenset(_provider_of(spec)[0].arguments)
+    """The `-M` arguments of a model; `headers.NAME` stands for all that begin with `headers.`."""
+    provider = _provider_of(spec)[0]
+    own = {BASE_URL} if provider.takes(BASE_URL) else set()
+    return frozenset(provider.arguments) | own
+
+
+def is_among(key: str, accepted: Collection[str]) -> bool:
+    """Whether an `-M` argument is one of the accepted ones."""
+    return family(key) in accepted
+
+
+def key_of(spec: str) -> str:
+    """The variable of the key that a model is asked with if no argument names another; empty for none."""
+    return _provider_of(spec)[0].key
 
 
 def base_url(specs: Iterable[str], given: str | None) -> str | None:

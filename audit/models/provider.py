@@ -41,6 +41,13 @@ class Settings:
     """Whether queries will be sent. If not, the model only tells what they would need, and needs no key."""
     arguments: Mapping[str, str | float] = field(default_factory=dict)
     """The `-M` arguments that the user gave, read by the provider's readers."""
+    place: int = 0
+    """Which of several models this is, from 1, for messages; 0 if it is the only one."""
+
+    @property
+    def flag(self) -> str:
+        """`-M `, and what binds an argument to this model if there are several."""
+        return f"-M {self.place}:" if self.place else "-M "
 
 
 Option: TypeAlias = Literal[
@@ -67,11 +74,19 @@ class Provider:
     accepts: frozenset[Option] = frozenset({"batch_size"})
     """The options of the command line that have an effect on its models."""
     arguments: Mapping[str, ArgumentReader] = field(default_factory=dict)
-    """The readers of its `-M` arguments; no other argument is accepted."""
+    """The readers of its `-M` arguments; no other argument is accepted. `headers.NAME` stands for every
+    argument that begins with `headers.`; its reader gets the whole argument, `KEY=VALUE`.
+    """
     names: Mapping[str, str] = field(default_factory=dict)
     """Every REST with its summary; empty if any REST may do."""
     default_base_url: Callable[[], str] | None = None
     """The address without `--base-url`, for the record of a run."""
+    key: str = ""
+    """The variable whose value is sent as the key unless `-M key_env` names another; empty for none."""
+
+    def takes(self, key: str) -> bool:
+        """Whether its models have an argument of this name."""
+        return (key == BASE_URL and BASE_URL in self.accepts) or family(key) in self.arguments
 
     def model(self, spec: str, rest: str, settings: Settings, given: Mapping[str, str]) -> Model:
         """The model of a SPEC. `given` are its `-M` arguments as text.
@@ -80,7 +95,10 @@ class Provider:
             UsageError: an argument does not exist or has a wrong value.
             ModelError: the model exists and cannot be loaded, or what was loaded is no model.
         """
-        arguments = {key: self._value(spec, key, text) for key, text in given.items()}
+        if BASE_URL in given and self.takes(BASE_URL):
+            settings = replace(settings, base_url=given[BASE_URL])
+        others = {key: text for key, text in given.items() if key != BASE_URL or not self.takes(key)}
+        arguments = {key: self._value(spec, key, text) for key, text in others.items()}
         # A loader must not use an option that the user was told has no effect.
         default = Settings()
         unused = {name: getattr(default, name) for name in OPTIONS if name not in self.accepts}
@@ -93,16 +111,28 @@ class Provider:
         return model
 
     def _value(self, spec: str, key: str, text: str) -> str | float:
-        if key not in self.arguments:
+        if not self.takes(key):
             known = ", ".join(sorted(self.arguments)) or "none"
             raise UsageError(f"model {spec!r} takes no argument {key!r}; known: {known}")
-        reader = self.arguments[key]
+        reader = self.arguments[family(key)]
         try:
             # bool("false") is true, so a truth value is read by its name.
-            return TRUTHS[text] if reader is bool else reader(text)
+            return (
+                TRUTHS[text] if reader is bool else reader(text if key in self.arguments else f"{key}={text}")
+            )
         except (ValueError, KeyError) as error:
             kind = KINDS.get(reader, "of the right form")
             raise UsageError(f"-M {key}={text} must be {kind}") from error
+
+
+BASE_URL: Final = "base_url"
+"""The `-M` argument that is `--base-url` for one model."""
+
+
+def family(key: str) -> str:
+    """The name under which a provider lists an argument: `headers.NAME` for `headers.api-key`."""
+    head, dot, rest = key.partition(".")
+    return f"{head}.NAME" if dot and rest else key
 
 
 OPTIONS: Final[Mapping[Option, str]] = {

@@ -24,6 +24,7 @@ from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.checks import DAMAGED
 from codeaudit.audit.integrity import VARIANT
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.provider import BASE_URL
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import explanation_row, keep_explanations, prediction_of, read_suite
@@ -31,6 +32,7 @@ from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, RunFolder, read_rows
 from codeaudit.auditing import answer_cache
+from codeaudit.bound_arguments import of_model
 from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
@@ -187,11 +189,13 @@ def _shrunk(
     """Each violation at its smallest; `changed` receives the models that are not as they were in the run."""
     recorded = {str(each["name"]): each["fingerprint"] for each in _field(run, "models")}
     specs = _specs(run)
+    numbers = {name: place for place, name in enumerate(specs, start=1)}
     task = TASKS.get(_field(run, "task"))
     spending = spending_of(options)
     with answer_cache(options, RunFolder(run.path), progress) as cache:
         for name in dict.fromkeys(one.model for one in found):
-            (model,) = load_models(options, (specs[name],), {}, spending=spending)
+            place = [numbers[name]]
+            (model,) = load_models(options, (specs[name],), {}, spending=spending, places=place)
             # A checkpoint may have been trained further since. Its answers are then asked again, under its
             # new fingerprint.
             if model.fingerprint != recorded[name]:
@@ -259,12 +263,20 @@ def _demand_typed(options: RunOptions, run: Run, models: AbstractSet[str], given
     Raises:
         UsageError: something would; the message has the words to type.
     """
-    chosen = [spec for name, spec in _specs(run).items() if name in models]
+    specs = list(enumerate(_specs(run).items(), start=1))
+    places = [place for place, (name, _) in specs if name in models]
+    chosen = [spec for place, (_, spec) in specs if place in places]
     recorded: dict[str, Any] = {"model": chosen, "task": _field(run, "task")}
-    if "base_url" in catalogue.accepted_options(chosen) and "base_url" not in given:
+    # A model with an address of its own is not asked at that of the run.
+    asked = [
+        "base_url" in catalogue.accepted_options([spec])
+        and BASE_URL not in of_model(options.arguments, place, None)
+        for place, spec in zip(places, chosen, strict=True)
+    ]
+    if any(asked) and "base_url" not in given:
         recorded["base_url"] = options.base_url
     if any(map(catalogue.accepted, chosen)) and "model_argument" not in given:
-        recorded["model_argument"] = options.model_argument
+        recorded["model_argument"] = [one.text for one in options.arguments if one.place in (0, *places)]
     found = [word for name, word in words(recorded) if name != "model"]
     if found:
         raise UsageError(
@@ -350,7 +362,8 @@ SPREAD: Final = 50
     "--model-argument",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Arguments of the models, in place of those of the run; needed where these are more than numbers.",
+    help="Arguments of the models, in place of those of the run; needed where these are more than numbers. "
+    "2:KEY=VALUE is for the second model of the run.",
 )
 @option(
     "--base-url",

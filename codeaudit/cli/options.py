@@ -3,11 +3,13 @@
 Shell completion of their values imports no framework.
 """
 
+import json
 import os
 import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -18,8 +20,10 @@ from click.shell_completion import CompletionItem
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.corpora.tables import OWN
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.endpoints.urls import redacted_url
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
+from codeaudit.bound_arguments import read_arguments, rebound
 from codeaudit.cli.main import CONFIG
 from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
@@ -155,6 +159,26 @@ class Listed(click.Option):
         """All values, as one text."""
         value, source = super().consume_value(ctx, opts)
         return (",".join(value) if isinstance(value, list) else value), source
+
+
+class OneAddress(Listed):
+    """An option with the address of all models. Given twice, the addresses were meant for one model each."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """The one address.
+
+        Raises:
+            UsageError: there are several.
+        """
+        several = opts.get(self.name or "") or []
+        if len(dict.fromkeys(several)) > 1:
+            told = " ".join(
+                f"-M {place}:base_url={redacted_url(one)}" for place, one in enumerate(several, start=1)
+            )
+            more = f"; each goes with its --model: {told}" if self.name == "base_url" else ""
+            raise UsageError(f"{self.opts[0]} is given {len(several)} times{more}")
+        value, source = click.Option.consume_value(self, ctx, opts)
+        return (value[0] if isinstance(value, list) else value), source
 
 
 class OutputFile(click.Path):
@@ -300,6 +324,7 @@ def _whole(name: str) -> Whole:
 
 PROXY: Final = option(
     "--proxy",
+    cls=OneAddress,
     metavar="URL",
     help="The proxy to the endpoint: http://HOST:PORT, or https, socks5 or socks5h. It is never kept.  "
     "[default: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY; none for NO_PROXY and for this machine]",
@@ -364,10 +389,12 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "--model-argument",
         multiple=True,
         metavar="KEY=VALUE",
-        help="An argument of the models; repeatable.",
+        help="An argument of the models that take it; 2:KEY=VALUE is for the second --model only. "
+        "base_url, key_env=NAME, headers.NAME and query.NAME say how to reach an endpoint; repeatable.",
     ),
     option(
         "--base-url",
+        cls=OneAddress,
         metavar="URL",
         help="Address of an endpoint, for openai/MODEL and other models behind one, such as "
         "http://127.0.0.1:8000/v1. The key is read from "
@@ -547,8 +574,37 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
         # A repeatable option takes a list; click would otherwise iterate over the letters of a text.
         multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
         known = from_file(ctx.command, but=param)
-        values = _read(path, known).items()
-        set_defaults(ctx, path, {name: as_option(value, name in multiple) for name, value in values})
+        values = {name: as_option(value, name in multiple) for name, value in _read(path, known).items()}
+        set_defaults(ctx, path, values)
+        ctx.meta[FROM_FILE] = (values.get("model") or [], values.get("model_argument") or [])
+
+
+FROM_FILE: Final = "codeaudit.models"
+"""Where the context of a command keeps the models of the file, and their arguments."""
+
+
+def with_models_of_file(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a run, in which the arguments of a file stay with its models.
+
+    Models on the command line take the place of those of the file, and each of these that is named there
+    keeps its own arguments. Arguments on the command line win, one by one, over those of a TOML file. They
+    replace all of a manifest, because that is data, and nothing in it acts that was not typed.
+    """
+    ctx = click.get_current_context()
+    if FROM_FILE not in ctx.meta:
+        return dict(options)
+    models, texts = ctx.meta[FROM_FILE]
+    typed = given_as("model_argument") is not ParameterSource.DEFAULT_MAP
+    own: tuple[str, ...] = tuple(options["model_argument"]) if typed else ()
+    if own and is_manifest(Path(ctx.meta[CONFIG])):
+        return dict(options)
+    named = {(one.place, one.key) for one in read_arguments(own)}
+    kept = [
+        one
+        for one in read_arguments(rebound(texts, models, options["model"]))
+        if (one.place, one.key) not in named and (0, one.key) not in named
+    ]
+    return {**options, "model_argument": (*own, *(one.text for one in kept))}
 
 
 TYPED_ONLY: Final = frozenset({"plan", "dry_run", "write_limits"})
@@ -635,11 +691,13 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
     # The options of `run` may stand at the top, because the file is mostly for `run`. Those of `gate` have
     # names that would clash.
-    top = {key: value for key, value in whole.items() if key not in TABLES}
+    top = {key: value for key, value in whole.items() if key not in (*TABLES, MODELS)}
     _check_top(path, whole, top, known, command)
     table = whole.get(command, top if command == "run" else {})
     if not isinstance(table, dict):
         raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
+    if command == "run" and MODELS in whole:
+        table = _with_models(path, table, whole[MODELS])
     found = {key.replace("-", "_"): value for key, value in table.items()}
     for name in found.keys() - known:
         if name in TYPED_ONLY:
@@ -658,6 +716,57 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
 
 TABLES: Final = ("run", "gate")
 """The tables of a file of options."""
+MODELS: Final = "models"
+"""The tables of models beside them, `[[models]]`."""
+
+
+def _with_models(path: Path, table: Mapping[str, object], models: object) -> dict[str, object]:
+    """The options of a run with the models of `[[models]]`, and their arguments bound to them.
+
+    Raises:
+        UsageError: a table names no model, the file names models twice, or a value is no argument.
+    """
+    if not (isinstance(models, list) and models and all(isinstance(one, dict) for one in models)):
+        raise UsageError(f"'models' in {str(path)!r} is no table; write [[models]] above each model")
+    if "model" in table:
+        raise UsageError(f"{str(path)!r} names models in [run] and in [[models]]; write them in [[models]]")
+    names, own = [], []
+    for number, one in enumerate(models, start=1):
+        settings = {key.replace("-", "_"): value for key, value in one.items()}
+        name = settings.pop("model", None)
+        if not isinstance(name, str) or not name.strip():
+            raise UsageError(
+                f'[[models]] number {number} in {str(path)!r} has no model; write model = "SPEC"'
+            )
+        names.append(name)
+        own += [f"{number}:{text}" for text in argument_texts(settings, f"[[models]] number {number}", path)]
+    named = ("model-argument", "model_argument")
+    common = [as_option(value, multiple=True) for key, value in table.items() if key in named]
+    rest = {key: value for key, value in table.items() if key not in named}
+    return {**rest, "model": names, "model_argument": [*chain.from_iterable(common), *own]}
+
+
+def argument_texts(table: Mapping[str, object], where: str, path: object = "") -> list[str]:
+    """The arguments in a table of a file, as they are typed behind `-M`.
+
+    A table in it, such as `headers`, has an argument for each of its names; `extra_body` is one object.
+
+    Raises:
+        UsageError: a value is none of an argument.
+    """
+    found = []
+    for key, value in table.items():
+        if isinstance(value, Mapping) and key.replace("-", "_") != "extra_body":
+            found += argument_texts({f"{key}.{name}": one for name, one in value.items()}, where, path)
+        elif isinstance(value, Mapping):
+            found.append(f"{key}={json.dumps(value, default=str)}")
+        elif isinstance(value, str | int | float):
+            # As a user types it: true, and not True.
+            found.append(f"{key}={value if isinstance(value, str | float) else json.dumps(value)}")
+        else:
+            place = f" in {str(path)!r}" if path else ""
+            raise UsageError(f"{where}{place}: {key} must be a text, a number, or true or false")
+    return found
 
 
 def _check_top(
@@ -672,8 +781,9 @@ def _check_top(
     for key, value in top.items():
         name = key.replace("-", "_")
         if isinstance(value, dict) and name not in of_run:
-            near = get_close_matches(key, TABLES, n=1)
-            hint = f"; did you mean [{near[0]}]?" if near else f"; known: {', '.join(TABLES)}"
+            near = get_close_matches(key, (*TABLES, MODELS), n=1)
+            meant = f"[[{MODELS}]]" if near == [MODELS] else f"[{''.join(near)}]"
+            hint = f"; did you mean {meant}?" if near else f"; known: {', '.join(TABLES)} and [[{MODELS}]]"
             raise UsageError(f"unknown table {key!r} in {str(path)!r}{hint}")
         if name not in of_run and name in known and command != "run":
             raise UsageError(f"{key!r} in {str(path)!r} must stand below the line [{command}]")
@@ -696,7 +806,7 @@ def as_option(value: object, multiple: bool) -> object:
     """A value of a file for click: a list of texts for a repeatable option, else one text."""
     # `[run.model-argument]` as a table is -M key=value for each key.
     if multiple and isinstance(value, Mapping):
-        return [f"{key}={each}" for key, each in value.items()]
+        return argument_texts(value, "model-argument")
     if multiple:
         return [str(each) for each in value] if isinstance(value, list) else [str(value)]
     # As a text, because click takes 1.5 for the whole number 1, and true for 1.

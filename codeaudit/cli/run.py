@@ -16,6 +16,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import redacted, redacted_url
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
+from codeaudit.bound_arguments import has_idle_url
 from codeaudit.cli.grouped import GroupedCommand
 from codeaudit.cli.main import CONFIG
 from codeaudit.cli.options import (
@@ -26,6 +27,7 @@ from codeaudit.cli.options import (
     on_command_line,
     option,
     run_options,
+    with_models_of_file,
 )
 from codeaudit.cli.output import (
     PROGRESS,
@@ -122,6 +124,7 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
 def _asked(options: Mapping[str, Any]) -> RunOptions:
     """The options of a run; the default run draws movable samples, too."""
     demand_retyped(options)
+    options = with_models_of_file(options)
     source = click.get_current_context().get_parameter_source
     usual = all(source(name) is ParameterSource.DEFAULT for name in CHOOSING)
     movable = options["movable"]
@@ -186,6 +189,8 @@ def _checked(asked: RunOptions) -> RunOptions:
     accepted = catalogue.accepted_options(asked.model or catalogue.bundled())
     # An option on the command line is meant, so it stays, and an error says if no model takes it. One from
     # the environment or a file is for other runs, too.
+    if has_idle_url(asked.arguments, asked.model):
+        accepted -= {"base_url"}
     idle = [name for name in asked.model_options if not on_command_line(name) and name not in accepted]
     return replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
 

@@ -62,8 +62,9 @@ class Prices:
         """
         found = given(settings, "price_in", "price_out")
         if settings.max_cost is not None and len(found) < 2:
+            flag = settings.flag
             raise UsageError(
-                "--max-cost needs both prices per million tokens: write -M price_in=X -M price_out=Y"
+                f"--max-cost needs both prices per million tokens: write {flag}price_in=X {flag}price_out=Y"
             )
         if not found:  # a cost of 0 would look as if the endpoint were free
             return None

@@ -5,7 +5,7 @@ Credentials never appear in messages, records or fingerprints.
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
@@ -28,6 +28,7 @@ TRANSIENT: Final = frozenset({408, 409, 425, 429})
 SHORTEST: Final = 8
 """Shorter secrets are not searched for in texts, because `EMPTY` and the like are words and not keys."""
 
+AUTHORIZATION: Final = "Authorization"
 _KEYS: Final = re.compile(r"\bsk-[\w*-]{6,}")
 
 
@@ -47,13 +48,35 @@ class EndpointAddress:
     """`basic` as the URL has it, with its percent signs."""
     proxy: Proxy | None = None
     """What requests go through; `None`: nothing."""
+    own_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Headers that the user gave, with their values."""
+    query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What stands behind the `?` of every request, with its values."""
+    named: tuple[str, ...] = field(default=(), repr=False)
+    """The values of variables in them, which are secrets."""
+    identity: str = ""
+    """What of them may decide an answer, without secrets: a part of the fingerprint. Empty without any."""
 
     @property
     def headers(self) -> dict[str, str]:
-        """The header for basic authentication; empty without user and password."""
-        if not self.basic:
-            return {}
-        return {"Authorization": f"Basic {base64.b64encode(self.basic.encode()).decode()}"}
+        """The headers of every request besides the key: the user's, and that for basic authentication."""
+        # One way of writing it, because two would both be sent.
+        own = {
+            AUTHORIZATION if name.title() == AUTHORIZATION else name: value
+            for name, value in self.own_headers.items()
+        }
+        if self.basic:
+            own.setdefault(AUTHORIZATION, self._basic)
+        return own
+
+    @property
+    def keyless(self) -> bool:
+        """Whether another secret than the key names the user, so that none is sent where the key stands."""
+        return not self.key and AUTHORIZATION not in self.headers and bool(self.named)
+
+    @property
+    def _basic(self) -> str:
+        return f"Basic {base64.b64encode(self.basic.encode()).decode()}"
 
     def cleared(self, text: str) -> str:
         """An answer without these secrets, because endpoints may echo them."""
@@ -67,9 +90,9 @@ class EndpointAddress:
         return _KEYS.sub(HIDDEN, redacted_words(self.cleared(text)))
 
     def _secrets(self) -> Iterable[str]:
-        tokens = (header.removeprefix("Basic ") for header in self.headers.values())
+        tokens = (self._basic.removeprefix("Basic "),) if self.basic else ()
         users = (part for text in (self.basic, self.written) for part in (text, *text.split(":", 1)))
-        found = (self.key, *users, *tokens, *(self.proxy.secrets if self.proxy else ()))
+        found = (self.key, *users, *tokens, *self.named, *(self.proxy.secrets if self.proxy else ()))
         return (one for one in found if len(one) >= SHORTEST)
 
 
@@ -105,7 +128,7 @@ def _remedy(url: str) -> str:
     with suppress(ValueError):
         parts = urlsplit(url)
         if parts.query or parts.fragment:
-            return "it must end with its path: a query or fragment cannot be sent"
+            return "it must end with its path; what stands behind the ? goes into -M query.NAME=VALUE"
     if "@" in url or any(letter.isspace() for letter in url):
         return "write http://USER:PASSWORD@HOST:PORT/v1, with %20 for a blank and %40 for an @ in it"
     return "write http://HOST:PORT/v1 or https://HOST/v1"
@@ -122,6 +145,8 @@ class Reply:
     """Number of tokens of the prompt and of the reply; `None` if the endpoint does not say."""
     served: str = ""
     """The model, and its version, that the reply names."""
+    thought: str = ""
+    """The field that holds what the model thought, if there is no text beside it."""
 
 
 @dataclass(eq=False)
@@ -143,10 +168,16 @@ class RequestError(Exception):
     """HTTP status; `None` without a response."""
     unreachable: bool = False
     """Whether no connection could be made."""
+    broken: bool = False
+    """Whether a connection broke before there was a response."""
     field: str = ""
     """The field of the request that the endpoint rejects, if it says so."""
+    sized: bool = False
+    """Whether the words of a refusal may be about the size of this one query."""
     unreadable: bool = False
-    """Whether there was a reply that is none of the API."""
+    """Whether there was a reply without a text."""
+    foreign: bool = False
+    """Whether there was a reply that is not of the protocol at all, as from a wrong address."""
     elsewhere: str = ""
     """The other host that the endpoint redirects to, where nothing is sent; empty without such a redirect."""
 

@@ -2,7 +2,9 @@
 
 import logging
 import random
+import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
@@ -44,6 +46,14 @@ OF_THE_QUERY: Final = frozenset({400, 413, 422})
 """Statuses with which a working endpoint refuses a single query."""
 FIRST: Final = 32
 """Failed queries, without any answer, after which the model or the address counts as wrong."""
+ALIKE: Final = 4
+"""Queries refused with the same words, without any answer, after which all others would be refused, too."""
+FAULTS: Final = frozenset({500, 501, 505})
+"""Statuses of servers that fail at a request, with which some also refuse a field."""
+
+NOBODY: Final = frozenset({400, 404, 405, 410, 415, 422, 501, 505})
+"""Statuses of programs that have nothing at an address, such as web servers."""
+_NUMBER: Final = re.compile(r"\d+")
 
 WAIT: Final = 0.05
 """Seconds between two looks if the spending has room for a request as soon as others have ended."""
@@ -90,7 +100,9 @@ class Endpoint:
     remedy: Callable[[str], str] = lambda _: ""
     """By the field that the endpoint rejects, what the user can do; empty if it only concerns one query."""
     address_hint: str = ""
-    """Added to the message about a model that is not found."""
+    """Added to the messages about an address that may be wrong."""
+    refusal_hint: str = ""
+    """Added to the message that all queries are refused alike."""
     sampling_hint: str = ""
     """Added to the warning that all drawn answers are equal."""
 
@@ -126,6 +138,10 @@ class Session:
         """Whether the endpoint has ever responded."""
         self._answered = False
         """Whether it has ever answered a query."""
+        self._knocks = 0
+        """Failed requests before the first answer."""
+        self._refusals: Counter[tuple[int, str]] = Counter()
+        """Queries refused before the first answer, by status and words without their numbers."""
         # Time in which nothing is asked must not count as silence.
         self._silence = 0.0
         """Seconds without an answer when the work last paused."""
@@ -230,6 +246,8 @@ class Session:
             return found
         if reply.cut:
             return Failed(reason=CUT_OFF)
+        if reply.thought:
+            return Failed(reason=f"endpoint: no text but in {reply.thought!r}")
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
         return malformed(self.endpoint.address.scrub(reply.text), is_reply=True)
 
@@ -248,15 +266,10 @@ class Session:
             return
         line = " ".join(self.endpoint.address.scrub(text).split())
         line = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
-        remedy = (
-            "a larger -M max_tokens leaves more room"
-            if found.reason == CUT_OFF
-            else "-M template=FILE and -M system=TEXT change what is asked"
-        )
         raise LimitError(
             f"{self._url}: the last {self._unreadable} replies have no readable answer ({found.reason}), "
-            f"such as {line!r}; {remedy}. Start again to go on with the other queries; -M unreadable=0 "
-            "goes on without an end",
+            f"such as {line!r}; {_more_readable(found.reason)}. Start again to go on with the other queries; "
+            "-M unreadable=0 goes on without an end",
             more="",
         )
 
@@ -268,7 +281,7 @@ class Session:
         """
         if error.busy:
             self.throttle.refused(began, self.delay(error, attempt))
-        if error.status is not None:
+        if error.status is not None or error.unreadable:
             self._reached = True
         if error.status in OF_THE_QUERY:
             # The endpoint works and dislikes this query, so the patience starts anew.
@@ -281,19 +294,54 @@ class Session:
             )
         if error.status in HOPELESS:
             raise EndpointLostError(self._refused(error.status, error.message))
-        if error.status in OF_THE_QUERY and (remedy := self.endpoint.remedy(error.field)):
+        if not self._answered:
+            self._check_first(error, attempt)
+        self._last_error = error
+        self.check_patience()
+
+    def _check_first(self, error: RequestError, attempt: int) -> None:
+        """Check that a failure before the first answer is none that every other query would meet, too.
+
+        Raises:
+            EndpointLostError: it is.
+        """
+        self._knocks += 1
+        tries = self.endpoint.patience.retries + 1
+        # Without enough repetitions of one query, those of several count.
+        knocks = KNOCKS if not error.again else attempt + 1 if tries >= KNOCKS else self._knocks
+        if knocks < (min(KNOCKS, tries) if error.unreachable else KNOCKS):
+            return
+        hint, told = self.endpoint.address_hint, _in_brackets(error.message)
+        of_all = error.status in OF_THE_QUERY | FAULTS and not (error.sized or error.foreign)
+        if of_all and (remedy := self.endpoint.remedy(error.field)):
             raise EndpointLostError(
-                f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}"
-                f"{_in_brackets(error.message)}; {remedy}"
+                f"{self._url} does not take {error.field!r} for model {self.endpoint.model!r}{told}; {remedy}"
             )
-        patience = self.endpoint.patience
-        if error.unreachable and not self._reached and attempt + 1 >= min(KNOCKS, patience.retries + 1):
+        if error.foreign and (error.status is None or error.status in NOBODY):
+            status = "" if error.status is None else f" with status {error.status}"
+            raise EndpointLostError(f"{self._url} answers{status}, but not in this protocol{told}{hint}")
+        if (error.unreachable or error.broken) and not self._reached:
             raise EndpointLostError(
                 f"cannot reach {self._url}{self._through}{_in_brackets(error.message or error.reason)}; "
                 "is the server up? --base-url says where it is"
             )
-        self._last_error = error
-        self.check_patience()
+
+    def _count_refusal(self, error: RequestError) -> None:
+        """Count a refused query before the first answer.
+
+        Raises:
+            EndpointLostError: so many were refused with the same words that all others would be, too.
+        """
+        if self._answered or error.status is None or error.again:
+            return
+        words = _NUMBER.sub("#", error.message)
+        self._refusals[error.status, words] += 1
+        if self._refusals[error.status, words] < (FIRST if error.sized else ALIKE):
+            return
+        raise EndpointLostError(
+            f"{self._url} refuses every query for model {self.endpoint.model!r} "
+            f"({error.status}){_in_brackets(error.message)}{self.endpoint.refusal_hint}"
+        )
 
     def given_up(self, error: RequestError, *, drained: bool) -> None:
         """Count a query that failed as often as it may.
@@ -301,6 +349,8 @@ class Session:
         Raises:
             EndpointLostError: the endpoint is gone, or answers no query at all.
         """
+        if error.status in OF_THE_QUERY:
+            self._count_refusal(error)
         if not error.again or error.unreadable:  # `readable` counts those
             return
         self._failing += 1
@@ -363,7 +413,9 @@ class Session:
             return
         statuses = {reason.removeprefix("endpoint: ") for reason in failed}
         fit = {str(one) for one in OF_THE_QUERY | TRANSIENT}
-        if all(one.startswith(("3", "4")) and one not in fit for one in statuses):
+        permanent = {str(one) for one in NOBODY if one >= 500}
+        wrong = (one in permanent or (one.startswith(("3", "4")) and one not in fit) for one in statuses)
+        if all(wrong):
             reason, _ = max(failed.items(), key=lambda item: item[1])
             raise EndpointLostError(
                 self._refused(int(reason.removeprefix("endpoint: ")), self.meter.told.get(reason, ""))
@@ -395,7 +447,20 @@ class Session:
                 hint = self.endpoint.address_hint
                 return f"{self._url} has no model {model!r}, or it is the wrong address (404){told}{hint}"
             case _:
-                return f"{self._url} refuses to serve model {model!r} ({status}){told}"
+                hint = self.endpoint.address_hint if status in NOBODY else ""
+                return f"{self._url} refuses to serve model {model!r} ({status}){told}{hint}"
+
+
+def _more_readable(reason: str) -> str:
+    """What helps if the replies cannot be read for this reason."""
+    if reason == CUT_OFF:
+        return "a larger -M max_tokens leaves more room"
+    if reason.startswith("endpoint: no text but in "):
+        return (
+            "the model only thinks: a larger -M max_tokens leaves room for the answer, and most servers have "
+            "a field for -M extra_body that switches thinking off"
+        )
+    return "-M template=FILE and -M system=TEXT change what is asked"
 
 
 def _in_brackets(message: str) -> str:

@@ -15,7 +15,8 @@ from urllib.parse import parse_qsl, urlsplit
 HIDDEN: Final = "***"
 _BEGIN: Final = "://"
 _MARKS: Final = "@?#/:"
-_SECRET_KEYS: Final = ("key", "token", "secret", "pass", "pwd", "auth", "credential", "sig")
+SECRET_KEYS: Final = ("key", "token", "secret", "pass", "pwd", "auth", "credential", "sig")
+"""Parts of the names of fields that hold secrets."""
 
 
 class _Parts(NamedTuple):
@@ -76,7 +77,7 @@ def has_credentials(text: str) -> bool:
     if not before:
         return False
     names = [name.lower() for name, _ in parse_qsl(query.lstrip("?#"), keep_blank_values=True)]
-    return bool(user) or any(key in name for name in names for key in _SECRET_KEYS)
+    return bool(user) or any(key in name for name in names for key in SECRET_KEYS)
 
 
 def was_redacted(url: str) -> bool:

@@ -6,6 +6,7 @@ and so the key. So none of them leaves this module, not even as a cause (`from N
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -16,9 +17,11 @@ import httpx2
 import openai
 
 from codeaudit.audit.checks import is_whole
-from codeaudit.audit.models.endpoints.client import TRANSIENT, EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import AUTHORIZATION, TRANSIENT, EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
+from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, told
+from codeaudit.audit.models.openai.replies import choice_of, said, whole
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
@@ -30,6 +33,12 @@ NO_KEY: Final = "none"
 """Sent if there is no key, because the library always sends one."""
 LONGEST_TEXT: Final = 160
 """Largest number of characters shown of an endpoint's message."""
+CONNECT: Final = 5.0
+"""Largest number of seconds to connect, because nobody answers at a wrong address."""
+VERSION: Final = re.compile(r"/v\d")
+"""In the addresses of most endpoints."""
+PERMANENT: Final = frozenset({501, 505})
+"""Statuses from 500 on after which the same request will fail again."""
 
 
 class Client:
@@ -40,15 +49,19 @@ class Client:
         self._model = model
         self._decoding = decoding
         self._timeout = timeout
+        limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT))
+        # The library would send one even without a key.
+        self._headers = {AUTHORIZATION: openai.Omit()} if address.keyless else {}
         self._client = openai.AsyncOpenAI(
             api_key=address.key or NO_KEY,
             base_url=address.url,
             default_headers=address.headers,
-            timeout=timeout,
+            default_query=address.query,
+            timeout=limits,
             max_retries=0,
             http_client=BoundedClient(
                 base_url=address.url,
-                timeout=timeout,
+                timeout=limits,
                 # With a transport of our own the library does not look for a proxy in the environment.
                 transport=httpx2.AsyncHTTPTransport(
                     limits=LIMITS, proxy=address.proxy.url if address.proxy else None
@@ -64,7 +77,8 @@ class Client:
         """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
         try:
             async with asyncio.timeout(self._timeout):
-                return self._read(await self._send(prompt, query, attempt))
+                body = self._body(prompt, query, attempt)
+                return self._read(await self._send(body))
         except (TimeoutError, openai.APITimeoutError) as error:
             unreachable = type(error.__cause__).__name__ == "ConnectTimeout"
             raise RequestError("timeout", again=True, busy=not unreachable, unreachable=unreachable) from None
@@ -72,9 +86,13 @@ class Client:
             unreachable = type(error.__cause__).__name__ == "ConnectError"
             reason = "unreachable" if unreachable else "connection broken"
             why = self._shown(_why(error))
-            raise RequestError(reason, message=why, again=True, unreachable=unreachable) from None
+            if self._address.url.startswith("https:") and "WRONG_VERSION" in why:
+                why = "it does not speak https; try http://"
+            raise RequestError(
+                reason, message=why, again=True, unreachable=unreachable, broken=not unreachable
+            ) from None
         except openai.APIStatusError as error:
-            raise self._refusal(error) from None
+            raise self._refusal(error, body) from None
         except ReplyTooLarge as error:
             raise RequestError("reply too large", message=str(error)) from None
         except RedirectedElsewhere as error:
@@ -85,8 +103,8 @@ class Client:
             message = type(error).__name__
             raise RequestError("unreadable reply", message=message, again=True, unreadable=True) from None
 
-    async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
-        """Send a request; gives its reply as JSON. The typed calls of the library check nothing more."""
+    def _body(self, prompt: Prompt, query: Query, attempt: int) -> dict[str, object]:
+        """The body of a request."""
         seed = self._decoding.seed_of(attempt)
         body: dict[str, object] = {"model": self._model}
         if self._decoding.api == "completions":
@@ -94,51 +112,76 @@ class Client:
         else:
             turns = prompt.messages(query)
             body["messages"] = [{"role": turn.role, "content": turn.content} for turn in turns]
-        body |= {
-            "stream": False,
+        return body | {
+            "stream": self._decoding.stream,
             **self._decoding.sent(self._decoding.longest(prompt), seed=seed),
             **self._decoding.extra_body,
         }
+
+    async def _send(self, body: Mapping[str, object]) -> object:
+        """Send a request; gives its reply as JSON, or as a text if it is none."""
         path = "/completions" if self._decoding.api == "completions" else "/chat/completions"
-        return await self._client.post(path, cast_to=object, body=body)
+        # The typed calls of the library check nothing more, and know no stream that nobody asked for.
+        response = await self._client.post(
+            path, cast_to=httpx2.Response, body=body, options={"headers": self._headers}
+        )
+        return whole(response.text)
 
     def _read(self, completion: object) -> Reply:
         """The reply in a completion. Its shape is checked here."""
-        choices = _of(completion, "choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = _of(choice, "message")
-        text = _of(message, "content") if self._decoding.api == "chat" else _of(choice, "text")
-        ended = _of(choice, "finish_reason")
-        if ended == "content_filter" or _of(message, "refusal"):
+        choice = choice_of(completion)
+        if choice is None:
+            raise self._unreadable(completion, foreign=True)
+        found = said(choice, chat=self._decoding.api == "chat")
+        ended = choice.get("finish_reason")
+        if ended == "content_filter" or found.refused:
             raise RequestError("refused by its filter")
-        if text is None and ended == "length":  # a reasoning model that has used up its tokens with thinking
-            text = ""
-        if not isinstance(text, str):
-            told = _told(_of(completion, "error"))
-            message = self._shown(told or str(completion) or "nothing")
-            raise RequestError("unreadable reply", message=message, again=True, unreadable=True)
+        # A reasoning model that has used up its tokens with thinking was cut off.
+        cut = ended == "length"
+        if found.text is None and not (cut or found.thought):
+            raise self._unreadable(completion)
         names = [_of(completion, name) for name in ("model", "system_fingerprint")]
         return Reply(
-            text=self._address.cleared(text),
-            cut=ended == "length",
+            text=self._address.cleared(found.text or ""),
+            cut=cut,
+            thought="" if cut else found.thought,
             tokens=_tokens(_of(completion, "usage")),
             served=self._shown(" ".join(name for name in names if isinstance(name, str) and name)),
         )
 
-    def _refusal(self, error: openai.APIStatusError) -> RequestError:
+    def _unreadable(self, completion: object, *, foreign: bool = False) -> RequestError:
+        page = isinstance(completion, str) and is_page(completion)
+        # Some servers send errors of the servers behind them with status 200, and these may pass.
+        passes = isinstance(_of(completion, "error"), Mapping) and VERSION.search(self._address.url)
+        words = "a web page" if page else told(completion) or str(completion)
+        return RequestError(
+            "unreadable reply",
+            message=self._shown(words) or "nothing",
+            again=True,
+            unreadable=True,
+            foreign=foreign and not passes,
+        )
+
+    def _refusal(self, error: openai.APIStatusError, sent: Mapping[str, object]) -> RequestError:
         status = error.status_code
         headers = error.response.headers
         spent = error.code == "insufficient_quota"
-        again = (status in TRANSIENT or status >= 500) and headers.get("x-should-retry") != "false"
+        passes = status in TRANSIENT or (status >= 500 and status not in PERMANENT)
+        again = passes and headers.get("x-should-retry") != "false"
+        # The library hands on what stands in `error`, or the whole body.
+        words = told(error.body)
+        page = isinstance(error.body, str) and is_page(error.body)
         return RequestError(
             str(status),
-            message=self._shown(_told(error.body)),
+            message=self._shown("a web page" if page else words),
             again=again and not spent,
             busy=status in BUSY,
             wait=_wait(headers),
             # OpenAI sends 429 for an exhausted quota; waiting does not help, so it counts as 402.
             status=402 if spent else status,
-            field=error.param if isinstance(error.param, str) else "",
+            field=rejected(error.body, words, _fields(sent)),
+            sized=status == 413 or is_of_size(words),
+            foreign=page,
         )
 
     def _shown(self, text: str) -> str:
@@ -160,18 +203,11 @@ def _why(error: BaseException) -> str:
     return str(last) or type(last).__name__
 
 
-def _told(body: object) -> str:
-    """The message in the body of a refusal, in the forms of common servers."""
-    if isinstance(body, Mapping):
-        for name in ("message", "detail", "error"):
-            # OpenAI: {"error": {"message": …}}; FastAPI: {"detail": …}; others: {"error": "…"}.
-            if found := body.get(name):
-                return _told(found)
-        return ""
-    if isinstance(body, list):
-        return _told(body[0]) if body else ""
-    text = str(body or "")
-    return "" if text.lstrip().startswith("<") else text  # a proxy's page
+def _fields(body: Mapping[str, object]) -> frozenset[str]:
+    """The fields of a request that a user can change."""
+    turns = body.get("messages")
+    system = isinstance(turns, list) and any(turn["role"] == SYSTEM for turn in turns)
+    return body.keys() - {"messages", "prompt"} | ({SYSTEM} if system else set())
 
 
 def _of(value: object, name: str) -> object:

@@ -6,11 +6,12 @@ first request, because that takes half a second.
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal, Self
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from codeaudit.audit.models.endpoints.arguments import (
     ENDPOINT_ARGUMENTS,
@@ -23,6 +24,14 @@ from codeaudit.audit.models.endpoints.arguments import (
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.proxies import proxy_for
+from codeaudit.audit.models.endpoints.secrets import (
+    check_named,
+    grouped,
+    is_secret,
+    key_variable,
+    resolved,
+    without_names,
+)
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, draws, read_template, samples
@@ -54,6 +63,8 @@ class Decoding:
     """The endpoint's name of the field `max_tokens`."""
     extra_body: Mapping[str, object] = field(default_factory=dict)
     """Further fields of each request."""
+    stream: bool = False
+    """Whether replies are asked for as streams of events. They have the same text."""
 
     @classmethod
     def read(cls, settings: Settings) -> Self:
@@ -70,7 +81,8 @@ class Decoding:
         if found.get("samples", 1) != 1:
             _check_answers_differ(found, body)
             found.setdefault("temperature", TEMPERATURE)
-        return cls(**found, bounded="max_tokens" in found, extra_body=body)  # type: ignore[arg-type]
+        stream = settings.arguments.get("stream") is True
+        return cls(**found, bounded="max_tokens" in found, extra_body=body, stream=stream)  # type: ignore[arg-type]
 
     @property
     def fields(self) -> dict[str, object]:
@@ -131,6 +143,26 @@ def _body(text: str) -> str:
     return text
 
 
+def _named(text: str) -> str:
+    key, _, value = text.partition("=")
+    return check_named(key, value)
+
+
+def _table(key: str, text: str) -> str:
+    raise UsageError(f"-M {key} has a name behind it: -M {key}.NAME=VALUE, once for each")
+
+
+def _key_env(text: str) -> str:
+    return NONE if text == NONE else key_variable(text)
+
+
+def _shown_name(text: str) -> str:
+    if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
+        raise UsageError(f"-M name must be a text in one line, at most {LONGEST_NAME} characters long")
+    return text.strip()
+
+
+LONGEST_NAME: Final = 60
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "api": partial(_one_of, "api", ("chat", "completions")),
     "temperature": partial(_or_none, partial(read_number, "temperature", least=0)),
@@ -139,10 +171,17 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "max_tokens": partial(_or_none, partial(read_count, "max_tokens", least=1)),
     "tokens_field": partial(_one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
     "extra_body": _body,
+    "stream": bool,
     "system": str,
     "template": str,
     **ENDPOINT_ARGUMENTS,
     "version": str,
+    "name": _shown_name,
+    "key_env": _key_env,
+    "headers.NAME": _named,
+    "query.NAME": _named,
+    "headers": partial(_table, "headers"),
+    "query": partial(_table, "query"),
 }
 """The readers of the arguments."""
 
@@ -186,12 +225,16 @@ HOME: Final = "https://api.openai.com/v1"
 KEY: Final = "OPENAI_API_KEY"
 """The environment variable of the key."""
 REMEDIES: Final[Mapping[str, str]] = {
-    "max_tokens": "try -M tokens_field=max_completion_tokens",
-    "max_completion_tokens": "try -M tokens_field=max_tokens",
-    "temperature": "leave it out with -M temperature=none",
-    "seed": "leave it out with -M seed=none",
+    "max_tokens": "try {M}tokens_field=max_completion_tokens, a smaller {M}max_tokens=N, or leave it out "
+    "with {M}max_tokens=none",
+    "max_completion_tokens": "try {M}tokens_field=max_tokens, a smaller {M}max_tokens=N, or leave it out "
+    "with {M}max_tokens=none",
+    "temperature": "leave it out with {M}temperature=none",
+    "seed": "leave it out with {M}seed=none",
 }
-"""By the field that an endpoint rejects."""
+"""By the field that an endpoint rejects; `{M}` is the flag of the model's arguments."""
+_COMPLETIONS: Final = re.compile(r"/(?:chat/)?completions\Z|/chat\Z")
+_VERSION: Final = re.compile(r"/v\d|/openai(?:/|\Z)")
 
 
 def load(name: str, settings: Settings) -> EndpointModel:
@@ -203,9 +246,11 @@ def load(name: str, settings: Settings) -> EndpointModel:
     """
     if not name.strip():
         raise UsageError("model 'openai/' names no model; write openai/MODEL")
-    where = address(settings.base_url or default_base_url(), os.environ.get(KEY), key_name=KEY)
-    if settings.sends and where.url == HOME and not (where.key or where.basic):
-        raise ModelError(f"{HOME} asks for a key: set {KEY}, or name another endpoint with --base-url")
+    where = _address(settings)
+    if settings.sends and where.url == HOME and not (where.key or where.basic or where.named):
+        raise ModelError(
+            f"{HOME} asks for a key: set {where.key_name}, or name another endpoint with --base-url"
+        )
     if settings.sends:
         where = replace(where, proxy=proxy_for(where.url, settings.proxy))
     decoding, asked = Decoding.read(settings), prompts(settings)
@@ -220,15 +265,68 @@ def load(name: str, settings: Settings) -> EndpointModel:
         prices=Prices.read(settings),
         spending=settings.spending,
         longest=decoding.longest,
-        remedy=partial(_remedy, decoding),
-        address_hint="; most end in /v1",
-        sampling_hint=" -M extra_body may have to ask for it",
+        remedy=partial(_remedy, decoding, settings.flag),
+        address_hint=proposal(where.url),
+        refusal_hint=f"; {settings.flag}FIELD=none leaves out temperature, seed or max_tokens, and "
+        f"{settings.flag}extra_body adds a field",
+        sampling_hint=f" {settings.flag}extra_body may have to ask for it",
     )
     version = sent(settings.arguments.get("version"))
     # In plain text, because people compare it in manifests.
     told = urlencode({"prompts": asked.digest, **({} if version is None else {"version": version})})
-    fingerprint = f"openai/{name}@{where.url}?{decoding}&{told}"
-    return EndpointModel(endpoint, name=f"openai/{name}", fingerprint=fingerprint)
+    fingerprint = f"openai/{name}@{where.url}?{decoding}&{told}{where.identity and f'&{where.identity}'}"
+    shown = settings.arguments.get("name")
+    return EndpointModel(
+        endpoint, name=f"openai/{name}" + (f" ({shown})" if shown else ""), fingerprint=fingerprint
+    )
+
+
+def _address(settings: Settings) -> EndpointAddress:
+    """The endpoint with its key, headers and query.
+
+    Raises:
+        UsageError: the address is none, or a value cannot be sent.
+        ModelError: a variable that an argument names is not set.
+    """
+    found: dict[str, dict[str, str]] = {}
+    kept: list[tuple[str, str]] = []
+    named: list[str] = []
+    for kind in ("headers", "query"):
+        given_ones = dict(grouped(settings.arguments, kind))
+        found[kind] = {}
+        for name, text in sorted(given_ones.items()):
+            value, secrets = resolved(f"{kind}.{name}", text, needed=settings.sends)
+            found[kind][name] = value
+            named += secrets
+            # Header names are the same in small letters.
+            kept.append((f"{kind}.{name.lower() if kind == 'headers' else name}", without_names(text)))
+        # A vendor with a secret of its own must not see the key of another one.
+    own_secret = any(is_secret(text) for kind in found for _, text in grouped(settings.arguments, kind))
+    variable = settings.arguments.get("key_env")
+    if variable is None:
+        variable = NONE if own_secret else KEY
+    elif variable != NONE and settings.sends and not os.environ.get(str(variable), "").strip():
+        raise ModelError(f"{settings.flag}key_env={variable}: this variable is not set")
+    key = None if variable == NONE else os.environ.get(str(variable))
+    where = address(
+        settings.base_url or default_base_url(), key, key_name=KEY if variable == NONE else str(variable)
+    )
+    return replace(
+        where,
+        own_headers=found["headers"],
+        query=found["query"],
+        named=tuple(named),
+        identity=urlencode(kept, safe="$.{}:,"),
+    )
+
+
+def proposal(url: str) -> str:
+    """What may be wrong with an address that answers in another protocol, or has nothing there."""
+    if ends := _COMPLETIONS.search(url):
+        return f"; try {url[: ends.start()]}"
+    if _VERSION.search(urlsplit(url).path):
+        return "; is it the address of an OpenAI-compatible server?"
+    return f"; try {url}/v1"
 
 
 def default_base_url() -> str:
@@ -242,10 +340,14 @@ def _client(where: EndpointAddress, model: str, decoding: Decoding, timeout: flo
     return Client(where, model, decoding, timeout)
 
 
-def _remedy(decoding: Decoding, field: str) -> str:
+def _remedy(decoding: Decoding, flag: str, field: str) -> str:
     if field in decoding.extra_body:
-        return "take it out of -M extra_body"
-    return REMEDIES.get(field, "") if field in decoding.fields else ""
+        return f"take it out of {flag}extra_body"
+    if field == "stream":
+        return f"try {flag}stream={'false' if decoding.stream else 'true'}"
+    if field == "system":
+        return f"leave out {flag}system"
+    return REMEDIES.get(field, "").replace("{M}", flag) if field in decoding.fields else ""
 
 
 PROVIDER: Final = Provider(
@@ -255,4 +357,5 @@ PROVIDER: Final = Provider(
     accepts=frozenset({"base_url", "proxy", *SPENDING}),
     arguments=ARGUMENTS,
     default_base_url=default_base_url,
+    key=KEY,
 )

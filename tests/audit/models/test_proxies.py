@@ -202,6 +202,7 @@ def test_a_proxy_goes_with_endpoints_only_and_is_kept_by_no_run(
         # Without the option it is not used again: who names a proxy reads what is sent.
         before = len(proxy.asked)
         again = ["run", "--config", "out", "--out", "again", "--cache", "new", "-M", "retries=0"]
+        again += ["--base-url", AWAY]
         assert main(again) == 3
         assert len(proxy.asked) == before
         assert main([*again, "--proxy", address(proxy)]) == 0
@@ -215,7 +216,7 @@ def test_explain_takes_a_proxy(sources: Path, tmp_path: Path, capfd: pytest.Capt
         few = ["--transform", "rename", "--variants", "1", "--model", "openai/tiny", "--base-url", AWAY]
         assert main([*run, *few, "--out", "out", "--proxy", address(proxy)]) == 0
         before = len(proxy.asked)
-        explain = ["explain", "out", "--model", "openai/tiny", "--proxy"]
+        explain = ["explain", "out", "--model", "openai/tiny", "--base-url", AWAY, "--proxy"]
         assert main([*explain, address(proxy)]) == 0
         assert len(proxy.asked) > before
     capfd.readouterr()

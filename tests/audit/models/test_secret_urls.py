@@ -220,8 +220,11 @@ def test_a_whole_run_with_a_password_keeps_none(
     sent = [one.headers["authorization"] for one in endpoint.asked[before:]]
     assert sent, "it was asked for real"
     assert all(SECRET in base64.b64decode(one.removeprefix("Basic ")).decode() for one in sent)
-    # Repeated from its record, it is refused: the user `***` is not sent.
+    # Repeated from its record, it must be typed again, and as it is recorded it is refused: the user `***` is
+    # not sent.
     assert main(["run", "--config", "out", "--out", "again"]) == 2
+    recorded = json.loads((tmp_path / "here" / "out" / "manifest.json").read_text())["options"]["base_url"]
+    assert main(["run", "--config", "out", "--out", "again", "--base-url", recorded]) == 2
     written = "".join(capfd.readouterr())
     assert "was recorded without its user and password; give it anew" in written
     hides(tmp_path / "here", written)

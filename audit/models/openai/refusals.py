@@ -1,0 +1,128 @@
+"""Finds what a refusal says: the server's own words, and the field of the request that it rejects.
+
+Every server has another form for that. The words are looked for in all of them.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+_WORDS: Final = (
+    "message",
+    "msg",
+    "detail",
+    "error",
+    "errors",
+    "error_description",
+    "error_message",
+    "errormessage",
+    "description",
+    "reason",
+    "faultstring",
+    "fault",
+    "title",
+    "details",
+    "code",
+    "type",
+)
+"""Names, in small letters, under which servers put their words: the plainest first."""
+_PLACES: Final = ("param", "parameter", "field", "loc", "path", "pointer", "property", "argument")
+"""Names under which they put the rejected field."""
+_BODY: Final = ("body", "$", "query")
+SYSTEM: Final = "system"
+"""How the system turn of a request is called where the fields of a request are."""
+_OF_SYSTEM: Final = re.compile(r"\bsystem\b.{0,20}\b(?:role|message|prompt|instruction|turn)", re.I)
+_PLAIN: Final = ("temperature", "seed", "stream", "logprobs")
+"""Fields whose names are no words of other sentences."""
+_DEEPEST: Final = 8
+_MOST: Final = 3
+"""Largest number of messages that are told of one refusal."""
+_SIZE: Final = re.compile(r"\bcontext|\bprompt\b|too long|messages|input (?:tokens|length)", re.I)
+
+
+def told(body: object, depth: int = 0) -> str:
+    """The server's words in the body of a refusal; empty if there are none, or if it is a web page."""
+    if depth > _DEEPEST:
+        return ""
+    if isinstance(body, Mapping):
+        return _of_mapping(body, depth)
+    if isinstance(body, list):
+        found = list(dict.fromkeys(filter(None, (told(one, depth + 1) for one in body))))
+        return "; ".join(found[:_MOST])
+    text = str(body).strip() if isinstance(body, str | int | float) and not isinstance(body, bool) else ""
+    if text.startswith(("{", "[")):  # a proxy hands on the refusal of the server behind it as a text
+        inner = _json(text)
+        return text if inner is None else told(inner, depth + 1)
+    return "" if is_page(text) else text
+
+
+def _of_mapping(body: Mapping[str, object], depth: int) -> str:
+    known = {str(name).lower(): value for name, value in body.items()}
+    for name in _WORDS:
+        value = known.get(name)
+        if isinstance(value, Mapping) and name == "errors":  # {"seed": ["Unknown field."]}
+            value = [f"{key}: {words}" for key, one in value.items() if (words := told(one, depth + 1))]
+        if found := told(value, depth + 1):
+            places = [one for one in _places(known.get("loc")) if one not in _BODY and not one.isdecimal()]
+            return f"{'.'.join(places)}: {found}" if places else found
+    return ""
+
+
+def is_page(text: str) -> bool:
+    """Whether a body is a web page."""
+    return text.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def rejected(body: object, words: str, sent: Collection[str]) -> str:
+    """The field of the request that a refusal rejects, one of `sent`; empty if it names none.
+
+    What a server names by a field of its own counts first, then a quoted word, then any word.
+    """
+    for place in _named(body):
+        for part in re.split(r"[.\[\]/]+", place):
+            if part in sent:
+                return part
+    if quoted := [one for one in re.findall(r"[`'\"“‘]([\w.]+)[`'\"”’]", words) if one in sent]:
+        return quoted[0]
+    if SYSTEM in sent and _OF_SYSTEM.search(words):
+        return SYSTEM
+    # `model` and the like are words of any sentence.
+    bare = [one for one in re.findall(r"\w+", words.lower()) if one in sent and ("_" in one or one in _PLAIN)]
+    return bare[0] if bare else ""
+
+
+def is_of_size(words: str) -> bool:
+    """Whether a refusal may be of one long query alone."""
+    return _SIZE.search(words) is not None
+
+
+def _named(body: object, depth: int = 0) -> Iterator[str]:
+    """All places in the request that a body names."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(body, Mapping):
+        for name, value in body.items():
+            if str(name).lower() in _PLACES:
+                yield from _places(value)
+            elif str(name).lower() == "errors" and isinstance(value, Mapping):
+                yield from map(str, value)
+        for value in body.values():
+            yield from _named(value, depth + 1)
+    elif isinstance(body, list):
+        for value in body:
+            yield from _named(value, depth + 1)
+    elif isinstance(body, str) and body.lstrip().startswith(("{", "[")):
+        yield from _named(_json(body), depth + 1)
+
+
+def _places(value: object) -> list[str]:
+    several = value if isinstance(value, list) else [value]
+    return [str(one) for one in several if isinstance(one, str | int)]
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,192 @@
+"""Finds the text of a reply in what a server sends: one object, a stream of events, parts, channels.
+
+Servers that call themselves OpenAI-compatible differ in this more than in anything else. Nothing here asks a
+server, and nothing reads an answer out of the text: that is the prompt's (`codeaudit.audit.prompts`).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
+"""Fields of a message beside `content` in which servers put what a model thought."""
+_TEXT: Final = (None, "text", "output_text")
+"""The types of parts that are text of the reply. Others are thoughts, pictures and calls of tools."""
+
+_CHANNEL: Final = re.compile(
+    r"<\|channel\|>\s*(?P<name>\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+    r"(?P<text>.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
+    re.DOTALL,
+)
+_CHANNELS: Final = re.compile(r"\s*(?:<\|start\|>\s*\w*\s*)?<\|channel\|>")
+_BARE: Final = re.compile(r"\s*analysis(?=\S).*assistant\s*final", re.DOTALL)
+"""The same where a server has dropped the marks and kept the names between them."""
+_THINKING: Final = (
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+)
+"""Marks around thoughts, by model family. `<think>` is read by the prompts, for all models of text."""
+_END: Final = re.compile(
+    r"(?:\s*(?:<\|(?:return|end|im_end|eot_id|eom_id|endoftext|end_of_text|END_RESPONSE)\|>"
+    r"|</s>|<end_of_turn>))+\s*\Z"
+)
+_START: Final = re.compile(r"\A\s*<\|START_RESPONSE\|>")
+_LINE: Final = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a model said."""
+
+    text: str | None
+    """The text of the reply; `None` if there is none."""
+    thought: str = ""
+    """The field, or the channel, that holds a text of the reply though nothing else does."""
+    refused: bool = False
+    """Whether the reply is a refusal by a filter."""
+
+
+def whole(body: object) -> object:
+    """The completion in a reply's body: an object as it is, a stream of events as one object.
+
+    Texts that are neither stay texts.
+    """
+    if not isinstance(body, str):
+        return body
+    text = body.lstrip("\ufeff \t\r\n")
+    if text.startswith(("{", "[")):  # JSON that calls itself `text/plain`
+        return _json(text, body)
+    if not re.match(r"(?:data|event|id|retry)?:", text):
+        return body
+    return _joined(_events(text), body)
+
+
+def choice_of(completion: object) -> Mapping[str, Any] | None:
+    """The first answer of a completion; `None` if this is no completion of the protocol."""
+    choices = completion.get("choices") if isinstance(completion, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) else None
+
+
+def said(choice: Mapping[str, Any], *, chat: bool) -> Said:
+    """What the model said in an answer, without thoughts and without marks of its template."""
+    message = choice.get("message")
+    message = message if isinstance(message, Mapping) else {}
+    if message.get("refusal"):
+        return Said(text=None, refused=True)
+    content = message.get("content") if chat else choice.get("text")
+    if any(_type(part) == "refusal" for part in _parts(content)):
+        return Said(text=None, refused=True)
+    text = _text(content)
+    if text:
+        return _unmarked(text)
+    thought = next((name for name in THOUGHTS if message.get(name)), "")
+    if not thought and any(_type(part) not in _TEXT for part in _parts(content)):
+        thought = "content"
+    return Said(text=text, thought=thought)
+
+
+def _unmarked(text: str) -> Said:
+    if _CHANNELS.match(text):
+        found = list(_CHANNEL.finditer(text))
+        final = "".join(one["text"] for one in found if one["name"] == "final")
+        names = [one["name"] for one in found] or ["analysis"]
+        return Said(text=final, thought="" if final else f"channel {names[-1]}")
+    if bare := _BARE.match(text):
+        return Said(text=text[bare.end() :])
+    for begin, end in _THINKING:
+        if end in text:
+            text = text.rpartition(end)[2]
+        elif text.lstrip().startswith(begin):
+            return Said(text="", thought=begin)
+    return Said(text=_END.sub("", _START.sub("", text)))
+
+
+def _parts(content: object) -> list[object]:
+    return content if isinstance(content, list) else [content]
+
+
+def _type(part: object) -> object:
+    return part.get("type") if isinstance(part, Mapping) else None
+
+
+def _text(content: object) -> str | None:
+    """The text of a content: a text, a part, or a list of both; `None` if no part of it is text."""
+    found = []
+    for part in _parts(content):
+        value = part
+        if isinstance(part, Mapping) and _type(part) in _TEXT:
+            value = part.get("text")
+            value = value.get("value") if isinstance(value, Mapping) else value
+        if isinstance(value, str):
+            found.append(value)
+    return "".join(found) if found else None
+
+
+# ── streams ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _events(text: str) -> Iterator[str]:
+    """The data of each event of a stream (WHATWG, Server-sent events)."""
+    data: list[str] = []
+    for line in (*_LINE.split(text), ""):
+        name, _, value = line.partition(":")
+        if name == "data":
+            data.append(value.removeprefix(" "))
+        elif not line and data:
+            yield "\n".join(data)
+            data = []
+
+
+def _joined(events: Iterator[str], body: str) -> object:
+    """All events as one completion. It has no answer if the stream broke off or is of another protocol."""
+    found: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    message: dict[str, Any] = {"content": []}
+    done = False
+    for data in events:
+        if data.strip() == "[DONE]":
+            done = True
+            break
+        event = _json(data, None)
+        if not isinstance(event, Mapping):
+            return body
+        found |= {name: event[name] for name in ("error", "model", "system_fingerprint") if event.get(name)}
+        found |= {"usage": event["usage"]} if event.get("usage") else {}
+        if (one := choice_of(event)) is None or one.get("index", 0) != 0:
+            continue
+        _add(message, one.get("delta") or one.get("message"))
+        if isinstance(one.get("text"), str):
+            choice["text"] = choice.get("text", "") + one["text"]
+        if one.get("finish_reason"):
+            choice["finish_reason"] = one["finish_reason"]
+    if not (done or "finish_reason" in choice):
+        return {"error": found.get("error", "the stream broke off")}
+    if "error" in found or not (message["content"] or len(message) > 1 or choice):
+        return found or body
+    if not message["content"]:
+        message["content"] = None if len(message) > 1 else ""
+    return {**found, "choices": [{**choice, "message": message}]}
+
+
+def _add(message: dict[str, Any], delta: object) -> None:
+    """Add what one event brings to a message."""
+    if not isinstance(delta, Mapping):
+        return
+    message["content"] += [part for part in _parts(delta.get("content")) if part is not None]
+    for name in ("refusal", *THOUGHTS):
+        if value := delta.get(name):
+            before = message.get(name, "")
+            message[name] = before + value if isinstance(before, str) and isinstance(value, str) else value
+
+
+def _json(text: str, otherwise: object) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return otherwise

@@ -1,0 +1,205 @@
+"""The `-M` arguments of a run, and which of its models each is for.
+
+`key=value` is for all models that take it, `2:key=value` for the second one alone, which must take it.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.endpoints.proxies import is_loopback
+from codeaudit.audit.models.endpoints.secrets import is_secret, looks_secret, names_secret
+from codeaudit.audit.models.endpoints.urls import redacted_url
+from codeaudit.audit.models.provider import BASE_URL
+from codeaudit.transforms.errors import UsageError
+
+_ARGUMENT: Final = re.compile(r"(?:(?P<place>\d{1,4}):)?(?P<key>[^=]+)=(?P<value>.*)", re.DOTALL)
+KEY_ENV: Final = "key_env"
+NO_KEY: Final = "none"
+_SENT: Final = ("headers", "query")
+
+
+class BoundArgument(NamedTuple):
+    """One argument."""
+
+    place: int
+    """Which model it is for, from 1; 0: all that take it."""
+    key: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """What stands before the `=`."""
+        return f"{self.place}:{self.key}" if self.place else self.key
+
+    @property
+    def text(self) -> str:
+        """As a user types it behind `-M`."""
+        return f"{self.name}={self.value}"
+
+    @property
+    def kept(self) -> str:
+        """The same without user and password of an address."""
+        return f"{self.name}={redacted_url(self.value)}" if self.key == BASE_URL else self.text
+
+    @property
+    def acts(self) -> bool:
+        """Whether it decides where something is sent, or what of the user's goes with it."""
+        return self.key in (BASE_URL, KEY_ENV) or self.key.partition(".")[0] in _SENT
+
+
+def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
+    """The arguments in their order.
+
+    Raises:
+        UsageError: one has no `=`, or is for a model with the number 0.
+    """
+    found = []
+    for text in texts:
+        match = _ARGUMENT.fullmatch(text)
+        if match is None:
+            shown = "***" if looks_secret(text) else text
+            raise UsageError(f"model argument {shown!r} must be -M key=value")
+        one = BoundArgument(int(match["place"] or 0), match["key"], match["value"])
+        if match["place"] and not one.place:
+            raise UsageError(f"-M {one.name}: the first model has the number 1")
+        found.append(one)
+    return tuple(found)
+
+
+def of_model(
+    arguments: Iterable[BoundArgument], place: int, accepted: Collection[str] | None
+) -> dict[str, str]:
+    """What the model at a place is given, by key: its own, and those for all that it takes. The last one wins.
+
+    `accepted` are the names that it takes; `None`: any.
+    """
+    several = tuple(arguments)
+    common = {
+        one.key: one.value
+        for one in several
+        if not one.place and (accepted is None or catalogue.is_among(one.key, accepted))
+    }
+    return common | {one.key: one.value for one in several if one.place and one.place == place}
+
+
+def check_arguments(
+    arguments: Sequence[BoundArgument], models: Sequence[str], given: Collection[str], base_url: str | None
+) -> None:
+    """Check that each argument is for a model that takes it, and that no vendor gets the key of another.
+
+    `models` are the names of all models, `given` those that are objects, `base_url` the address of models
+    without one of their own.
+
+    Raises:
+        UsageError: an argument is for no model, or a key would go to several vendors.
+    """
+    specs = [spec for spec in models if spec not in given]
+    accepted = frozenset().union(*(catalogue.accepted(spec) for spec in specs))
+    for one in arguments:
+        if one.place:
+            _check_bound(one, models, given)
+        elif not catalogue.is_among(one.key, accepted):
+            raise UsageError(f"no model here takes the argument {one.key!r}; {_known(one.key, accepted)}")
+        else:
+            _check_meant(one, arguments, specs)
+    if base_url is not None and specs and has_idle_url(arguments, models):
+        raise UsageError(
+            f"--base-url {redacted_url(base_url)} has no effect: every model has an address of its own; "
+            "leave it out"
+        )
+    _check_keys(arguments, models, given, base_url)
+
+
+def _known(key: str, accepted: Collection[str]) -> str:
+    if names_secret(key):
+        return "the variable that holds a key is named by -M key_env=NAME"
+    return f"known: {', '.join(sorted(accepted)) or 'none'}"
+
+
+def _check_meant(one: BoundArgument, arguments: Iterable[BoundArgument], specs: Iterable[str]) -> None:
+    """Check that an argument for all models that is given twice was not meant for one model each.
+
+    Raises:
+        UsageError: it may have been.
+    """
+    values = {other.value for other in arguments if other.name == one.name}
+    if len(values) > 1 and sum(catalogue.is_among(one.key, catalogue.accepted(spec)) for spec in specs) > 1:
+        raise UsageError(
+            f"-M {one.name} is given {len(values)} times, and several models take it; -M 1:{one.key}=… is for "
+            f"the first --model, -M 2:{one.key}=… for the second"
+        )
+
+
+def _check_bound(one: BoundArgument, models: Sequence[str], given: Collection[str]) -> None:
+    if one.place > len(models):
+        count = {0: "no --model is", 1: "one --model is"}.get(len(models), f"{len(models)} --model are")
+        raise UsageError(f"-M {one.name}: {count} named; the number says which one the argument is for")
+    spec = models[one.place - 1]
+    accepted = frozenset() if spec in given else catalogue.accepted(spec)
+    if not catalogue.is_among(one.key, accepted):
+        raise UsageError(f"-M {one.name}: model {spec!r} takes no such argument; {_known(one.key, accepted)}")
+
+
+def has_idle_url(arguments: Iterable[BoundArgument], models: Sequence[str]) -> bool:
+    """Whether every model behind an endpoint has an address of its own, so that `--base-url` is of none."""
+    several = tuple(arguments)
+    behind = [
+        place for place, spec in enumerate(models, start=1) if catalogue.is_among(BASE_URL, _taken(spec))
+    ]
+    return bool(behind) and all(BASE_URL in of_model(several, place, None) for place in behind)
+
+
+def _taken(spec: str) -> frozenset[str]:
+    # Objects of the caller have names that may look like anything.
+    try:
+        return catalogue.accepted(spec)
+    except UsageError:
+        return frozenset()
+
+
+def _check_keys(
+    arguments: Sequence[BoundArgument], models: Sequence[str], given: Collection[str], base_url: str | None
+) -> None:
+    """Check that a key that nobody named for a model goes to one vendor only."""
+    places: dict[str, dict[str, int]] = {}
+    for place, spec in enumerate(models, start=1):
+        variable = "" if spec in given else catalogue.key_of(spec)
+        own = of_model(arguments, place, catalogue.accepted(spec)) if variable else {}
+        named = KEY_ENV in own or any(
+            key.partition(".")[0] in _SENT and is_secret(value) for key, value in own.items()
+        )
+        if not variable or named or not os.environ.get(variable, "").strip():
+            continue
+        url = own.get(BASE_URL) or catalogue.base_url([spec], base_url) or ""
+        parts = urlsplit(redacted_url(url))
+        if not is_loopback(parts.hostname or ""):
+            places.setdefault(variable, {}).setdefault(f"{parts.scheme}://{parts.netloc}", place)
+    for variable, known in places.items():
+        if len(known) > 1:
+            (one, _), (other, place) = list(known.items())[:2]
+            raise UsageError(
+                f"{variable} would be sent to {one} and to {other}; write -M {place}:{KEY_ENV}=NAME with the "
+                f"variable of the key for {other} ({NO_KEY}: no key is sent)"
+            )
+
+
+def rebound(texts: Iterable[str], before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """Arguments that were bound to the models `before`, for the models `after`: each goes with its model.
+
+    Those of models that are not there any more are left out.
+    """
+    free = list(enumerate(before, start=1))
+    places: Mapping[int, int] = {}
+    for now, spec in enumerate(after, start=1):
+        if found := next((one for one in free if one[1] == spec), None):
+            free.remove(found)
+            places = {**places, found[0]: now}
+    return tuple(
+        one._replace(place=places.get(one.place, 0)).text
+        for one in read_arguments(texts)
+        if not one.place or one.place in places
+    )
