@@ -4,7 +4,7 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
 
@@ -29,7 +29,17 @@ from codeaudit.audit.models.endpoints.throttle import Throttle
 from codeaudit.audit.models.endpoints.traffic import Meter
 from codeaudit.audit.models.text_models import Prompts, customised
 from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import CUT_OFF, SHOWN, Failed, Prediction, Query, malformed
+from codeaudit.audit.records import (
+    CUT_OFF,
+    MALFORMED,
+    SHOWN,
+    Failed,
+    Prediction,
+    Query,
+    RawReply,
+    kept_reply,
+    malformed,
+)
 from codeaudit.transforms.errors import LimitError, ModelError
 
 LONGEST_BACKOFF: Final = 8.0
@@ -226,12 +236,14 @@ class Session:
         self._last_error = None
         self.meter.reply(reply.tokens, reply.served)
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
-        if not isinstance(found, Failed):
-            return found
-        if reply.cut:
-            return Failed(reason=CUT_OFF)
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
-        return malformed(self.endpoint.address.scrub(reply.text), is_reply=True)
+        text = self.endpoint.address.scrub(reply.text)
+        if not isinstance(found, Failed):
+            kept = kept_reply(text)
+            return replace(found, replies=tuple(RawReply(kept, one.read) for one in found.replies))
+        if reply.cut:
+            return Failed(reason=CUT_OFF, replies=(RawReply(kept_reply(text), CUT_OFF),))
+        return malformed(text, is_reply=True)
 
     def readable(self, found: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.
@@ -253,8 +265,9 @@ class Session:
             if found.reason == CUT_OFF
             else "-M template=FILE and -M system=TEXT change what is asked"
         )
+        why = f" ({found.reason})" if found.reason != MALFORMED else ""
         raise LimitError(
-            f"{self._url}: the last {self._unreadable} replies have no readable answer ({found.reason}), "
+            f"{self._url}: the last {self._unreadable} replies have no readable answer{why}, "
             f"such as {line!r}; {remedy}. Start again to go on with the other queries; -M unreadable=0 "
             "goes on without an end",
             more="",
