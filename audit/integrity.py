@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from codeaudit.audit.store import (
+    ANSWERS,
     ATTACKS,
     BOUND,
     EXPLANATIONS,
@@ -112,6 +113,9 @@ def check_files(folder: Path, manifest: Manifest) -> None:
             raise RunError(f"{str(folder / name)!r} is missing; {restored(folder)}")
         if files.get(name) != _hash(folder / name):
             raise _foreign(folder, name)
+    # Whoever shares a run may leave the replies out.
+    if ANSWERS in files and (folder / ANSWERS).exists() and files[ANSWERS] != _hash(folder / ANSWERS):
+        raise _foreign(folder, ANSWERS)
     path = folder / EXPLANATIONS
     if path.exists() and _hash(path) not in _explained(manifest):
         raise RunError(

@@ -305,7 +305,10 @@ def _label_of(candidate: Candidate) -> re.Pattern[str]:
 
 
 _COPULA: Final = r"(?:is|(?:would|should|could|might|may|can|will)\s+be)"
-_END: Final = r"(?P<rest>\s*[.!]?\s*$|\s*[,;:]?\s*(?:because|since|as|which|given|based|for)\b.*|\s+\(.*|\s+[-\u2013\u2014]\s.*)"
+_END: Final = (
+    r"(?P<rest>\s*[.!]?\s*$|\s*[,;:]?\s*(?:because|since|as|which|given|based|for)\b.*|\s+\(.*"
+    r"|\s+[-\u2013\u2014]\s.*)"
+)
 _NAMING: Final = tuple(
     re.compile(pattern, re.I | re.DOTALL)
     for pattern in (
@@ -358,7 +361,8 @@ def _named(sentence: str, candidate: Candidate) -> Iterator[Answer]:
 
 _DEFINITION: Final = re.compile(
     r"^(?P<indent>[ \t]*)(?:async[ \t]+)?(?:def[ \t]+(?P<python>[^\W\d]\w*)[ \t]*\("
-    r"|(?:(?:public|private|protected|static|final|abstract|synchronized|native)[ \t]+)+[\w<>\[\], .?]+?[ \t]+"
+    r"|(?:(?:public|private|protected|static|final|abstract|synchronized|native)[ \t]+)+"
+    r"[\w<>\[\], .?]+?[ \t]+"
     r"(?P<java>[^\W\d]\w*)[ \t]*\([^;{}]*\)[^;{}]*\{?[ \t]*$)",
     re.MULTILINE,
 )

@@ -76,6 +76,7 @@ def run(
     shard: str | None = None,
     sign_key: str | Path | None = None,
     out: str | Path | None = None,
+    raw: bool = True,
     language: str = DEFAULT,
     progress: RunProgress | None = None,
 ) -> Run:
@@ -124,6 +125,8 @@ def run(
         The `-M` arguments of models that are named by a SPEC.
     out
         The run folder. By default a new folder below `codeaudit-runs`. An unfinished run in it resumes.
+    raw
+        Keep what models of texts wrote, in `answers.parquet` of the run folder.
     progress
         Receives notes and counts; by default nothing is printed.
 
@@ -207,6 +210,7 @@ def run(
         dependence=dependence,
         controls=controls,
         execute=execute,
+        raw=raw,
         attack=_joined(attack) or None,
         wrap=wrap,
         device=device,

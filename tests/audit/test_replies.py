@@ -16,6 +16,7 @@ from tests.support.commands import ROOT
 
 PAGE: Final = ROOT / "docs" / "howto" / "replies.md"
 START: Final = "<!-- the table of tests/audit/test_replies.py -->"
+HEAD: Final = "| form | how it is recognised | example |\n|---|---|---|\n"
 NAME, BUG, VALUE, CYCLES = "function-name", "error-detection", "output-prediction", "throughput"
 
 
@@ -239,11 +240,20 @@ def _code(text: str) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
+def forms() -> str:
+    """The table of forms as a page has it."""
+    rows = ((one.name, one.recognised, one.example.replace("\n", "\\n")) for one in FORMS)
+    return "".join(f"| {name} | {how} | {_code(example)} |\n" for name, how, example in rows)
+
+
 def page() -> str:
-    """The page with the table as it is now."""
-    head, mark, _ = PAGE.read_text("utf-8").partition(START)
+    """The page with both tables as they are now."""
+    text, mark, _ = PAGE.read_text("utf-8").partition(START)
+    before, head, rest = text.partition(HEAD)
     assert mark
-    return f"{head}{mark}\n\n{rendered()}"
+    assert head
+    rest = re.sub(r"\A(?:\|.*\n|FORMS\n)*", "", rest).lstrip("\n")
+    return f"{before}{head}{forms()}\n{rest}{mark}\n\n{rendered()}"
 
 
 def test_the_page_has_this_table() -> None:
