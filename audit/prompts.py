@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.records import Predicted, Prediction, Query, RawReply, kept_reply, malformed
-from codeaudit.audit.replies import Candidate, read, without_thoughts
+from codeaudit.audit.replies import AnswerShape, read, without_thoughts
 from codeaudit.audit.replies import ReplyReader as ReplyReader
 from codeaudit.transforms.language import find_language
 
@@ -83,13 +83,13 @@ class _Prompt(ABC):
 class QuestionPrompt(_Prompt):
     """Asks for an answer in a format that `reader` understands."""
 
-    reader: Candidate | ReplyReader
+    reader: AnswerShape | ReplyReader
     """What an answer looks like; a function alone reads a line without decoration."""
 
     @property
-    def candidate(self) -> Candidate:
+    def candidate(self) -> AnswerShape:
         """What an answer looks like."""
-        return self.reader if isinstance(self.reader, Candidate) else Candidate(alone=self.reader)
+        return self.reader if isinstance(self.reader, AnswerShape) else AnswerShape(alone=self.reader)
 
     def read(self, text: str, *, cut: bool = False) -> Prediction:
         """As `_Prompt.read`. The last line of a cut reply does not count, because it may be incomplete."""

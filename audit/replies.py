@@ -1,7 +1,7 @@
 """How a reply is read: one table of forms for all tasks, and one rule.
 
 The rule: a reply states exactly one candidate, or it has no readable answer. Two that differ are never chosen
-between. A task says what a candidate looks like (`Candidate`): a name, one of its words, a number, a value.
+between. A task says what a candidate looks like (`AnswerShape`): a name, one of its words, a number, a value.
 The table `FORMS` says in which forms of a reply candidates are found. So a task knows no form, and a form
 knows no task.
 
@@ -39,7 +39,7 @@ def _itself(answer: Answer) -> object:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class AnswerShape:
     """What an answer of a task looks like."""
 
     alone: ReplyReader
@@ -107,7 +107,7 @@ class Form:
     recognised: str
     """How it is recognised, in words."""
     example: str
-    find: Callable[[str, Candidate, _Place], Iterable[Answer]]
+    find: Callable[[str, AnswerShape, _Place], Iterable[Answer]]
     """The candidates in a text that has the form; nothing if it has not."""
     rank: Callable[[_Place], Rank | None]
     """How much they say at a place; `None` if the form does not count there."""
@@ -162,21 +162,21 @@ def _one(answer: Answer | None) -> tuple[Answer, ...]:
     return () if answer is None else (answer,)
 
 
-def _alone(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _alone(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     return _one(candidate.alone(text.strip()))
 
 
-def _emphasised(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _emphasised(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     inner, ticks = _peeled(text)
     return () if ticks or inner == text.strip() else _one(candidate.alone(inner))
 
 
-def _in_backticks(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _in_backticks(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     inner, ticks = _peeled(text)
     return _one(candidate.of_quoted(inner)) if ticks else ()
 
 
-def _in_quotes(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _in_quotes(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     found = _QUOTED.fullmatch(_peeled(text)[0])
     return _one(candidate.of_quoted(next(filter(None, found.groups())))) if found else ()
 
@@ -187,14 +187,14 @@ _BRACKETS: Final = re.compile(
 _ROUND_BRACKETS: Final = re.compile(r"[*`_\"']*(\[[^\[\]]*\])[*`_\"']*")
 
 
-def _in_brackets(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _in_brackets(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     found = _bracketed(text, candidate)
     if found is None or found["short"] is not None or found["rest"].strip(" .[]"):
         return ()
     return _one(candidate.of_boxed(plain_line(found["name"]).strip("\"'")))
 
 
-def _pair(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _pair(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     if not candidate.is_name:
         return ()
     found = _bracketed(text, candidate)
@@ -203,7 +203,7 @@ def _pair(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
     return _one(candidate.of_boxed(plain_line(found["name"]).strip("\"'")))
 
 
-def _bracketed(text: str, candidate: Candidate) -> re.Match[str] | None:
+def _bracketed(text: str, candidate: AnswerShape) -> re.Match[str] | None:
     plain = _ROUND_BRACKETS.sub(r"\1", _peeled(text)[0])
     return _BRACKETS.fullmatch(plain)
 
@@ -228,14 +228,14 @@ _REASON: Final = re.compile(
 )
 
 
-def _with_reason(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _with_reason(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     if not (candidate.is_name and place.first):
         return ()
     found = _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
     return () if not found or _OTHERS.search(found["rest"]) else _one(_cited(found, candidate))
 
 
-def _cited(found: re.Match[str], candidate: Candidate) -> Answer | None:
+def _cited(found: re.Match[str], candidate: AnswerShape) -> Answer | None:
     if (box := found["box"]) is not None:
         return candidate.of_boxed(plain_line(box).strip("\"'"))
     if (text := found["bold"] or found["bare"]) is not None:
@@ -244,7 +244,7 @@ def _cited(found: re.Match[str], candidate: Candidate) -> Answer | None:
     return candidate.of_quoted(text.strip())
 
 
-def _json(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _json(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     plain = text.strip().removeprefix("json").strip()
     if not plain or plain[0] not in '{["' or len(plain) > _LONGEST:
         return ()
@@ -261,7 +261,7 @@ def _json(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
     return tuple(_of_value(value, candidate, depth=3))
 
 
-def _of_value(value: object, candidate: Candidate, *, depth: int) -> Iterator[Answer]:
+def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[Answer]:
     """The candidates in a value of JSON."""
     match value:
         case bool():
@@ -288,13 +288,13 @@ _ADJECTIVES: Final = (
 )
 
 
-def _is_label(key: str, candidate: Candidate) -> bool:
+def _is_label(key: str, candidate: AnswerShape) -> bool:
     # `functionName`, `function_name` and "Function name" are one key.
     plain = " ".join(re.findall(r"[A-Z]?[a-z']+|[A-Z]+", key)).lower()
     return any(re.fullmatch(rf"(?:{_ADJECTIVES}\s+)*{word}", plain) for word in candidate.words)
 
 
-def _label_of(candidate: Candidate) -> re.Pattern[str]:
+def _label_of(candidate: AnswerShape) -> re.Pattern[str]:
     words = "|".join(re.sub(r"\s+", r"[\\s_-]+", word) for word in candidate.words)
     return re.compile(
         rf"(?P<mark>[#>*_\s]*)(?:(?:the|my|a|an)\s+)?(?:{_ADJECTIVES}[\s_-]+)*(?P<word>{words})"
@@ -333,7 +333,7 @@ _ANSWERS: Final = re.compile(
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[`\"'*\[])")
 
 
-def _sentence(text: str, candidate: Candidate, place: _Place) -> Iterator[Answer]:
+def _sentence(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
     if place.fenced:
         return
     for sentence in _SENTENCES.split(_STYLED.sub(r"\1", text.strip())):
@@ -346,7 +346,7 @@ def _sentence(text: str, candidate: Candidate, place: _Place) -> Iterator[Answer
             yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
 
 
-def _named(sentence: str, candidate: Candidate) -> Iterator[Answer]:
+def _named(sentence: str, candidate: AnswerShape) -> Iterator[Answer]:
     plain = _ABBREVIATION.sub("", sentence)
     for pattern in _NAMING:
         found = pattern.fullmatch(plain)
@@ -369,7 +369,7 @@ _DEFINITION: Final = re.compile(
 _MASKED: Final = re.compile(r"MASK(?:_\d+)?")
 
 
-def _definition(text: str, candidate: Candidate, place: _Place) -> Iterator[Answer]:
+def _definition(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
     """The names of the outermost functions that a code defines, without the one that is to be named."""
     if not candidate.is_name or len(text) > _LONGEST:
         return
@@ -381,7 +381,7 @@ def _definition(text: str, candidate: Candidate, place: _Place) -> Iterator[Answ
             yield from _one(candidate.of_quoted(name))
 
 
-def _whole(text: str, candidate: Candidate, place: _Place) -> tuple[Answer, ...]:
+def _whole(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     plain = text.strip()
     return _one(candidate.alone(plain)) if place.fenced or plain[:1] in "[{(" else ()
 
@@ -472,7 +472,7 @@ FORMS: Final = (
 line is taken off before (`list item`, `labelled line`), and so are fences, headings and thoughts."""
 
 
-def read(text: str, candidate: Candidate) -> Reading | None:
+def read(text: str, candidate: AnswerShape) -> Reading | None:
     """The one answer that a reply states; `None` if it states none, or several that differ."""
     found = list(_candidates(without_thoughts(text), candidate))
     said = [one for one in found if one.rank in ("opening", "marked")]
@@ -528,7 +528,7 @@ class _State:
         self.introduced = False
 
 
-def _candidates(text: str, candidate: Candidate) -> Iterator[_Found]:
+def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
     label = _label_of(candidate)
     state = _State()
     for number, block in enumerate(_blocks(text)):
@@ -549,7 +549,7 @@ def _candidates(text: str, candidate: Candidate) -> Iterator[_Found]:
 _BOX: Final = re.compile(r"\s*[*`]*\[[^\[\]]+\][*`]*\s*")
 
 
-def _joined(lines: Sequence[str], candidate: Candidate) -> Iterator[str]:
+def _joined(lines: Sequence[str], candidate: AnswerShape) -> Iterator[str]:
     """The lines; the two brackets of a pair may stand on two of them."""
     rest = list(lines)
     while rest:
@@ -559,7 +559,7 @@ def _joined(lines: Sequence[str], candidate: Candidate) -> Iterator[str]:
         yield line
 
 
-def _of_block(block: _Block, candidate: Candidate, place: _Place, label: str | None) -> Iterator[_Found]:
+def _of_block(block: _Block, candidate: AnswerShape, place: _Place, label: str | None) -> Iterator[_Found]:
     for form in FORMS:
         # A single line of code is a definition, too; all else of one line has the forms of lines.
         if not form.block or (len(block.lines) < 2 and form.find is not _definition):
@@ -574,7 +574,7 @@ def _of_block(block: _Block, candidate: Candidate, place: _Place, label: str | N
 
 def _of_line(
     raw: str,
-    candidate: Candidate,
+    candidate: AnswerShape,
     label: re.Pattern[str],
     state: _State,
     *,
@@ -631,7 +631,7 @@ def _of_line(
 
 
 def _of_text(
-    line: str, candidate: Candidate, place: _Place, *, quoted: bool = False
+    line: str, candidate: AnswerShape, place: _Place, *, quoted: bool = False
 ) -> Iterator[tuple[Answer, str, Rank]]:
     """The candidates of a line by the first form that it has."""
     item = _ITEM.match(line)
@@ -650,7 +650,7 @@ def _of_text(
                 return
 
 
-def _rank_of(label: str, candidate: Candidate) -> Rank:
+def _rank_of(label: str, candidate: AnswerShape) -> Rank:
     """How much a candidate behind a label says."""
     # "Result: 6" stands in explanations of values, too.
     return "marked" if label == "answer" or candidate.is_name else "weak"

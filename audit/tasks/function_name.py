@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from codeaudit.audit.interface import NameOfCode, Task
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
-from codeaudit.audit.replies import Candidate
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.python.parsing import FunctionNode, drawn_tree
@@ -160,7 +160,7 @@ def _parts(texts: Sequence[str]) -> str | None:
     )
 
 
-_NAME: Final = Candidate(
+_NAME: Final = AnswerShape(
     alone=_alone,
     quoted=_quoted,
     boxed=_boxed,

@@ -59,7 +59,7 @@ from codeaudit.audit.evidence_check import (
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
-from codeaudit.audit.replies import Candidate
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
@@ -486,7 +486,7 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
             "value as repr() writes it, or, if the call raises an exception, the name of the exception's "
             "type alone. No additional text.\n\n{code}"
         ),
-        reader=Candidate(
+        reader=AnswerShape(
             alone=_shown_value,
             boxed=_certain_value,
             labels=("output", "result", "return value", "returned value"),

@@ -11,7 +11,7 @@ import pytest
 from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Failed, Predicted
-from codeaudit.audit.replies import FORMS, Candidate, read
+from codeaudit.audit.replies import FORMS, AnswerShape, read
 from tests.support.commands import ROOT
 
 PAGE: Final = ROOT / "docs" / "howto" / "replies.md"
@@ -190,7 +190,7 @@ def test_a_reader_of_ones_own_is_read_in_the_same_forms() -> None:
         assert isinstance(found, Predicted), reply
         assert found.answer == "red"
     assert isinstance(prompt.read("red\nblue"), Failed)
-    assert read("I like red", Candidate(alone=prompt.candidate.alone)) is None
+    assert read("I like red", AnswerShape(alone=prompt.candidate.alone)) is None
 
 
 PIECES = (

@@ -107,7 +107,9 @@ def test_a_killed_and_resumed_run_has_the_same_replies(sources: Path) -> None:
         return act
 
     with serving(slow) as endpoint:
-        run = start(*words(sources, endpoint.url, "again", "-M", "concurrency=1", "--cache", "mine"), cwd=Path.cwd())
+        run = start(
+            *words(sources, endpoint.url, "again", "-M", "concurrency=1", "--cache", "mine"), cwd=Path.cwd()
+        )
         while len(endpoint.asked) < 5 and run.poll() is None:
             time.sleep(0.02)
         run.send_signal(signal.SIGKILL)
