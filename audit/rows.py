@@ -381,16 +381,16 @@ def _replied(audited: Audited, rows: Iterable[TableRow]) -> Audited:
         if row["reply"] is not None:
             key = (row["input"], row["asked"])
             found[key] = (*found.get(key, ()), RawReply(row["reply"], row.get("read") or ""))
-    verdicts = []
+    verdicts: list[Verdict] = []
     for verdict in audited.verdicts:
         (before, _), (after, _) = _asked(audited.sample, verdict)
-        verdicts.append(
-            replace(
-                verdict,
-                before=replace(verdict.before, replies=found.get(before, ())),
-                after=replace(verdict.after, replies=found.get(after, ())),
-            )
-        )
+        told, then = found.get(before, ()), found.get(after, ())
+        if isinstance(verdict, Unjudged):
+            missing = replace(verdict.before, replies=told), replace(verdict.after, replies=then)
+            verdicts.append(replace(verdict, before=missing[0], after=missing[1]))
+        else:
+            both = replace(verdict.before, replies=told), replace(verdict.after, replies=then)
+            verdicts.append(replace(verdict, before=both[0], after=both[1]))
     return replace(audited, before=verdicts[0].before, verdicts=tuple(verdicts))
 
 
