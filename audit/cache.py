@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,7 @@ from codeaudit.audit.records import (
     Repeat,
     answer_from_json,
     failed_from_json,
+    replies_from_json,
     scores_from_json,
 )
 from codeaudit.audit.registry import TASKS
@@ -204,9 +205,13 @@ class NoMemory:
 
 def encode(predicted: Prediction) -> str:
     """A prediction as JSON; floats come back bit for bit."""
-    if isinstance(predicted, Failed):
-        return json.dumps({"failed": predicted.reason})
-    value = {"answer": predicted.answer, "scores": predicted.scores, "margin": predicted.margin}
+    value: dict[str, object] = (
+        {"failed": predicted.reason}
+        if isinstance(predicted, Failed)
+        else {"answer": predicted.answer, "scores": predicted.scores, "margin": predicted.margin}
+    )
+    if predicted.replies:
+        value["replies"] = predicted.replies
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
@@ -222,11 +227,14 @@ def decode(text: object) -> Prediction:
     value = load_json(text)
     if not isinstance(value, dict):
         raise RunError(f"no answer: {shown(value)}")
+    replies = replies_from_json(value.get("replies", []))  # earlier versions kept none
     if "failed" in value:
-        return failed_from_json(value)
+        return replace(failed_from_json(value), replies=replies)
     answer, scores, margin = (value.get(name) for name in ("answer", "scores", "margin"))
     if not (margin is None or is_number(margin)):
         raise RunError(f"no margin: {shown(margin)}")
     # A whole number of JSON has no limit; a table of verdicts takes floats.
     margin = None if margin is None else float(margin)
-    return Predicted(answer=answer_from_json(answer), scores=scores_from_json(scores), margin=margin)
+    return Predicted(
+        answer=answer_from_json(answer), scores=scores_from_json(scores), margin=margin, replies=replies
+    )

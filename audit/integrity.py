@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from codeaudit.audit.bound_files import BoundFile, BoundFolder, HashedFile, Table, TableFolder, hashed
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.store import (
+    ANSWERS,
     ATTACKS,
     BOUND,
     EXPLANATIONS,
@@ -128,6 +129,12 @@ def check_files(folder: Path, manifest: Manifest) -> BoundFolder:
         if not _is_bound(one, [files.get(name)]):
             raise _foreign(folder, name)
         found[name] = one.file
+    # Whoever shares a run may leave the replies out.
+    if ANSWERS in files and (folder / ANSWERS).exists():
+        one = hashed(folder / ANSWERS)
+        if not _is_bound(one, [files[ANSWERS]]):
+            raise _foreign(folder, ANSWERS)
+        found[ANSWERS] = one.file
     path = folder / EXPLANATIONS
     if path.exists():
         one = hashed(path)

@@ -3,10 +3,8 @@
 A task owns its prompt (`Task.prompt`); the adapters of endpoints and of Hugging Face models use it
 (`codeaudit.audit.models.text_models`). There are two kinds:
 
-- `QuestionPrompt`: the reply states an answer. It is read in the format that the prompt asks for; anything
-  else is malformed, because nothing is guessed. Tolerated are a closed `<think>` block and code fences
-  before the answer, `Answer:` in front of it, emphasis or backticks around it, and prose on later lines. If
-  the first line is not the answer, a line marked as the answer counts; two that differ do not.
+- `QuestionPrompt`: the reply states an answer. It is read by the table of forms in `codeaudit.audit.replies`:
+  exactly one candidate, or no readable answer, because nothing is guessed.
 - `ContinuationPrompt`: the reply continues the source and is the answer as a whole; the task says which
   part of it is code. A model without a chat template continues the source alone.
 """
@@ -15,14 +13,15 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.audit.records import Answer, Predicted, Prediction, Query, malformed
+from codeaudit.audit.records import Predicted, Prediction, Query, RawReply, kept_reply, malformed
+from codeaudit.audit.replies import AnswerShape, read, without_thoughts
+from codeaudit.audit.replies import ReplyReader as ReplyReader
 from codeaudit.transforms.language import find_language
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the readers of replies; part of every digest, because another reader finds other answers."""
 
 CODE: Final = "{code}"
@@ -33,9 +32,10 @@ LANGUAGE: Final = "{language}"
 """In a template: the language by its name for people."""
 _PLACES: Final = re.compile("|".join(map(re.escape, (CODE, SOURCE, LANGUAGE))))
 
+WHOLE: Final = "whole"
+"""How a reply is read that is an answer as a whole."""
+
 Role: TypeAlias = Literal["system", "user", "assistant"]
-ReplyReader: TypeAlias = Callable[[str], Answer | None]
-"""From one line of a reply, without decoration, to the answer that it states; `None` if it states none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class _Prompt(ABC):
 
     @abstractmethod
     def read(self, text: str, *, cut: bool = False) -> Prediction:
-        """The answer in a reply, or `Failed('malformed answer')`.
+        """The answer in a reply, or `Failed('no readable answer')`; both with the reply as it came.
 
         `cut` says that a limit on its length ended the reply.
         """
@@ -83,31 +83,25 @@ class _Prompt(ABC):
 class QuestionPrompt(_Prompt):
     """Asks for an answer in a format that `reader` understands."""
 
-    reader: ReplyReader
-    marked: re.Pattern[str] | None = None
-    """A later line of this form is an answer; other later lines need `Answer:` in front."""
+    reader: AnswerShape | ReplyReader
+    """What an answer looks like; a function alone reads a line without decoration."""
+
+    @property
+    def candidate(self) -> AnswerShape:
+        """What an answer looks like."""
+        return self.reader if isinstance(self.reader, AnswerShape) else AnswerShape(alone=self.reader)
 
     def read(self, text: str, *, cut: bool = False) -> Prediction:
         """As `_Prompt.read`. The last line of a cut reply does not count, because it may be incomplete."""
-        lines = list(_lines(text.rpartition("\n")[0] if cut else text))
-        if not lines:
-            return malformed(text, is_reply=True)
-        _, first = lines[0]
-        found = self.reader(first)
+        found = read(text.rpartition("\n")[0] if cut else text, self.candidate)
         if found is None:
-            # Only marked lines: prose such as "it is not clean" contains words that could be answers.
-            later = {self.reader(line) for labelled, line in lines if labelled or self._is_marked(line)}
-            later.discard(None)
-            found = later.pop() if len(later) == 1 else None
-        return malformed(text, is_reply=True) if found is None else Predicted(answer=found)
+            return malformed(text, is_reply=True)
+        return Predicted(answer=found.answer, replies=(RawReply(kept_reply(text), found.form),))
 
     @property
     def digest(self) -> str:
         """As `_Prompt.digest`."""
-        return _digest(self.template, self.system, self.marked.pattern if self.marked else None)
-
-    def _is_marked(self, line: str) -> bool:
-        return self.marked is not None and self.marked.fullmatch(line) is not None
+        return _digest(self.template, self.system)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,13 +122,12 @@ class ContinuationPrompt(_Prompt):
 
     def read(self, text: str, *, cut: bool = False) -> Prediction:
         """The whole reply without its thoughts, also if it was cut; nothing if it was cut in its thoughts."""
-        *thoughts, said = _THOUGHT_ENDS.split(text)
-        return Predicted(answer="" if not thoughts and _THOUGHT.match(text) else said)
+        return Predicted(answer=without_thoughts(text), replies=(RawReply(kept_reply(text), WHOLE),))
 
     @property
     def digest(self) -> str:
         """As `_Prompt.digest`."""
-        return _digest(self.template, self.system, None, self.extent, self.longest)
+        return _digest(self.template, self.system, self.extent, self.longest)
 
 
 Prompt: TypeAlias = QuestionPrompt | ContinuationPrompt
@@ -165,46 +158,11 @@ def _digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps([VERSION, *parts]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-_FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*")
-_LABEL: Final = re.compile(
-    r"[#>*_\s]*(?:the\s+)?(?:final\s+)?answer(?:\s+is)?[*_\s]*(?::[*_]*(?:\s+|$)|$)", re.I
-)
-_THOUGHT: Final = re.compile(r"\s*<think(?:ing)?>")
-_THOUGHT_ENDS: Final = re.compile(r"</think(?:ing)?>")
-_WRAPPED: Final = re.compile(r"(\*{1,3}|_{2,3}|`+)(?P<inner>.+)\1\.?")
-
-
 def _fenced(source: str, tag: str) -> str:
     # A docstring may contain a fence; a longer one around it is not closed by it (CommonMark, section 4.5).
     longest = max((len(run) for run in re.findall("`+", source)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{tag}\n{source.rstrip(chr(10))}\n{fence}"
-
-
-def _lines(text: str) -> Iterator[tuple[bool, str]]:
-    """The lines that are not blank or fences, without decoration, and whether `Answer:` stood before each."""
-    text = _THOUGHT_ENDS.split(text)[-1]
-    if _THOUGHT.match(text):  # cut off before it came to an answer
-        return
-    labelled = False
-    for raw in text.splitlines():
-        if _FENCE.fullmatch(raw):
-            continue
-        line = plain_line(raw)
-        if label := _LABEL.match(line):
-            labelled = True
-            line = plain_line(line[label.end() :])
-        if line:
-            yield labelled, line
-            labelled = False
-
-
-def plain_line(line: str) -> str:
-    """A line without the emphasis or backticks around it."""
-    line = line.strip()
-    while wrapped := _WRAPPED.fullmatch(line):
-        line = wrapped["inner"].strip()
-    return line
 
 
 def one_of(*words: str) -> ReplyReader:

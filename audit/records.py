@@ -7,7 +7,7 @@ predictions, so that a report needs nothing else.
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.checks import is_number, shown
 from codeaudit.transforms.errors import NOT_PARSED, RunError
@@ -20,9 +20,10 @@ ANSWER_UNKNOWN: Final = "unknown whether the right answer changes"
 EXCUSES: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
 """These reasons: such a verdict is missing by design and by no fault of the model."""
 
-MALFORMED: Final = "malformed answer"
+MALFORMED: Final = "no readable answer"
+"""Why an answer of the model cannot be used. In runs of earlier versions it is called `malformed answer`."""
 CUT_OFF: Final = "answer cut off by max_tokens"
-"""Reasons why an answer of the model cannot be used."""
+"""The same, if a limit on the length of the reply is to blame."""
 SHOWN: Final = 160
 """Largest number of characters shown of a malformed answer, or of another value from outside."""
 
@@ -118,6 +119,20 @@ def scores_from_json(value: object) -> tuple[tuple[str, float], ...]:
     return tuple((label, float(score)) for label, score in value)
 
 
+def replies_from_json(value: object) -> "tuple[RawReply, ...]":
+    """The replies of a prediction, from a list of pairs.
+
+    Raises:
+        RunError: it is none.
+    """
+    if not isinstance(value, list):
+        raise RunError(f"no replies: {shown(value)}")
+    for pair in value:
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+            raise RunError(f"no reply: {shown(pair)}")
+    return tuple(RawReply(text, read) for text, read in value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """One input of a model. Equal queries are asked once."""
@@ -166,6 +181,28 @@ class NetworkProof:
     """The largest difference of an output of the broken network, relative to the largest output."""
 
 
+LONGEST_REPLY: Final = 16_384
+"""Characters that are kept of a reply."""
+
+
+class RawReply(NamedTuple):
+    """What a model wrote, and how that was read."""
+
+    text: str
+    """As `kept_reply` gives it."""
+    read: str
+    """The form in which it states the answer, or the reason why it states none."""
+
+
+def kept_reply(text: str) -> str:
+    """A reply as it is kept: without surrogates, which Parquet cannot store; of a long one the beginning, and
+    a last line that says so."""
+    plain = text.encode("utf-8", "replace").decode()
+    if len(plain) <= LONGEST_REPLY:
+        return plain
+    return f"{plain[:LONGEST_REPLY]}\n[codeaudit kept {LONGEST_REPLY:,} of {len(plain):,} characters]"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicted:
     """A model's answer."""
@@ -176,6 +213,8 @@ class Predicted:
     """The labels with the highest scores and those scores, where the model gives them, sorted by label."""
     margin: float | None = None
     """Smallest change of a score that would change the answer, in the unit of the scores; None if unknown."""
+    replies: tuple[RawReply, ...] = field(default=(), compare=False)
+    """What a model of texts wrote, one for each attempt; empty if it writes none, or if nobody kept it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,11 +222,13 @@ class Failed:
     """The model gave no usable answer. Never counted as a violation."""
 
     reason: str
-    """A short phrase that counts together: `endpoint: 429`, `input too long`, `malformed answer`."""
+    """A short phrase that counts together: `endpoint: 429`, `input too long`, `no readable answer`."""
     given: str = field(default="", compare=False)
     """The beginning of a malformed answer, for a message to the user; kept in no file."""
     is_reply: bool = field(default=False, compare=False)
     """Whether the model answered a prompt, which asks for a form of its own."""
+    replies: tuple[RawReply, ...] = field(default=(), compare=False)
+    """As of `Predicted`."""
 
 
 UNPARSABLE: Final = Failed(reason=NOT_PARSED)
@@ -212,7 +253,8 @@ def malformed(answer: object, *, is_reply: bool = False) -> Failed:
     # A whole number was read as a float, and is shown as it was given.
     if isinstance(answer, float) and answer.is_integer():
         answer = int(answer)
-    return Failed(reason=MALFORMED, given=brief(answer), is_reply=is_reply)
+    replies = (RawReply(kept_reply(answer), MALFORMED),) if isinstance(answer, str) else ()
+    return Failed(reason=MALFORMED, given=brief(answer), is_reply=is_reply, replies=replies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ from codeaudit.audit.records import (
     Held,
     Predicted,
     Prediction,
+    RawReply,
     Repeat,
     Searched,
     Unjudged,
@@ -40,6 +41,7 @@ from codeaudit.audit.records import (
 )
 from codeaudit.audit.run import repeat_of
 from codeaudit.audit.store import (
+    ANSWERS,
     EXPLANATIONS,
     MOVABLE,
     SUITE,
@@ -117,6 +119,46 @@ def verdict_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
             **_prediction_columns("before", verdict.before),
             **_prediction_columns("after", verdict.after),
         }
+
+
+FIRST: Final = "first"
+AGAIN: Final = "again"
+"""Values of the column `asked`."""
+
+
+def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
+    """What the model wrote about a sample: rows for each distinct query, that of the original first."""
+    found: dict[tuple[str, str], Prediction] = {}
+    for verdict in audited.verdicts:
+        for key, prediction in _asked(audited.sample, verdict):
+            found.setdefault(key, prediction)
+    for (hashed, asked), prediction in found.items():
+        named = {
+            "seed": seed,
+            "model": audited.model,
+            "sample": audited.sample.id,
+            "input": hashed,
+            "asked": asked,
+        }
+        for attempt, reply in enumerate(prediction.replies):
+            yield {**named, "attempt": attempt, "reply": reply.text, "read": reply.read}
+        if not prediction.replies:
+            why = prediction.reason if isinstance(prediction, Failed) else None
+            yield {**named, "attempt": 0, "reply": None, "read": why}
+
+
+def _asked(sample: Sample, verdict: Verdict) -> Iterator[tuple[tuple[str, str], Prediction]]:
+    """The two queries of a verdict, as `answers.parquet` names them, with their predictions."""
+    perturbed = verdict.perturbed
+    again = AGAIN if perturbed.kind == "identity" else perturbed.transform
+    yield (input_hash(sample.language, shown(sample, sample.source)), FIRST), verdict.before
+    yield (
+        (
+            input_hash(sample.language, shown(sample, perturbed.source)),
+            again if perturbed.kind in KEEPS_TEXT else FIRST,
+        ),
+        verdict.after,
+    )
 
 
 def attack_row(attacked: Attacked) -> TableRow:
@@ -302,6 +344,55 @@ def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> 
     known = {row["model"] for row in read_rows(path, seed=seed, columns=("model", "seed"))}
     if known - readers.keys() or any(next(rows, None) is not None for rows in readers.values()):
         raise _mismatch(folder)
+
+
+def with_replies(folder: Path, audited: Iterable[tuple[int, Audited]]) -> Iterator[tuple[int, Audited]]:
+    """The records of a run with the replies to their queries, where the run kept them.
+
+    The records of each trial and model must be in the order of the run.
+
+    Raises:
+        RunError: the table is damaged, or of another run.
+    """
+    path = folder / ANSWERS
+    if not path.exists():
+        yield from audited
+        return
+    tables: dict[tuple[int, str], Iterator[tuple[object, Iterator[TableRow]]]] = {}
+    for seed, one in audited:
+        if not one.verdicts:
+            yield seed, one
+            continue
+        named = (seed, one.model)
+        if named not in tables:
+            tables[named] = groupby(
+                read_rows(path, seed=seed, model=one.model), key=lambda row: row["sample"]
+            )
+        sample, rows = next(tables[named], (None, iter(())))
+        if sample != one.sample.id:
+            raise RunError(
+                f"{str(path)!r} is of another run than {VERDICTS}; delete it, or run the audit again"
+            )
+        yield seed, _replied(one, rows)
+
+
+def _replied(audited: Audited, rows: Iterable[TableRow]) -> Audited:
+    found: dict[tuple[str, str], tuple[RawReply, ...]] = {}
+    for row in rows:
+        if row["reply"] is not None:
+            key = (row["input"], row["asked"])
+            found[key] = (*found.get(key, ()), RawReply(row["reply"], row.get("read") or ""))
+    verdicts: list[Verdict] = []
+    for verdict in audited.verdicts:
+        (before, _), (after, _) = _asked(audited.sample, verdict)
+        told, then = found.get(before, ()), found.get(after, ())
+        if isinstance(verdict, Unjudged):
+            missing = replace(verdict.before, replies=told), replace(verdict.after, replies=then)
+            verdicts.append(replace(verdict, before=missing[0], after=missing[1]))
+        else:
+            both = replace(verdict.before, replies=told), replace(verdict.after, replies=then)
+            verdicts.append(replace(verdict, before=both[0], after=both[1]))
+    return replace(audited, before=verdicts[0].before, verdicts=tuple(verdicts))
 
 
 def prediction_of(row: TableRow, side: str) -> Prediction:

@@ -28,8 +28,10 @@ from codeaudit.audit.interface import (
     OneLabel,
     RecordedAnswers,
     Task,
+    as_label,
 )
 from codeaudit.audit.prompt_cut import shown
+from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
@@ -467,7 +469,7 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup, *, again: bool) 
 def told_malformed(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
-        return f"the reply {failed.given} is malformed; it has no answer in the form that the prompt asks for"
+        return f"the reply {failed.given} has no readable answer: it states none, or several that differ"
     return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 
@@ -578,12 +580,30 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
             # These reasons excuse a missing verdict, and only `judge` may give them.
             return Failed(reason=f"model: {reason}") if reason in EXCUSES else prediction
         case Predicted():
-            answer = task.normalise(task.meant(prediction.answer))
+            # A word of `--label-map` is an answer as it stands.
+            known = as_label(prediction.answer) in task.words
+            told = prediction if known else _read(task, prediction)
+            answer = task.normalise(task.meant(told.answer))
             if not isinstance(answer, str | int | float | tuple | None):
                 raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
-            if answer is None or not all(isfinite(score) for _, score in prediction.scores):
-                return malformed(prediction.answer)
-            return replace(prediction, answer=answer)
+            if answer is None or not all(isfinite(score) for _, score in told.scores):
+                failed = malformed(prediction.answer)
+                return replace(failed, replies=prediction.replies or failed.replies)
+            return replace(told, answer=answer)
+
+
+def _read(task: Task, predicted: Predicted) -> Predicted:
+    """An answer in several words, as foreign code may give it, is read as the reply of a model of texts.
+
+    Where that finds nothing the answer stays, and the task says whether it takes it.
+    """
+    text = predicted.answer
+    if predicted.replies or not isinstance(text, str) or not isinstance(task.prompt, QuestionPrompt):
+        return predicted
+    found = task.prompt.read(text) if len(text.split()) > 1 else None
+    if not isinstance(found, Predicted) or found.answer == text:
+        return predicted
+    return replace(predicted, answer=found.answer, replies=found.replies)
 
 
 def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:

@@ -39,12 +39,14 @@ SUITE: Final = "suite.parquet"
 VERDICTS: Final = "verdicts.parquet"
 SUMMARY: Final = "summary.json"
 ATTACKS: Final = "attacks.parquet"
+ANSWERS: Final = "answers.parquet"
+"""What models of texts wrote; nothing needs it."""
 EXPLANATIONS: Final = "explanations.jsonl"
 SHARD: Final = "shard.parquet"
 """Only in the folder of a shard: where its cases stand in the whole run."""
 LEDGER: Final = "ledger.jsonl"
 """Only while a run is not finished: what its requests may have cost."""
-RUN_FILES: Final = (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, SHARD, LEDGER, MANIFEST)
+RUN_FILES: Final = (SUMMARY, SUITE, VERDICTS, ATTACKS, ANSWERS, EXPLANATIONS, SHARD, LEDGER, MANIFEST)
 """Everything in a run folder; the manifest is moved last: whoever finds one finds the files that it names."""
 BOUND: Final = frozenset({SUITE, VERDICTS, SUMMARY})
 """Files of every finished run, which the manifest binds by their hashes."""
@@ -343,6 +345,17 @@ ATTACK_COLUMNS: Final[Mapping[str, str]] = {
     "after": "string",
 }
 
+ANSWER_COLUMNS: Final[Mapping[str, str]] = {
+    "seed": "int64",
+    "model": "string",
+    "sample": "string",
+    "input": "string",  # as in the verdicts; of the original, the hash of the unchanged text
+    "asked": "string",  # `first`, `again` for the noise floor, or the name of a transform of the network
+    "attempt": "int64",  # from 0; several if answers are sampled
+    "reply": "string",  # null if the model wrote none, or if nobody kept it
+    "read": "string",  # the form in which the reply states the answer, or the reason why it states none
+}
+
 EXPLANATION_COLUMNS: Final[Mapping[str, str]] = {
     "model": "string",
     "seed": "int64",
@@ -388,6 +401,7 @@ FILLED: Final[Mapping[str, frozenset[str]]] = {
     SUITE: _NAMED | {"language", "path", "line", "source", "status"},
     VERDICTS: _NAMED | {"model", "input", "outcome", "before", "after"},
     ATTACKS: frozenset({"seed", "model", "sample", "strategy", "budget", "queries", "outcome"}),
+    ANSWERS: frozenset(ANSWER_COLUMNS) - {"reply", "read"},
     EXPLANATIONS: frozenset(EXPLANATION_COLUMNS),
     SHARD: frozenset(SHARD_COLUMNS),
     BASELINE: frozenset(BASELINE_COLUMNS) - {"score"},
@@ -425,6 +439,7 @@ _COLUMNS: Final = {
     SUITE: SUITE_COLUMNS,
     VERDICTS: VERDICT_COLUMNS,
     ATTACKS: ATTACK_COLUMNS,
+    ANSWERS: ANSWER_COLUMNS,
     EXPLANATIONS: EXPLANATION_COLUMNS,
     SHARD: SHARD_COLUMNS,
     BASELINE: BASELINE_COLUMNS,
@@ -488,6 +503,41 @@ class TableWriter(AbstractContextManager["TableWriter"]):
         if self._rows:
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
             self._rows = []
+
+
+class ReplyTable:
+    """Receives the rows of `answers.parquet`."""
+
+    def __init__(self, table: TableWriter | None) -> None:
+        """Without a table the rows are dropped."""
+        self._table = table
+        self.has_replies = False
+
+    def write(self, rows: Iterable[TableRow]) -> None:
+        """Append rows."""
+        if self._table is not None:
+            several = list(rows)
+            self.has_replies = self.has_replies or any(row["reply"] is not None for row in several)
+            self._table.write(several)
+
+
+@contextmanager
+def reply_table(folder: RunFolder, about: Mapping[str, object], *, keep: bool) -> Iterator[ReplyTable]:
+    """The table `answers.parquet` of a run.
+
+    One without any reply is not kept, unless `keep`: other shards may have replies.
+
+    Raises:
+        RunError: as `RunFolder.replacing`.
+    """
+    with (
+        folder.replacing(ANSWERS) as place,
+        TableWriter(place, ANSWER_COLUMNS, about, distinct=("reply",)) as table,
+    ):
+        found = ReplyTable(table)
+        yield found
+    if not (keep or found.has_replies):
+        folder.drop(ANSWERS)
 
 
 class LinesWriter(AbstractContextManager["LinesWriter"]):

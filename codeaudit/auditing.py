@@ -29,7 +29,7 @@ from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query
 from codeaudit.audit.registry import DEFAULT_TASK
-from codeaudit.audit.rows import attack_row, read_repeats, read_suite, suite_rows, verdict_rows
+from codeaudit.audit.rows import answer_rows, attack_row, read_repeats, read_suite, suite_rows, verdict_rows
 from codeaudit.audit.run import (
     AnswerMonitor,
     AuditSetup,
@@ -45,6 +45,7 @@ from codeaudit.audit.run import (
 )
 from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import (
+    ANSWERS,
     ATTACK_COLUMNS,
     ATTACKS,
     BOUND,
@@ -60,8 +61,10 @@ from codeaudit.audit.store import (
     VERDICT_COLUMNS,
     VERDICTS,
     Manifest,
+    ReplyTable,
     RunFolder,
     TableWriter,
+    reply_table,
 )
 from codeaudit.audit.tasks.recorded import FACTS, facts
 from codeaudit.known_runs import remember
@@ -294,6 +297,7 @@ def _finished(job: PreparedRun) -> Summary:
         names = {
             *BOUND,
             *([ATTACKS] if job.options.attacks else ()),
+            *([ANSWERS] if (job.folder.path / ANSWERS).exists() else ()),
             *([SHARD] if job.options.shard else ()),
         }
         final = bound(job.folder, done, sorted(names), job.key)
@@ -353,7 +357,7 @@ def _demand_own(folder: RunFolder) -> None:
         RunError: the folder holds such a file and no manifest.
     """
     if not (folder.path / MANIFEST).exists():
-        for name in (SUITE, VERDICTS, SUMMARY, ATTACKS):
+        for name in (SUITE, VERDICTS, SUMMARY, ATTACKS, ANSWERS):
             if (folder.path / name).exists():
                 place = str(folder.path / name)
                 raise RunError(f"{place!r} is of no run and would be replaced; give another --out")
@@ -561,8 +565,12 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
         # A file of answers that fits no query ends the run before it judges any answer.
         if isinstance(model, RecordedAnswers):
             job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
-    with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
-        trials = ((seed, _audited(job, remember, table, seed, size)) for seed, size in sizes.items())
+    with (
+        job.folder.replacing(VERDICTS) as place,
+        TableWriter(place, VERDICT_COLUMNS, about) as table,
+        _replies(job, about) as replies,
+    ):
+        trials = ((seed, _audited(job, remember, table, replies, seed, size)) for seed, size in sizes.items())
         summary = summarise(trials, task=job.task, header=_header(job, draws))
     if not job.options.attacks:
         return summary
@@ -605,6 +613,17 @@ def _places(job: PreparedRun, about: Mapping[str, object]) -> Iterator[TableWrit
         yield table
 
 
+@contextmanager
+def _replies(job: PreparedRun, about: Mapping[str, object]) -> Iterator[ReplyTable]:
+    """The table of what models wrote. It is dropped if they wrote nothing, or with `--no-raw`."""
+    job.folder.drop(ANSWERS)  # of an earlier start
+    if not job.options.raw:
+        yield ReplyTable(None)
+        return
+    with reply_table(job.folder, about, keep=job.options.shard is not None) as made:
+        yield made
+
+
 def _write_suite(
     job: PreparedRun, seed: int, table: TableWriter, places: TableWriter | None
 ) -> _WrittenTrial:
@@ -633,7 +652,12 @@ def _queries(job: PreparedRun) -> Iterator[Query]:
 
 
 def _audited(
-    job: PreparedRun, remember: Remember, table: TableWriter, seed: int, answers: int
+    job: PreparedRun,
+    remember: Remember,
+    table: TableWriter,
+    replies: ReplyTable,
+    seed: int,
+    answers: int,
 ) -> Iterator[Audited]:
     """Every model on every case of one trial; the verdicts are written on the way."""
     for model in job.models:
@@ -644,6 +668,7 @@ def _audited(
             asked = ask_again(read_repeats(place, seed=seed, task=job.task), setup)
             for one in audit(read_suite(place, seed=seed), setup, asked=asked):
                 table.write(verdict_rows(seed, one))
+                replies.write(answer_rows(seed, one))
                 yield one
 
 

@@ -20,7 +20,7 @@ from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Audited, Held, Violated
-from codeaudit.audit.rows import read_audited, read_by_sample
+from codeaudit.audit.rows import read_audited, read_by_sample, with_replies
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
     EXPLANATIONS,
@@ -196,7 +196,8 @@ class Run:
         explanations = list(read_rows(explained)) if explained.exists() else []
         # Filled while the browser reads the records: one pass over the tables for both.
         ratios: dict[str, list[float]] = {}
-        found = browser(_watched(self.audited(by_sample=True), ratios), explanations, _drawing)
+        records = with_replies(self.path, self.audited(by_sample=True))
+        found = browser(_watched(records, ratios), explanations, _drawing)
         about = _about(self.manifest, self.summary)
         asked = tuple(_asked(self.manifest, self.summary))
         text = html(Page(summary=self.summary, browser=found, asked=asked, about=about, predictions=ratios))

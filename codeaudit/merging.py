@@ -3,6 +3,7 @@
 The tables are read and written in windows of cases, so that memory does not grow with their rows.
 """
 
+import heapq
 import os
 import uuid
 from array import array
@@ -24,6 +25,7 @@ from codeaudit.audit.records import Audited
 from codeaudit.audit.rows import read_audited, searched_of
 from codeaudit.audit.run import AnswerMonitor, RunProgress, SilentProgress
 from codeaudit.audit.store import (
+    ANSWERS,
     ATTACK_COLUMNS,
     ATTACKS,
     BOUND,
@@ -41,6 +43,7 @@ from codeaudit.audit.store import (
     read_about,
     read_batches,
     read_rows,
+    reply_table,
     schema_of,
 )
 from codeaudit.audit.tasks.recorded import recorded_task
@@ -166,6 +169,7 @@ def merge(
         summary = _written(parts, trials, corpus.get("skipped", {}), folder, progress)
         folder.write_text(SUMMARY, summary.to_json())
         names = {*BOUND, *([ATTACKS] if parts[0].manifest.get("attack") else ())}
+        names |= {ANSWERS} if (folder.path / ANSWERS).exists() else set()
         manifest = {**_manifest(parts, out, command), "corpus": corpus}
         folder.write_manifest(bound(folder, manifest, sorted(names), key))
         return summary, folder
@@ -438,6 +442,11 @@ def _written(
                 for rows in _merged(parts, trials, name, blocks):
                     table.write_table(rows)
                     monitor.answered(rows.num_rows, recalled=False)
+    folder.drop(ANSWERS)
+    if any((part.files / ANSWERS).exists() for part in parts):
+        with reply_table(folder, about, keep=False) as replies:
+            for row in _replies(parts, trials):
+                replies.write([row])
     task = recorded_task(told.task, first.manifest)
     merged = ((seed, read_audited(folder.path, seed=seed)) for seed in seeds)
     with progress.counting("summary", None, unit="samples") as monitor:
@@ -548,6 +557,37 @@ class _SliceReader(AbstractContextManager["_SliceReader"]):
         return RunError(f"cannot merge: {str(self._path)!r} does not fit {SHARD} beside it")
 
 
+def _places(trials: _Trials, seeds: Sequence[int], number: int) -> dict[tuple[int, str], int]:
+    """The places of the cases of a shard that are kept, by seed and sample."""
+    return {
+        (seed, name): int(place)
+        for seed in seeds
+        for name, place, kept in zip(
+            trials[seed][number].ids, trials[seed][number].number, trials[seed][number].kept, strict=True
+        )
+        if kept
+    }
+
+
+def _replies(parts: Sequence[_Part], trials: _Trials) -> Iterator[TableRow]:
+    """The rows of all replies in the order of the whole run: trial, model, case.
+
+    They have that order in each shard. So no more than a row of each is in memory.
+    """
+    names = [str(one["name"]) for one in parts[0].manifest["models"]]
+    seeds = _seeds(parts)
+
+    def keyed(number: int, part: _Part) -> Iterator[tuple[tuple[int, int, int], TableRow]]:
+        places = _places(trials, seeds, number)
+        for row in read_rows(part.files / ANSWERS):
+            if (place := places.get((row["seed"], row["sample"]))) is not None:
+                yield (seeds.index(row["seed"]), names.index(row["model"]), place), row
+
+    several = [keyed(number, part) for number, part in enumerate(parts) if (part.files / ANSWERS).exists()]
+    for _, row in heapq.merge(*several, key=lambda pair: pair[0]):
+        yield row
+
+
 def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
     """The rows of all attacks in the order of the whole run: model, strategy, trial, case."""
     names = [str(one["name"]) for one in parts[0].manifest["models"]]
@@ -555,14 +595,7 @@ def _attacks(parts: Sequence[_Part], trials: _Trials) -> list[TableRow]:
     seeds = _seeds(parts)
     found = []
     for number, part in enumerate(parts):
-        places = {
-            (seed, name): place
-            for seed in seeds
-            for name, place, kept in zip(
-                trials[seed][number].ids, trials[seed][number].number, trials[seed][number].kept, strict=True
-            )
-            if kept
-        }
+        places = _places(trials, seeds, number)
         path = part.files / ATTACKS
         for row in (row for batch in read_batches(path, BATCH) for row in batch.to_pylist()):
             if (place := places.get((row["seed"], row["sample"]))) is None:

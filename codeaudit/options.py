@@ -78,6 +78,8 @@ class RunOptions:
     suite: Path | None = None
     wrap: str | None = None
     out: Path | None = None
+    raw: bool = True
+    """Whether the run folder keeps the replies of models of texts."""
     format: str = "rich"
     """Of the command line's output; nothing else reads it."""
     device: str = "auto"

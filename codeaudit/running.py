@@ -77,6 +77,7 @@ def run(
     shard: str | None = None,
     sign_key: str | Path | None = None,
     out: str | Path | None = None,
+    raw: bool = True,
     language: str = DEFAULT,
     progress: RunProgress | None = None,
 ) -> Run:
@@ -127,6 +128,8 @@ def run(
         The `-M` arguments of models that are named by a SPEC.
     out
         The run folder. By default a new folder below `codeaudit-runs`. An unfinished run in it resumes.
+    raw
+        Keep what models of texts wrote, in `answers.parquet` of the run folder.
     progress
         Receives notes and counts; by default nothing is printed.
 
@@ -215,6 +218,7 @@ def run(
         dependence=dependence,
         controls=controls,
         execute=execute,
+        raw=raw,
         attack=_joined(attack) or None,
         wrap=wrap,
         device=device,

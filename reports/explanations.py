@@ -66,6 +66,17 @@ def answers(explained: Explained) -> tuple[str, str]:
     return told(explained.minimal.before), told(explained.minimal.after)
 
 
+def reply_text(predicted: Predicted) -> str:
+    """Return what the model wrote, with a line between several attempts; empty if nobody kept it."""
+    return "\n----\n".join(reply.text for reply in predicted.replies)
+
+
+def replies(explained: Explained) -> tuple[str, str]:
+    """Return both replies as lines of text that are safe to show; both empty if nobody kept one."""
+    before, after = (reply_text(one) for one in (explained.minimal.before, explained.minimal.after))
+    return tuple("\n".join(map(wording.plain, text.splitlines())) for text in (before, after))  # type: ignore[return-value]
+
+
 def told(predicted: Predicted) -> str:
     """Return an answer with its highest scores, if the model gives scores."""
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SHOWN]

@@ -8,7 +8,7 @@ from codeaudit.audit.records import Failed, Predicted, Prediction, malformed
 
 
 def read_answer(raw: object) -> Prediction:
-    """The prediction for one answer: `Failed('malformed answer')` if it is none of these:
+    """The prediction for one answer: `Failed('no readable answer')` if it is none of these:
 
     - a text, a finite number, a list of texts (in order) or a set of texts (sorted);
     - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`;

@@ -12,6 +12,7 @@ from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
+from codeaudit.audit.prompts import VERSION
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.frames import raised_at
@@ -145,7 +146,7 @@ def _described(error: BaseException) -> str:
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:
     """With the user's version, answers are shared between runs; else they are kept for one run only."""
     if version is not None:
-        return f"py/{name}@{version}"
+        return f"py/{name}@{version}?reading={VERSION}"
     # `inspect` raises TypeError for instances, and for functions that are written in C (`math.sqrt`).
     inner = inspect.unwrap(function) if inspect.isroutine(function) else None
     file = inspect.getsourcefile(inner) if inspect.isfunction(inner) or inspect.ismethod(inner) else None

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
+from codeaudit.audit.prompts import VERSION
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.rows import input_hash
 from codeaudit.transforms.errors import ModelError
@@ -114,7 +115,7 @@ def load(name: str, settings: Settings) -> FileModel:
         name=f"file/{name}",
         path=path,
         answers=answers,
-        fingerprint=f"file:{digest[:32]}:{identity}:{answer}",
+        fingerprint=f"file:{digest[:32]}:{identity}:{answer}:{VERSION}",
     )
 
 

@@ -23,6 +23,7 @@ from typing import IO, Final
 
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
+from codeaudit.audit.prompts import VERSION
 from codeaudit.audit.records import Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.grammar import first_of
@@ -391,7 +392,7 @@ def load(name: str, settings: Settings) -> ProgramModel:
 def _fingerprint(name: str, command: Sequence[str], version: str | float | None) -> str:
     """With the user's version, answers are shared between runs; else they are kept for one run only."""
     if version is not None:
-        return f"exec/{name}@{version}"
+        return f"exec/{name}@{version}?reading={VERSION}"
     digest = hashlib.sha256(name.encode())
     scripts = [Path(part) for part in command[1:] if Path(part).is_file()][:1]
     for path in [Path(command[0]), *scripts] if _is_script(command[0]) else scripts:

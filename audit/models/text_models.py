@@ -128,6 +128,7 @@ def joined(attempts: Sequence[Prediction]) -> Prediction:
     if len(attempts) == 1:  # any kind of answer; several answers are texts
         return attempts[0]
     texts: list[str] = []
+    replies = tuple(reply for one in attempts for reply in one.replies)
     for one in attempts:
         match one:
             case Failed():
@@ -136,4 +137,4 @@ def joined(attempts: Sequence[Prediction]) -> Prediction:
                 texts.append(text)
             case Predicted(answer=other):
                 return malformed(other)
-    return Predicted(answer=tuple(texts))
+    return Predicted(answer=tuple(texts), replies=replies)

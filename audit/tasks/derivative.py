@@ -9,6 +9,7 @@ from typing import Final
 
 from codeaudit.audit.interface import OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.expressions import parse_pair
@@ -62,7 +63,7 @@ DERIVATIVE: Final = Derivative(
             "left one by x, in whatever form it is written? Answer with one word on the first line: true or "
             "false. No additional text.\n\n{source}"
         ),
-        reader=one_of(TRUE, FALSE),
+        reader=AnswerShape(alone=one_of(TRUE, FALSE), labels=("verdict", "result")),
     ),
     language=ALGEBRA.name,
 )

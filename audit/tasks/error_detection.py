@@ -21,6 +21,7 @@ from typing import Final
 from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED
@@ -90,6 +91,8 @@ ERROR_DETECTION: Final = ErrorDetection(
             "Does this {language} function have a bug? Answer with one word on the first line: buggy if it "
             "does something else than it is meant to, clean if it is right. No additional text.\n\n{code}"
         ),
-        reader=one_of(BUGGY, CLEAN),
+        reader=AnswerShape(
+            alone=one_of(BUGGY, CLEAN), labels=("verdict", "label", "classification", "result")
+        ),
     ),
 )

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from codeaudit.audit.interface import NameOfCode, Task
-from codeaudit.audit.prompts import QuestionPrompt, plain_line
+from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.python.parsing import FunctionNode, drawn_tree
@@ -121,19 +122,53 @@ def counts(answer: Answer, sample: Sample) -> Counts | None:
     return Counts(len(true & said), len(said - true), len(true - said))
 
 
-_NAMES: Final = re.compile(r"\[(?P<name>[^\[\]]+)\](?P<short>\s*\[[^\[\]]*\])?(?P<rest>.*)")
-_PAIR: Final = re.compile(r"\[[^\[\]]+\]\s*\[[^\[\]]*\]\.?")
-_NAME: Final = re.compile(r"(?=.*[^\W\d_])[\w$ -]+(?:\(\))?")
+_ARGUMENTS: Final = re.compile(r"\([^()]*\)")
+_IDENTIFIER: Final = re.compile(r"[^\W\d][\w$]*")
+_WORDS: Final = re.compile(r"(?=.*[^\W\d_])[\w$ -]+")
+_CAPITALISED: Final = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]*")
+"""One word with a capital, as sentences and headings begin: `Sure`, `Explanation`."""
+_TALK: Final = frozenset(
+    {"none", "null", "unknown", "yes", "no", "ok", "okay", "sure", "sorry", "here", "i", "the"}
+)
 _PLACEHOLDERS: Final = frozenset({"full_name", "full name", "fullname"})
 
 
-def _full_name(line: str) -> str | None:
-    """The full name of `[full_name] [abbreviation]`. Without an abbreviation, nothing may follow."""
-    found = _NAMES.fullmatch(line.replace("\\_", "_"))
-    if not found or (found["short"] is None and found["rest"].strip(" .[]")):
-        return None
-    name = plain_line(found["name"]).strip("\"'")
-    return name if _NAME.fullmatch(name) and name.lower() not in _PLACEHOLDERS else None
+def _alone(text: str) -> str | None:
+    """A name that stands on a line without decoration: one identifier, and no word of prose."""
+    name = _quoted(text.removesuffix("."))
+    return None if name is None or _CAPITALISED.fullmatch(name) or name in _TALK else name
+
+
+def _quoted(text: str) -> str | None:
+    """A name in backticks: one identifier."""
+    name = _ARGUMENTS.sub("", text.strip().replace("\\_", "_"), count=1).strip()
+    return name if _IDENTIFIER.fullmatch(name) and name.lower() not in _PLACEHOLDERS else None
+
+
+def _boxed(text: str) -> str | None:
+    """A name in brackets, where the prompt wants it: an identifier, or words with blanks between them."""
+    name = _ARGUMENTS.sub("", text.strip().replace("\\_", "_"), count=1).strip()
+    found = _WORDS.fullmatch(name) and name.lower() not in _PLACEHOLDERS
+    return "_".join(name.split()) if found else None
+
+
+def _parts(texts: Sequence[str]) -> str | None:
+    """The name whose subtokens these are; `None` if one of them is a name of several."""
+    found = [subtokens(text) for text in texts]
+    return (
+        "_".join(one[0] for one in found) if len(found) > 1 and all(len(one) == 1 for one in found) else None
+    )
+
+
+_NAME: Final = AnswerShape(
+    alone=_alone,
+    quoted=_quoted,
+    boxed=_boxed,
+    labels=("name",),
+    parts=_parts,
+    is_name=True,
+    key=lambda answer: frozenset(subtokens(str(answer))),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +197,14 @@ class FunctionName(Task):
         return replace(sample, source=source, label=label)
 
     def normalise(self, answer: object) -> Answer | None:
-        """A name or a list of subtokens as the sorted tuple of distinct subtokens."""
+        """A name or a list of subtokens as the sorted tuple of distinct subtokens.
+
+        A text with blanks is no name; it is read as a reply.
+        """
         # Sorted sets, because the score of code2vec ignores order: `read_file` equals `fileRead`.
         if isinstance(answer, str):
+            if len(answer.split()) > 1:
+                return None
             parts: Iterable[str] = subtokens(answer)
             return tuple(sorted(set(parts))) or None
         if isinstance(answer, list | tuple) and all(isinstance(part, str) for part in answer):
@@ -205,8 +245,7 @@ FUNCTION_NAME: Final = FunctionName(
             "[full_name] [abbreviation], with each enclosed in separate brackets. Only provide the two "
             "names, no additional text. Here is the code:\n{source}"
         ),
-        reader=_full_name,
-        marked=_PAIR,
+        reader=_NAME,
         usual=10,
     ),
 )

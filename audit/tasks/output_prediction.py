@@ -59,6 +59,7 @@ from codeaudit.audit.evidence_check import (
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
@@ -148,6 +149,12 @@ def _shown_value(line: str) -> str | None:
         isinstance(node.func, ast.Name | ast.Attribute) for node in nodes if isinstance(node, ast.Call)
     )
     return line if known and called else None
+
+
+def _certain_value(text: str) -> str | None:
+    """As `_shown_value`, without names: in a sentence `unknown` is a word."""
+    sure = _value(text) is not None or _RAISED_LINE.fullmatch(text) or _OBJECT.fullmatch(text)
+    return _shown_value(text) if sure else None
 
 
 def _value(text: str) -> str | None:
@@ -479,6 +486,10 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
             "value as repr() writes it, or, if the call raises an exception, the name of the exception's "
             "type alone. No additional text.\n\n{code}"
         ),
-        reader=_shown_value,
+        reader=AnswerShape(
+            alone=_shown_value,
+            boxed=_certain_value,
+            labels=("output", "result", "return value", "returned value"),
+        ),
     ),
 )

@@ -16,6 +16,7 @@ from codeaudit.audit.interface import Expectation, OneNumber, Task
 from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
@@ -111,7 +112,7 @@ THROUGHPUT: Final = Throughput(
             "the steady state? Answer with one number on the first line, for example 2.25. No additional "
             "text.\n\n{code}"
         ),
-        reader=_cycles,
+        reader=AnswerShape(alone=_cycles, labels=("cycles", "cycles per iteration", "throughput", "result")),
     ),
     language=X86.name,
 )

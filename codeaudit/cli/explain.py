@@ -49,7 +49,7 @@ from codeaudit.finished_runs import Run, read_run
 from codeaudit.gating import named_transforms
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models, spending_of, usage_noted
-from codeaudit.reports.explanations import answers, diff, headline, moves, tally
+from codeaudit.reports.explanations import answers, diff, headline, moves, replies, reply_text, tally
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.retyping import is_bundled, words
 from codeaudit.transforms.errors import RunError, UsageError
@@ -342,6 +342,9 @@ def _violated(path: Table, row: Mapping[str, Any], perturbed: Perturbed) -> Viol
     return None
 
 
+REPLY_LINES: Final = 12
+REPLY_WIDTH: Final = 300
+"""Lines of a reply that are shown, and characters of each."""
 SPREAD: Final = 50
 """Violations of each model that are explained if no sample is named."""
 
@@ -476,7 +479,7 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
 
 def _show(explained: Sequence[Explained], form: str, most: int) -> None:
     if form == "json":
-        rows = [explanation_row(each) for each in explained]
+        rows = [_row(each) for each in explained]
         show_text(json.dumps(rows, indent=2) + "\n")
         return
     for each in explained[:most]:
@@ -499,6 +502,29 @@ def _show_diff(each: Explained) -> None:
         # A diff whose long lines are wrapped is none for the next program.
         show_text(f"{lines}\n")
     show_parts(Text(f"before  {before}\nafter   {after}\n"))
+    for side, reply in zip(("before", "after"), replies(each), strict=True):
+        if reply:
+            show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
+
+
+def _row(each: Explained) -> dict[str, Any]:
+    """An explanation as JSON, with what the model wrote."""
+    sides = {"before": each.minimal.before, "after": each.minimal.after}
+    return {
+        **explanation_row(each),
+        **{f"reply_{name}": reply_text(one) or None for name, one in sides.items()},
+    }
+
+
+def _short(reply: str) -> str:
+    """The first lines of a reply; `answers.parquet` has all of it."""
+    lines = reply.splitlines()
+    more = f"\n… {counted(len(lines) - REPLY_LINES, 'line')} more" if len(lines) > REPLY_LINES else ""
+    return "\n".join(line[:REPLY_WIDTH] for line in lines[:REPLY_LINES]) + more
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
 
 
 def _markdown(each: Explained) -> str:
@@ -507,4 +533,9 @@ def _markdown(each: Explained) -> str:
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
     told = f"- {escape(moves(each))}\n- before: {escape(before)}\n- after: {escape(after)}"
-    return f"#### {escape(headline(each))}\n\n{told}\n\n{fence}diff\n{body}\n{fence}\n\n"
+    said = "".join(
+        f"reply {side}:\n\n{_indented(_indented(_short(reply)))}\n\n"
+        for side, reply in zip(("before", "after"), replies(each), strict=True)
+        if reply
+    )
+    return f"#### {escape(headline(each))}\n\n{told}\n\n{fence}diff\n{body}\n{fence}\n\n{said}"

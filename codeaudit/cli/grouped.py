@@ -11,7 +11,7 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "Edits": ("transform", "mixed", "dependence", "sites", "variants", "controls", "execute"),
     "Attacks and trials": ("attack", "budget", "trials", "seed"),
     "Limits of cost": ("max_requests", "max_tokens", "max_cost", "dry_run"),
-    "Output": ("out", "format", "html", "verbose", "sign_key"),
+    "Output": ("out", "raw", "format", "html", "verbose", "sign_key"),
     "Where and how fast": (
         "device",
         "precision",

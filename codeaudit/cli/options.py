@@ -455,6 +455,11 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     ),
     option("--execute/--no-execute", default=False, help=EXECUTE),
     option(
+        "--raw/--no-raw",
+        default=True,
+        help="Keep what models of texts wrote, in answers.parquet of the run folder.",
+    ),
+    option(
         "--attack",
         cls=Listed,
         metavar="STRATEGY[,…]",

@@ -34,7 +34,7 @@ def memory(cache: AnswerCache, fingerprint: str = "model", run: str = "run") -> 
         Predicted(answer=0.1),
         Predicted(answer=()),
         Predicted(answer="\ud800"),
-        Failed(reason="malformed answer"),
+        Failed(reason="no readable answer"),
     ],
 )
 def test_predictions_come_back_exactly(answer: Prediction) -> None:

@@ -260,9 +260,9 @@ def test_failures_are_not_remembered_and_never_violations() -> None:
 
 def test_malformed_answers_are_failures() -> None:
     (found,) = run([case("aaaa", "ab")], Recorder(lambda query: Predicted(answer=1.5)))
-    assert found.before == Failed(reason="malformed answer")
+    assert found.before == Failed(reason="no readable answer")
     not_finite = Recorder(lambda query: Predicted(answer="a", scores=(("a", float("nan")),)))
-    assert run([case("aaaa")], not_finite)[0].before == Failed(reason="malformed answer")
+    assert run([case("aaaa")], not_finite)[0].before == Failed(reason="no readable answer")
 
 
 def test_answers_are_normalised_and_scored() -> None:

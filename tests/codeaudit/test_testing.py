@@ -91,7 +91,7 @@ def test_what_could_not_be_judged_does_not_pass() -> None:
     def half(queries: Sequence[Query]) -> list[object]:
         return ["sum" if "total" in query.source else None for query in queries]
 
-    with pytest.raises(CannotAudit, match="nothing could be judged \\(malformed answer 4\\)") as caught:
+    with pytest.raises(CannotAudit, match="nothing could be judged \\(no readable answer 4\\)") as caught:
         assert_invariant(silent, [SOURCE], transforms=["rename"])
     told = "the answer None is malformed; function-name takes a name or a list of its subtokens"
     assert str(caught.value).endswith(told)

@@ -11,6 +11,8 @@ import click
 import pytest
 
 from codeaudit.audit.store import (
+    ANSWER_COLUMNS,
+    ANSWERS,
     ATTACK_COLUMNS,
     ATTACKS,
     BASELINE_COLUMNS,
@@ -189,7 +191,12 @@ def test_every_option_that_a_page_names_exists(page: Path, commands: dict[str, s
 
 def test_the_page_of_files_shows_their_columns() -> None:
     text = (ROOT / "docs" / "reference" / "files.md").read_text("utf-8")
-    tables = {SUITE: SUITE_COLUMNS, VERDICTS: VERDICT_COLUMNS, ATTACKS: ATTACK_COLUMNS}
+    tables = {
+        SUITE: SUITE_COLUMNS,
+        VERDICTS: VERDICT_COLUMNS,
+        ANSWERS: ANSWER_COLUMNS,
+        ATTACKS: ATTACK_COLUMNS,
+    }
     for title, columns in {**tables, "The baseline file": BASELINE_COLUMNS}.items():
         section = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
         assert dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", section, re.MULTILINE)) == dict(columns), title

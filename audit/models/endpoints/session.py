@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
 
@@ -31,7 +31,17 @@ from codeaudit.audit.models.endpoints.throttle import Throttle
 from codeaudit.audit.models.endpoints.traffic import Meter
 from codeaudit.audit.models.text_models import Prompts, customised
 from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import CUT_OFF, SHOWN, Failed, Prediction, Query, malformed
+from codeaudit.audit.records import (
+    CUT_OFF,
+    MALFORMED,
+    SHOWN,
+    Failed,
+    Prediction,
+    Query,
+    RawReply,
+    kept_reply,
+    malformed,
+)
 from codeaudit.transforms.errors import LimitError, ModelError
 
 LONGEST_BACKOFF: Final = 8.0
@@ -242,14 +252,17 @@ class Session:
         self._last_error = None
         self.meter.reply(reply.tokens, reply.served)
         found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
-        if not isinstance(found, Failed):
-            return found
-        if reply.cut:
-            return Failed(reason=CUT_OFF)
-        if reply.thought:
-            return Failed(reason=f"endpoint: no text but in {reply.thought!r}")
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
-        return malformed(self.endpoint.address.scrub(reply.text), is_reply=True)
+        text = self.endpoint.address.scrub(reply.text)
+        if not isinstance(found, Failed):
+            kept = kept_reply(text)
+            return replace(found, replies=tuple(RawReply(kept, one.read) for one in found.replies))
+        if reply.cut:
+            return Failed(reason=CUT_OFF, replies=(RawReply(kept_reply(text), CUT_OFF),))
+        if reply.thought:
+            why = f"endpoint: no text but in {reply.thought!r}"
+            return Failed(reason=why, replies=(RawReply(kept_reply(text), why),))
+        return malformed(text, is_reply=True)
 
     def readable(self, found: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.
@@ -266,8 +279,9 @@ class Session:
             return
         line = " ".join(self.endpoint.address.scrub(text).split())
         line = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+        why = f" ({found.reason})" if found.reason != MALFORMED else ""
         raise LimitError(
-            f"{self._url}: the last {self._unreadable} replies have no readable answer ({found.reason}), "
+            f"{self._url}: the last {self._unreadable} replies have no readable answer{why}, "
             f"such as {line!r}; {_more_readable(found.reason)}. Start again to go on with the other queries; "
             "-M unreadable=0 goes on without an end",
             more="",

@@ -145,7 +145,8 @@ class MaskFillingHead:
         vocabulary = tokenizer.convert_ids_to_tokens(range(at_masks[0].shape[1]))
         kept, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
         in_place = isinstance(answer_kind(query.task), NameOfCode) and self._in_place
-        read = Predicted(answer=text) if in_place else self._prompts.of(query).read(text)
+        # Several masks are parts of one name, where a tokenizer may put blanks between them.
+        read = Predicted(answer="_".join(text.split())) if in_place else self._prompts.of(query).read(text)
         return read if isinstance(read, Failed) else replace(read, scores=kept, margin=min(leads))
 
     def _first_tokens(self, words: tuple[str, ...]) -> list[int]:

@@ -17,7 +17,13 @@ import httpx2
 import openai
 
 from codeaudit.audit.checks import is_whole
-from codeaudit.audit.models.endpoints.client import AUTHORIZATION, TRANSIENT, EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import (
+    AUTHORIZATION,
+    TRANSIENT,
+    EndpointAddress,
+    Reply,
+    RequestError,
+)
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, told

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
 from codeaudit.reports import wording
-from codeaudit.reports.explanations import answer_text
+from codeaudit.reports.explanations import answer_text, reply_text
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, legend
@@ -314,14 +314,21 @@ def _joined(items: Iterable[str]) -> Iterator[str]:
 
 def _told(predicted: Predicted) -> dict[str, Any]:
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SCORES]
-    return {
+    told: dict[str, Any] = {
         "answer": _shown(predicted.answer),
         "scores": [[label[:LONG], float(f"{score:.4g}")] for label, score in best],
     }
+    if predicted.replies:
+        told["reply"] = _cut(reply_text(predicted))
+        told["read"] = predicted.replies[0].read
+    return told
 
 
 def _shown(answer: Answer) -> str:
-    text = answer_text(answer)
+    return _cut(answer_text(answer))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONG else f"{text[:LONG]}…"
 
 

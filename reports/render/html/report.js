@@ -135,7 +135,9 @@
     };
 
     const answer = (name, told) => make("div", {}, make("strong", {}, name), " ", plain(told.answer),
-      make("div", { class: "scores" }, told.scores.map(([text, score]) => `${plain(text)} ${score}`).join(", ")));
+      make("div", { class: "scores" }, told.scores.map(([text, score]) => `${plain(text)} ${score}`).join(", ")),
+      ...(told.reply === undefined ? [] : [fold(`The reply, read as ${plain(told.read)}`, told.reply.length <= SHORT,
+        make("pre", { class: "reply" }, plain(told.reply)))]));
 
     for (const name of ["query", "model", "transform"])
       $(name).addEventListener("input", () => go({ [name]: $(name).value }));

@@ -13,6 +13,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.wrappers import Canonical
+from codeaudit.audit.prompts import VERSION
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.permission import permit
@@ -170,7 +171,7 @@ def test_callables_are_remembered_for_one_run_unless_a_version_is_vouched_for(mo
     assert before.startswith("volatile:")
     module.write_text(CALLABLES + "\n# edited\n", encoding="utf-8")
     assert load("py/my_models:names").fingerprint != before
-    assert load("py/my_models:names", version="3").fingerprint == "py/my_models:names@3"
+    assert load("py/my_models:names", version="3").fingerprint == f"py/my_models:names@3?reading={VERSION}"
 
 
 @pytest.mark.parametrize(
@@ -320,29 +321,29 @@ class Unshown:
         ({"b", "a"}, Predicted(answer=("a", "b"))),
         ({"answer": "x", "score": 0.5}, Predicted(answer="x", scores=(("x", 0.5),))),
         ({"error": "429\nmore"}, Failed(reason="model: 429")),
-        (None, Failed(reason="malformed answer")),
-        (True, Failed(reason="malformed answer")),
-        (float("nan"), Failed(reason="malformed answer")),
-        ([1], Failed(reason="malformed answer")),
-        ({"answer": {"answer": 1}}, Failed(reason="malformed answer")),
-        ({"answer": "x", "scores": {"x": "high"}}, Failed(reason="malformed answer")),
-        ({"answer": "x", "scores": 3}, Failed(reason="malformed answer")),
-        (10**400, Failed(reason="malformed answer")),
-        pytest.param(10**5000, Failed(reason="malformed answer"), id="5000 digits"),
-        ([{"a": ["b" * 999] * 999}] * 999, Failed(reason="malformed answer")),
-        (Unshown(), Failed(reason="malformed answer")),
-        ({"answer": "x", "score": 10**400}, Failed(reason="malformed answer")),
-        ({"answer": "x", "score": float("inf")}, Failed(reason="malformed answer")),
-        ({"answer": "x", "scores": {"x": -(10**400)}}, Failed(reason="malformed answer")),
+        (None, Failed(reason="no readable answer")),
+        (True, Failed(reason="no readable answer")),
+        (float("nan"), Failed(reason="no readable answer")),
+        ([1], Failed(reason="no readable answer")),
+        ({"answer": {"answer": 1}}, Failed(reason="no readable answer")),
+        ({"answer": "x", "scores": {"x": "high"}}, Failed(reason="no readable answer")),
+        ({"answer": "x", "scores": 3}, Failed(reason="no readable answer")),
+        (10**400, Failed(reason="no readable answer")),
+        pytest.param(10**5000, Failed(reason="no readable answer"), id="5000 digits"),
+        ([{"a": ["b" * 999] * 999}] * 999, Failed(reason="no readable answer")),
+        (Unshown(), Failed(reason="no readable answer")),
+        ({"answer": "x", "score": 10**400}, Failed(reason="no readable answer")),
+        ({"answer": "x", "score": float("inf")}, Failed(reason="no readable answer")),
+        ({"answer": "x", "scores": {"x": -(10**400)}}, Failed(reason="no readable answer")),
         ({"error": 10**5000}, Failed(reason="model: an error")),
     ],
 )
 def test_answers_from_outside_are_read_or_refused(raw: object, expected: Predicted | Failed) -> None:
     found = read_answer(raw)
     assert found == expected
-    # A malformed answer is shown to the user, in one line.
+    # A no readable answer is shown to the user, in one line.
     given = found.given if isinstance(found, Failed) else ""
-    assert bool(given) == (expected == Failed(reason="malformed answer"))
+    assert bool(given) == (expected == Failed(reason="no readable answer"))
     assert len(given) <= 160
     assert given.isprintable()
 

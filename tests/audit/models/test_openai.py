@@ -145,8 +145,8 @@ def test_answers_come_in_the_order_of_the_queries() -> None:
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
-        (says("I would call it compute_mean."), "malformed answer"),
-        (says(""), "malformed answer"),
+        (says("I would call it compute_mean."), "no readable answer"),
+        (says(""), "no readable answer"),
         (says("[compute_mean] [me", finish="length"), "answer cut off by max_tokens"),
         (says(None, finish="length"), "answer cut off by max_tokens"),
         (says(PAIR, finish="content_filter"), "endpoint: refused by its filter"),

@@ -202,7 +202,7 @@ GARBAGE = "I am a teapot, short and stout; what a lovely function you have there
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (says(GARBAGE), f"(malformed answer), such as '{GARBAGE}'; -M template=FILE and -M system=TEXT"),
+        (says(GARBAGE), f"(no readable answer), such as '{GARBAGE}'; -M template=FILE and -M system=TEXT"),
         (says("[so lo", finish="length"), "such as '[so lo'; a larger -M max_tokens leaves more room"),
         (sends(200, "<html>login</html>", "text/html"), "such as 'a web page'"),
         (sends(200, '{"choices": []}'), "such as \"{'choices': []}\""),
@@ -232,7 +232,7 @@ def test_one_readable_answer_begins_the_count_anew_and_nought_has_no_end() -> No
 
     with serving(script) as endpoint:
         found = load(endpoint.url, concurrency="1").predict(queries(60))
-        assert found.count(Failed(reason="malformed answer")) == 57
+        assert found.count(Failed(reason="no readable answer")) == 57
     with serving(lambda asked: says(GARBAGE)) as endpoint:
         load(endpoint.url, unreadable="0").predict(queries(60))
         with pytest.raises(LimitError, match="the last 3 replies"):

@@ -87,7 +87,7 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
         assert "temperature=0.0&seed=7&" in fingerprint
         err = capfd.readouterr().err
         assert f"openai/tiny: {first} requests; {7 * first} tokens in, {3 * first} out; cost " in err
-        assert "malformed answer x" in err
+        assert "no readable answer x" in err
         told = "the reply 'no idea' is malformed; it has no answer in the form that the prompt asks for"
         assert err.count(" is malformed; ") == err.count(f"codeaudit: openai/tiny: {told}\n") == 1
 

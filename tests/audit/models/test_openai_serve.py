@@ -111,7 +111,7 @@ def test_a_real_server_is_audited(
     asked = ["--base-url", server, "-M", f"api={api}", "-M", "max_tokens=16"]
     assert main(["run", "--corpus", str(code), "--model", f"openai/{model}", *asked, *few]) == 0
     err = capfd.readouterr().err
-    assert ("malformed answer x3" in err) == (api == "chat")
+    assert ("no readable answer x3" in err) == (api == "chat")
     judged = [row for row in read_rows(out / "verdicts.parquet") if row["outcome"] != "unjudged"]
     assert sorted({tuple(json.loads(str(row["before"]))) for row in judged}) == names
     assert {row["outcome"] for row in judged} == {"held"}

@@ -82,7 +82,7 @@ def test_answers_are_as_of_programs(tmp_path: Path) -> None:
         Predicted(answer="x", scores=(("x", 1.0), ("y", 0.25))),
         Failed(reason="model: too long: 512"),
         Failed(reason="model: gone"),
-        Failed(reason="malformed answer"),
+        Failed(reason="no readable answer"),
         MISSING,
         MISSING,
     ]

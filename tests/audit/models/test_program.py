@@ -118,7 +118,7 @@ def test_the_last_line_needs_no_newline(made: Loader) -> None:
 
 def test_a_line_without_an_answer_fails_alone(made: Loader) -> None:
     model = made('for row in rows(): print(json.dumps({"id": row["id"]}), flush=True)')
-    assert model.predict(queries(1)) == [Failed(reason="malformed answer")]
+    assert model.predict(queries(1)) == [Failed(reason="no readable answer")]
 
 
 def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.CaptureFixture[str]) -> None:

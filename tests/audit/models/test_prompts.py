@@ -9,7 +9,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import ModelError, UsageError
 
 PROMPTS = built_in()
-MALFORMED = Failed(reason="malformed answer")
+MALFORMED = Failed(reason="no readable answer")
 CODE = "def MASK(a):\n    return '{language} {source}', a\n"
 
 
@@ -72,8 +72,8 @@ PAIR = "[compute_mean] [mean]"
         ("[compute\\_mean] [mean]", "compute_mean"),
         ("**[compute_mean] [mean]**", "compute_mean"),
         ("[`computeMean`] [`m`]", "computeMean"),
-        ("[Compute Mean] [CM]", "Compute Mean"),
-        ("[compute_mean()] [cm]", "compute_mean()"),
+        ("[Compute Mean] [CM]", "Compute_Mean"),
+        ("[compute_mean()] [cm]", "compute_mean"),
         ("[compute_mean] [mean] - the arithmetic mean", "compute_mean"),
         ("[compute_mean] []", "compute_mean"),
         ("[compute_mean]", "compute_mean"),
@@ -113,7 +113,7 @@ def test_names(text: str, answer: str | None) -> None:
         ("Buggy: the index is off by one", "buggy"),
         ("buggy - off by one", "buggy"),
         ("Let me see.\nThe loop is fine.\nFinal answer: clean", "clean"),
-        ("Answer: clean\nAnswer: buggy", "clean"),
+        ("Answer: clean\nAnswer: buggy", None),
         ("Let me see.\nAnswer: clean\nAnswer: buggy", None),
         ("buggy or clean", None),
         ("Clean, not buggy", None),
@@ -183,7 +183,7 @@ def test_cycles(text: str, answer: float | None) -> None:
         ("[nan, inf, -inf]", "[nan, inf, -inf]"),
         ("<object object at 0x7f>", "<object object at 0x7f>"),
         ("The function returns 3", None),
-        ("Result: 3", None),
+        ("Result: 3", "3"),
         ("3 (since a is 1)", None),
         ("3 is 3", None),
         ("1 if a else 2", None),

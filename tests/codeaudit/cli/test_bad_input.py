@@ -140,7 +140,7 @@ def test_a_run_in_which_nothing_was_answered(sources: Path, capsys: pytest.Captu
     )
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("codeaudit: nothing could be judged: 'py/mine:f' gave no usable answer")
-    assert "malformed answer" in lines[-1]
+    assert "no readable answer" in lines[-1]
     told = "py/mine:f: the answer None is malformed; function-name takes a name or a list of its subtokens"
     assert [line for line in lines if " is malformed" in line] == [f"codeaudit: {told}"]
 

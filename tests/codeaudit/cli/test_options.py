@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.audit.prompts import VERSION
 from codeaudit.cli.main import main
 
 
@@ -65,7 +66,7 @@ def test_arguments_of_models_may_be_a_table(sources: Path) -> None:
     )
     assert options("--config", "audit.toml")["model_argument"] == ["version=6e12345"]
     manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
-    assert manifest["models"][0]["fingerprint"] == "py/mine:f@6e12345"
+    assert manifest["models"][0]["fingerprint"] == f"py/mine:f@6e12345?reading={VERSION}"
 
 
 def test_the_environment_wins_over_the_file_and_the_command_line_over_both(

@@ -138,7 +138,7 @@ def test_what_a_config_says_of_sampling_does_not_count(
 
 def test_an_answer_that_cannot_be_read_is_shown(load: Load, tmp_path: Path) -> None:
     found = load(taught(tmp_path / "m", ":", " 2.5")).predict(asked("error-detection"))
-    assert found == [Failed(reason="malformed answer")] * len(SOURCES)
+    assert found == [Failed(reason="no readable answer")] * len(SOURCES)
     assert {one.given for one in found if isinstance(one, Failed)} == {"' 2.5'"}
 
 

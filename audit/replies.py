@@ -1,0 +1,656 @@
+"""How a reply is read: one table of forms for all tasks, and one rule.
+
+The rule: a reply states exactly one candidate, or it has no readable answer. Two that differ are never chosen
+between. A task says what a candidate looks like (`AnswerShape`): a name, one of its words, a number, a value.
+The table `FORMS` says in which forms of a reply candidates are found. So a task knows no form, and a form
+knows no task.
+
+Which candidates count:
+
+- The opening: the first line with content, and what stands in one paragraph, list or block with it.
+- What is marked as the answer (`Answer: …`, `The answer is …`), wherever it stands. For names also
+  `[full name] [abbreviation]` and sentences that name the function.
+- Later lines that are nothing but a candidate, against the opening only: they make a reply ambiguous.
+- If none of these is there: other labelled lines, sentences, blocks and decorated lines, and a line that is
+  introduced (`Here it is:`).
+
+Explanations are prose. A word in prose is no candidate, whatever it is.
+"""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from codeaudit.audit.records import Answer
+
+ReplyReader: TypeAlias = Callable[[str], Answer | None]
+"""From a text to the answer that it is as a whole; `None` if it is none."""
+
+Rank: TypeAlias = Literal["opening", "marked", "shown", "weak", "rival"]
+"""How much a candidate says; see the module."""
+
+
+def _itself(answer: Answer) -> object:
+    return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerShape:
+    """What an answer of a task looks like."""
+
+    alone: ReplyReader
+    """Reads a line without decoration. It must refuse prose."""
+    quoted: ReplyReader | None = None
+    """Reads a text in backticks or quotes, or behind a label; `None`: as `alone`."""
+    boxed: ReplyReader | None = None
+    """Reads a text in brackets, a value of JSON, or the end of a sentence; `None`: as `quoted`."""
+    labels: tuple[str, ...] = ()
+    """Words in front of a colon, or keys of JSON, besides `answer`."""
+    parts: Callable[[Sequence[str]], Answer | None] | None = None
+    """Reads a list of texts in JSON as one answer; `None` if each text is a candidate."""
+    is_name: bool = False
+    """Whether it names the function: then pairs, sentences that name, and definitions are forms, too."""
+    key: Callable[[Answer], object] = field(default=_itself)
+    """Two candidates with equal keys are one."""
+
+    def of_quoted(self, text: str) -> Answer | None:
+        """The answer that a text in quotes is."""
+        return (self.quoted or self.alone)(text)
+
+    def of_boxed(self, text: str) -> Answer | None:
+        """The answer that a text in brackets is."""
+        return (self.boxed or self.quoted or self.alone)(text)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All labels."""
+        return ("answer", *self.labels)
+
+
+class Reading(NamedTuple):
+    """What a reply was read as."""
+
+    answer: Answer
+    form: str
+    """The name of the form."""
+
+
+class _Place(NamedTuple):
+    """Where a text stands in a reply."""
+
+    opening: bool
+    """In the first block, whose first line has a candidate or is this line."""
+    first: bool
+    """The first line with content, or a text behind a label."""
+    introduced: bool
+    """Behind a line that ends with a colon or an exclamation mark."""
+    fenced: bool
+
+
+class _Found(NamedTuple):
+    """A candidate in a reply."""
+
+    answer: Answer
+    form: str
+    rank: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A row of the table."""
+
+    name: str
+    recognised: str
+    """How it is recognised, in words."""
+    example: str
+    find: Callable[[str, AnswerShape, _Place], Iterable[Answer]]
+    """The candidates in a text that has the form; nothing if it has not."""
+    rank: Callable[[_Place], Rank | None]
+    """How much they say at a place; `None` if the form does not count there."""
+    block: bool = False
+    """Whether it is recognised in whole blocks (a fence, a paragraph), not in lines."""
+
+
+# ── decoration ───────────────────────────────────────────────────────────────────────────────────────────
+
+_FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*")
+_CLOSED_BEHIND: Final = re.compile(r"(.*\S)\s*(?:`{3,}|~{3,})\s*")
+_THOUGHT: Final = re.compile(r"\s*<(?:think(?:ing)?|thought|reasoning)>", re.I)
+_THOUGHT_ENDS: Final = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>", re.I)
+_WRAPPED: Final = re.compile(r"(\*{1,3}|_{2,3}|`+)(?P<inner>.+)\1\.?")
+_QUOTED: Final = re.compile(
+    r"\"([^\"]+)\"\.?|'([^']+)'\.?|\u201c([^\u201d]+)\u201d\.?|\u2018([^\u2019]+)\u2019\.?"
+)
+_HEADING: Final = re.compile(r"\s*(?:#{1,6}|>)\s+")
+_ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\(?\d{1,2}[.)])\s+(?=\S)")
+_PLAIN_WORD: Final = re.compile(r"[^\W\d_]+[.!]?")
+_LONGEST: Final = 20_000
+"""Characters of a text that is parsed as JSON, or that is nothing but the answer."""
+_LONGEST_LINE: Final = 1_000
+"""Characters of a line that has another form. Patterns take time with the square of the length."""
+_LONGEST_SENTENCE: Final = 300
+
+
+def without_thoughts(text: str) -> str:
+    """A reply without its thoughts; empty if it was cut off in them."""
+    *thoughts, said = _THOUGHT_ENDS.split(text)
+    return "" if not thoughts and _THOUGHT.match(text) else said
+
+
+def plain_line(line: str) -> str:
+    """A line without the emphasis or backticks around it."""
+    return _peeled(line)[0]
+
+
+def _peeled(line: str) -> tuple[str, bool]:
+    """As `plain_line`; and whether there were backticks."""
+    line, ticks = line.strip(), False
+    while len(line) <= _LONGEST_LINE and (wrapped := _WRAPPED.fullmatch(line)):
+        line = wrapped["inner"].strip()
+        ticks = ticks or wrapped[1][0] == "`"
+    return line, ticks
+
+
+# ── forms of lines ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _one(answer: Answer | None) -> tuple[Answer, ...]:
+    return () if answer is None else (answer,)
+
+
+def _alone(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    return _one(candidate.alone(text.strip()))
+
+
+def _emphasised(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    inner, ticks = _peeled(text)
+    return () if ticks or inner == text.strip() else _one(candidate.alone(inner))
+
+
+def _in_backticks(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    inner, ticks = _peeled(text)
+    return _one(candidate.of_quoted(inner)) if ticks else ()
+
+
+def _in_quotes(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    found = _QUOTED.fullmatch(_peeled(text)[0])
+    return _one(candidate.of_quoted(next(filter(None, found.groups())))) if found else ()
+
+
+_BRACKETS: Final = re.compile(
+    r"\[(?P<name>[^\[\]]+)\](?P<short>\s*[,;/|]?\s*\[[^\[\]]*\])?(?P<rest>.*)", re.DOTALL
+)
+_ROUND_BRACKETS: Final = re.compile(r"[*`_\"']*(\[[^\[\]]*\])[*`_\"']*")
+
+
+def _in_brackets(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    found = _bracketed(text, candidate)
+    if found is None or found["short"] is not None or found["rest"].strip(" .[]"):
+        return ()
+    return _one(candidate.of_boxed(plain_line(found["name"]).strip("\"'")))
+
+
+def _pair(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    if not candidate.is_name:
+        return ()
+    found = _bracketed(text, candidate)
+    if found is None or found["short"] is None or "[" in found["rest"]:
+        return ()
+    return _one(candidate.of_boxed(plain_line(found["name"]).strip("\"'")))
+
+
+def _bracketed(text: str, candidate: AnswerShape) -> re.Match[str] | None:
+    plain = _ROUND_BRACKETS.sub(r"\1", _peeled(text)[0])
+    return _BRACKETS.fullmatch(plain)
+
+
+_BARE: Final = r"[^\W\d]\w*_\w+(?:\(\))?|[a-z]+[a-z0-9]*[A-Z]\w*(?:\(\))?|[^\W\d]\w*\(\)"
+"""A name that no word of prose looks like."""
+_CITED: Final = (
+    rf"(?:`+(?P<ticks>[^`\n]+)`+|\*{{1,3}}(?P<bold>[^*\n]+?)\*{{1,3}}|\"(?P<double>[^\"\n]+)\"|'(?P<single>[^'\n]+)'"
+    rf"|\u201c(?P<curly>[^\u201d\n]+)\u201d|\[(?P<box>[^\[\]\n]+)\](?:\s*,?\s*\[[^\[\]\n]*\])?|(?P<bare>{_BARE}))"
+)
+_STYLED: Final = re.compile(r"(?:\*{1,3}|_{2,3})(`+[^`\n]+`+|\[[^\[\]\n]+\])(?:\*{1,3}|_{2,3})")
+_OTHERS: Final = re.compile(r"\b(?:or|alternatively|alternatives?|also|instead|not|rather)\b", re.I)
+"""Words behind a candidate that bring another one."""
+_ABBREVIATION: Final = re.compile(
+    r"[\s,;|.(]*(?:\b(?:and|with|where|its)\b[\s,]*)*(?:\b(?:the|an?|common|short)\b\s*)*\**\babbrev.*",
+    re.I | re.DOTALL,
+)
+
+_REASON: Final = re.compile(
+    rf"{_CITED}(?:\s*\(|\s*:\s|\s+[-\u2013\u2014]\s|\s*,?\s(?:because|since|as|which)\b|[.!]\s)(?P<rest>.*)",
+    re.DOTALL,
+)
+
+
+def _with_reason(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    if not (candidate.is_name and place.first):
+        return ()
+    found = _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
+    return () if not found or _OTHERS.search(found["rest"]) else _one(_cited(found, candidate))
+
+
+def _cited(found: re.Match[str], candidate: AnswerShape) -> Answer | None:
+    if (box := found["box"]) is not None:
+        return candidate.of_boxed(plain_line(box).strip("\"'"))
+    if (text := found["bold"] or found["bare"]) is not None:
+        return candidate.alone(plain_line(text))
+    text = found["ticks"] or found["double"] or found["single"] or found["curly"]
+    return candidate.of_quoted(text.strip())
+
+
+def _json(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    plain = text.strip().removeprefix("json").strip()
+    if not plain or plain[0] not in '{["' or len(plain) > _LONGEST:
+        return ()
+    try:
+        value = json.loads(plain)
+    except (ValueError, RecursionError):
+        # Many models write the braces and quotes of Python.
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value = ast.literal_eval(plain)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return ()
+    return tuple(_of_value(value, candidate, depth=3))
+
+
+def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[Answer]:
+    """The candidates in a value of JSON."""
+    match value:
+        case bool():
+            yield from _one(candidate.of_boxed(str(value).lower()))
+        case str() | int() | float():
+            yield from _one(candidate.of_boxed(str(value)))
+        case Mapping() if depth:
+            for key, inner in value.items():
+                if isinstance(key, str) and _is_label(key, candidate):
+                    yield from _of_value(inner, candidate, depth=depth - 1)
+        case list() | tuple() if depth:
+            if candidate.parts is not None and value and all(isinstance(one, str) for one in value):
+                whole = candidate.parts([str(one) for one in value])
+                if whole is not None:
+                    yield whole
+                    return
+            for inner in value:
+                yield from _of_value(inner, candidate, depth=depth - 1)
+
+
+_ADJECTIVES: Final = (
+    r"(?:full|complete|function(?:'s)?|method(?:'s)?|suggested|suitable|proposed|recommended|best|better|good|possible|"
+    r"final|correct|right|new|descriptive|appropriate|fitting|likely|most|predicted|concise|clear)"
+)
+
+
+def _is_label(key: str, candidate: AnswerShape) -> bool:
+    # `functionName`, `function_name` and "Function name" are one key.
+    plain = " ".join(re.findall(r"[A-Z]?[a-z']+|[A-Z]+", key)).lower()
+    return any(re.fullmatch(rf"(?:{_ADJECTIVES}\s+)*{word}", plain) for word in candidate.words)
+
+
+def _label_of(candidate: AnswerShape) -> re.Pattern[str]:
+    words = "|".join(re.sub(r"\s+", r"[\\s_-]+", word) for word in candidate.words)
+    return re.compile(
+        rf"(?P<mark>[#>*_\s]*)(?:(?:the|my|a|an)\s+)?(?:{_ADJECTIVES}[\s_-]+)*(?P<word>{words})"
+        r"(?:\s+(?:for|of)\s+(?:this|the|your)\s+\w+)?(?:\s+(?:is|would\s+be|should\s+be))?[*_`\"\s]*"
+        r"(?:[:=][*_]*(?:\s+|$|(?=[`\[\"']))|$)",
+        re.I,
+    )
+
+
+_COPULA: Final = r"(?:is|(?:would|should|could|might|may|can|will)\s+be)"
+_END: Final = (
+    r"(?P<rest>\s*[.!]?\s*$|\s*[,;:]?\s*(?:because|since|as|which|given|based|for)\b.*|\s+\(.*"
+    r"|\s+[-\u2013\u2014]\s.*)"
+)
+_NAMING: Final = tuple(
+    re.compile(pattern, re.I | re.DOTALL)
+    for pattern in (
+        rf".*?\b(?:the|an?|my|its|this)\s+(?:{_ADJECTIVES},?\s+)*name(?:\s+(?:for|of)\s+(?:this|the|that|your)"
+        rf"(?:\s+\w+){{1,4}}?)?\s+{_COPULA}\s*:?\s*(?:simply\s+|probably\s+|likely\s+)?(?-i:{_CITED}){_END}",
+        r".*?\b(?:should|could|would|can|might|may|will)\s+be\s+(?:named|called|renamed(?:\s+to)?)\s+"
+        rf"(?-i:{_CITED}){_END}",
+        r".*?\b(?:I|we)(?:\s+would|\s+will|\s+can|\s*['\u2019](?:d|ll))?\s+(?:suggest|recommend|propose|choose|pick|"
+        r"go\s+with|name|call)\s+(?:(?:naming|calling)\s+)?(?:(?:it|this|the)\s+(?:(?:function|method)\s+)?)?"
+        rf"(?:(?:the\s+)?(?:{_ADJECTIVES}\s+)*name\s+)?(?:as\s+)?:?\s*(?-i:{_CITED}){_END}",
+        rf"(?-i:{_CITED})\s+(?:{_COPULA}|seems|sounds)\s+(?:like\s+)?(?:an?|the|my)\s+(?:\w+\s+){{0,4}}name\b"
+        r"(?P<rest>.*)",
+        rf".*?\b(?:alternatively|another\s+(?:\w+\s+)?(?:option|name|possibility))\b[^`\"'\[*]*?(?-i:{_CITED})"
+        r"(?P<rest>).*",
+    )
+)
+"""Sentences that name the function; the last one names it otherwise."""
+_ANSWERS: Final = re.compile(
+    r"(?:.*?[,;:]\s+)?(?:so\s+|thus\s+|hence\s+)?the\s+(?:final\s+|correct\s+|right\s+)*answer\s+is\s+(?P<said>.+)",
+    re.I,
+)
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[`\"'*\[])")
+
+
+def _sentence(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
+    if place.fenced:
+        return
+    for sentence in _SENTENCES.split(_STYLED.sub(r"\1", text.strip())):
+        if len(sentence) > _LONGEST_SENTENCE:
+            continue
+        if candidate.is_name:
+            yield from _named(sentence, candidate)
+        if said := _ANSWERS.fullmatch(sentence):
+            inner, ticks = _peeled(said["said"].strip().removesuffix("."))
+            yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
+
+
+def _named(sentence: str, candidate: AnswerShape) -> Iterator[Answer]:
+    plain = _ABBREVIATION.sub("", sentence)
+    for pattern in _NAMING:
+        found = pattern.fullmatch(plain)
+        if found and not _OTHERS.search(found["rest"]):
+            answer = _cited(found, candidate)
+            if answer is not None:
+                yield answer
+                return
+
+
+# ── forms of blocks ──────────────────────────────────────────────────────────────────────────────────────
+
+_DEFINITION: Final = re.compile(
+    r"^(?P<indent>[ \t]*)(?:async[ \t]+)?(?:def[ \t]+(?P<python>[^\W\d]\w*)[ \t]*\("
+    r"|(?:(?:public|private|protected|static|final|abstract|synchronized|native)[ \t]+)+"
+    r"[\w<>\[\], .?]+?[ \t]+"
+    r"(?P<java>[^\W\d]\w*)[ \t]*\([^;{}]*\)[^;{}]*\{?[ \t]*$)",
+    re.MULTILINE,
+)
+_MASKED: Final = re.compile(r"MASK(?:_\d+)?")
+
+
+def _definition(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
+    """The names of the outermost functions that a code defines, without the one that is to be named."""
+    if not candidate.is_name or len(text) > _LONGEST:
+        return
+    found = list(_DEFINITION.finditer(text))
+    least = min((len(one["indent"].expandtabs()) for one in found), default=0)
+    for one in found:
+        name = one["python"] or one["java"]
+        if len(one["indent"].expandtabs()) == least and not _MASKED.fullmatch(name):
+            yield from _one(candidate.of_quoted(name))
+
+
+def _whole(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    plain = text.strip()
+    return _one(candidate.alone(plain)) if place.fenced or plain[:1] in "[{(" else ()
+
+
+# ── the table ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _line_rank(place: _Place) -> Rank:
+    if place.opening or place.fenced:
+        return "opening" if place.opening else "weak"
+    return "shown" if place.introduced else "rival"
+
+
+def _shown_rank(place: _Place) -> Rank:
+    return "opening" if place.opening else "weak"
+
+
+def _opening_only(place: _Place) -> Rank | None:
+    return "opening" if place.opening else None
+
+
+def _marked(place: _Place) -> Rank:
+    return "opening" if place.opening else "marked"
+
+
+LABELLED: Final = "labelled line"
+ITEM: Final = "list item"
+FORMS: Final = (
+    Form("alone", "the line is nothing but the answer", "read_file", _alone, _line_rank),
+    Form("emphasis", "it stands in asterisks or underscores", "**read_file**", _emphasised, _shown_rank),
+    Form("backticks", "it stands in backticks", "`read_file`", _in_backticks, _shown_rank),
+    Form("quotes", "it stands in quotes", '"read_file"', _in_quotes, _shown_rank),
+    Form("brackets", "it stands in brackets", "[read_file]", _in_brackets, _shown_rank),
+    Form(
+        "pair",
+        "two brackets, a full name and its abbreviation (names only)",
+        "[read_file] [rf]",
+        _pair,
+        _marked,
+    ),
+    Form(
+        "JSON",
+        "an object with a label as a key, or a list (for names, its parts)",
+        '{"name": "read_file"}',
+        _json,
+        _shown_rank,
+    ),
+    Form(
+        "reason",
+        "a reason stands behind it on the first line (names only)",
+        "`read_file` - it reads a file",
+        _with_reason,
+        _opening_only,
+    ),
+    Form(
+        "sentence",
+        "a sentence that says `the answer is …`; for names, one that names the function",
+        "The function name should be `read_file`.",
+        _sentence,
+        lambda place: "marked",
+    ),
+    Form(
+        "block",
+        "a fence around it, over several lines",
+        "```\n[1,\n 2]\n```",
+        _whole,
+        _shown_rank,
+        block=True,
+    ),
+    Form(
+        "JSON",
+        "an object over several lines",
+        '{\n  "name": "read_file"\n}',
+        _json,
+        _shown_rank,
+        block=True,
+    ),
+    Form(
+        "code",
+        "code that defines one function (names only)",
+        "def read_file(path):\n    return open(path).read()",
+        _definition,
+        lambda place: "weak",
+        block=True,
+    ),
+)
+"""The forms of lines and of blocks; of each text the first one counts. A list marker or a label in front of a
+line is taken off before (`list item`, `labelled line`), and so are fences, headings and thoughts."""
+
+
+def read(text: str, candidate: AnswerShape) -> Reading | None:
+    """The one answer that a reply states; `None` if it states none, or several that differ."""
+    found = list(_candidates(without_thoughts(text), candidate))
+    said = [one for one in found if one.rank in ("opening", "marked")]
+    rivals = [one for one in found if one.rank in ("shown", "rival")] if said else []
+    said = said or [one for one in found if one.rank in ("shown", "weak")]
+    if len({candidate.key(one.answer) for one in (*said, *rivals)}) != 1 or not said:
+        return None
+    return Reading(said[0].answer, said[0].form)
+
+
+@dataclass(slots=True)
+class _Block:
+    """Lines of a reply that stand together: a paragraph, or a fence."""
+
+    lines: list[str]
+    fenced: bool
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """The blocks with content."""
+    lines: list[str] = []
+    fenced = False
+    for raw in text.splitlines():
+        if _FENCE.fullmatch(raw) or (not raw.strip() and not fenced):
+            if any(map(str.strip, lines)):
+                yield _Block(lines, fenced)
+            lines = []
+            fenced = not fenced if raw.strip() else False
+            continue
+        closed = _CLOSED_BEHIND.fullmatch(raw) if fenced else None
+        lines.append(closed[1] if closed else raw)
+        if closed:
+            yield _Block(lines, True)
+            lines, fenced = [], False
+    if any(map(str.strip, lines)):
+        yield _Block(lines, fenced)
+
+
+class _State:
+    """What was read of a reply so far."""
+
+    def __init__(self) -> None:
+        self.begun = False
+        """Whether a line with content was read."""
+        self.opening: bool | None = None
+        """Whether the first block began with a candidate; `None` before it."""
+        self.label: str | None = None
+        """The label that the next text stands behind."""
+        self.introduced = False
+
+
+def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
+    label = _label_of(candidate)
+    state = _State()
+    for number, block in enumerate(_blocks(text)):
+        place = _Place(number == 0, not state.begun, state.introduced, block.fenced)
+        whole = list(_of_block(block, candidate, place, state.label))
+        if whole:
+            yield from whole
+            state.begun, state.label, state.introduced = True, None, False
+            continue
+        for line in _joined(block.lines, candidate):
+            if line.strip():
+                yield from _of_line(
+                    line, candidate, label, state, first_block=number == 0, fenced=block.fenced
+                )
+    return
+
+
+_BOX: Final = re.compile(r"\s*[*`]*\[[^\[\]]+\][*`]*\s*")
+
+
+def _joined(lines: Sequence[str], candidate: AnswerShape) -> Iterator[str]:
+    """The lines; the two brackets of a pair may stand on two of them."""
+    rest = list(lines)
+    while rest:
+        line = rest.pop(0)
+        if candidate.is_name and rest and _BOX.fullmatch(line) and _BOX.fullmatch(rest[0]):
+            line = f"{line.strip()} {rest.pop(0).strip()}"
+        yield line
+
+
+def _of_block(block: _Block, candidate: AnswerShape, place: _Place, label: str | None) -> Iterator[_Found]:
+    for form in FORMS:
+        # A single line of code is a definition, too; all else of one line has the forms of lines.
+        if not form.block or (len(block.lines) < 2 and form.find is not _definition):
+            continue
+        answers = tuple(form.find(block.text, candidate, place))
+        if answers:
+            rank = form.rank(place) if label is None else _rank_of(label, candidate)
+            if rank is not None:
+                yield from (_Found(one, form.name, rank) for one in answers)
+            return
+
+
+def _of_line(
+    raw: str,
+    candidate: AnswerShape,
+    label: re.Pattern[str],
+    state: _State,
+    *,
+    first_block: bool,
+    fenced: bool,
+) -> Iterator[_Found]:
+    heading = _HEADING.match(raw)
+    line = raw[heading.end() :] if heading else raw
+    first, state.begun = not state.begun, True
+    behind, state.label = state.label, None
+    introduced, state.introduced = state.introduced, line.rstrip().rstrip("*_").endswith((":", "!"))
+    # The decoration may be around the label and the answer: **Answer: buggy**.
+    for text in dict.fromkeys((line, plain_line(line))):
+        found = label.match(text) if len(text) <= _LONGEST else None
+        if found and (
+            found["word"].lower() == "answer"
+            or found[0].rstrip(" *_").endswith((":", "="))
+            or heading
+            or "*" in raw
+        ):
+            behind, line = found["word"].lower(), text[found.end() :]
+            if candidate.is_name and len(line) <= _LONGEST_LINE:
+                line = _ABBREVIATION.sub("", line)
+            if not line.strip(" *_"):
+                state.label = behind
+                return
+            break
+    if behind is not None:
+        place = _Place(True, True, False, fenced)
+        forms = [(_found[0], LABELLED) for _found in _of_text(line, candidate, place, quoted=True)]
+        yield from (_Found(answer, name, _rank_of(behind, candidate)) for answer, name in forms)
+        if forms and first_block and state.opening is None:
+            state.opening = True
+        return
+    opening = first_block and (first or state.opening is True)
+    place = _Place(opening, first, introduced, fenced)
+    answers = [
+        (answer, name, rank)
+        for answer, name, rank in _of_text(line, candidate, place)
+        if not (heading and rank == "rival")
+    ]
+    if first_block and state.opening is None:
+        state.opening = any(rank == "opening" for _, _, rank in answers)
+    for answer, name, rank in answers:
+        # A word alone on a later line may be a heading.
+        if rank in ("rival", "shown") and _PLAIN_WORD.fullmatch(plain_line(line)):
+            if rank == "rival":
+                continue
+            rank = "weak"
+        yield _Found(answer, name, rank)
+    # A list that follows an introduction is introduced as a whole.
+    if introduced and answers and _ITEM.match(line):
+        state.introduced = True
+
+
+def _of_text(
+    line: str, candidate: AnswerShape, place: _Place, *, quoted: bool = False
+) -> Iterator[tuple[Answer, str, Rank]]:
+    """The candidates of a line by the first form that it has."""
+    item = _ITEM.match(line)
+    for text, prefix in ((line, ""), (line[item.end() :], ITEM)) if item else ((line, ""),):
+        for form in FORMS:
+            if form.block or (len(text) > _LONGEST_LINE and form.find not in (_alone, _json)):
+                continue
+            answers = tuple(form.find(text, candidate, place))
+            if not answers and quoted and form.name == "alone":
+                answers = _one(candidate.of_quoted(text.strip().removesuffix(".")))
+            rank = form.rank(place) if answers else None
+            if rank is not None:
+                if prefix and rank == "rival":
+                    rank = "weak"
+                yield from ((one, prefix or form.name, rank) for one in answers)
+                return
+
+
+def _rank_of(label: str, candidate: AnswerShape) -> Rank:
+    """How much a candidate behind a label says."""
+    # "Result: 6" stands in explanations of values, too.
+    return "marked" if label == "answer" or candidate.is_name else "weak"
