@@ -346,7 +346,9 @@ def read_by_sample(folder: TableFolder, models: Sequence[str], *, seed: int) -> 
         raise _mismatch(folder)
 
 
-def with_replies(folder: Path, audited: Iterable[tuple[int, Audited]]) -> Iterator[tuple[int, Audited]]:
+def with_replies(
+    folder: TableFolder, audited: Iterable[tuple[int, Audited]]
+) -> Iterator[tuple[int, Audited]]:
     """The records of a run with the replies to their queries, where the run kept them.
 
     The records of each trial and model must be in the order of the run.

@@ -196,7 +196,7 @@ class Run:
         explanations = list(read_rows(explained)) if explained.exists() else []
         # Filled while the browser reads the records: one pass over the tables for both.
         ratios: dict[str, list[float]] = {}
-        records = with_replies(self.path, self.audited(by_sample=True))
+        records = with_replies(self.files, self.audited(by_sample=True))
         found = browser(_watched(records, ratios), explanations, _drawing)
         about = _about(self.manifest, self.summary)
         asked = tuple(_asked(self.manifest, self.summary))
