@@ -12,6 +12,8 @@ from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 ROOT = Path(__file__).resolve().parents[3]
 OWNERS = ("audit/tasks/", "audit/registry.py", "audit/papers/registry.py")
 """The tasks, their registry, and the registry of networks, which says for which tasks each is trained."""
+OTHERS = {"audit/models/hf/": {"classification"}}
+"""Words that mean something else in a folder: a kind of head of a network."""
 
 
 def sources() -> Iterator[Path]:
@@ -40,6 +42,10 @@ def test_no_code_but_the_tasks_own_contains_a_task_s_name() -> None:
         for path in sources()
         for line, text in literals(path)
         if text in TASKS.built_in
+        and not any(
+            path.relative_to(ROOT).as_posix().startswith(folder) and text in words
+            for folder, words in OTHERS.items()
+        )
     ]
     assert found == []
 

@@ -13,6 +13,7 @@ from codeaudit.audit.records import Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.permission import permit
 from tests.support.plugins import install
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "plugins" / "task" / "codeaudit_has_loop.py"
@@ -36,6 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "code.py").write_text(SOURCE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    permit(IN_PROJECT)
     return tmp_path
 
 
