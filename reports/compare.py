@@ -4,16 +4,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from codeaudit.audit.records import EXCUSES
 from codeaudit.reports.records import (
+    NOTHING,
     Better,
     ComparedRun,
     Comparison,
+    Coverage,
     Metric,
     ModelSummary,
     Paired,
+    Rate,
     Trial,
 )
 from codeaudit.reports.shared_inputs import SharedInputs
+from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import is_share
@@ -99,7 +104,47 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
         metrics=made.metrics,
         paired=made.paired,
         notes=(*_doubts(runs, shared=bool(made.paired)), *made.notes),
+        coverage=_coverage(runs, shown),
     )
+
+
+def _coverage(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> tuple[Coverage, ...]:
+    """What is missing of each model, over its runs."""
+    found: dict[str, dict[tuple[object, ...], ModelSummary]] = {}
+    for run in runs:
+        for model in run.summary.models:
+            # A copy of the same trials is no second observation.
+            key = run.summary.corpus, *(trial.seed for trial in model.trials)
+            found.setdefault(shown[run.name, model.model], {}).setdefault(key, model)
+    return tuple(_covered(name, list(each.values())) for name, each in found.items())
+
+
+def _covered(name: str, models: Sequence[ModelSummary]) -> Coverage:
+    reasons = sum((Counter(dict(model.unjudged_reasons)) for model in models), Counter[str]())
+    # A pair whose right answer is another one is unjudged by design.
+    wanting = {reason: count for reason, count in reasons.items() if reason not in EXCUSES}
+    missing = sum(wanting.values())
+    rows = [row for model in models for row in model.by_transform]
+    return Coverage(
+        model=name,
+        verdicts=sum(row.pairs.total for row in rows) + missing,
+        missing=missing,
+        reasons=wanting,
+        pairs=_together([model.pairs for model in models]),
+        missing_pairs=min(missing, sum(row.unjudged for row in rows if row.kind == "preserving")),
+        noise_floor=_together([model.noise_floor for model in models]),
+    )
+
+
+def _together(rates: Sequence[Rate]) -> Rate:
+    """The rate over all runs of a model."""
+    if len(rates) == 1:
+        return rates[0]
+    count, total = sum(one.count for one in rates), sum(one.total for one in rates)
+    if not total:
+        return NOTHING
+    low, high = wilson(count, total)
+    return Rate(count=count, total=total, rate=count / total, low=low, high=high, interval="wilson")
 
 
 def comparison(trials: Mapping[str, Sequence[Trial]], outcomes: PairedOutcomes, *, models: int) -> Comparison:

@@ -525,12 +525,46 @@ class Rise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many verdicts a model has, and how many are missing because it gave no answer."""
+
+    model: str
+    verdicts: int
+    """Number of pairs that should have a verdict, over all transforms. A pair whose right answer is another
+    one needs none.
+    """
+    missing: int
+    reasons: Mapping[str, int]
+    """Number of missing verdicts by reason."""
+    pairs: Rate
+    """Share of judged pairs under meaning-keeping transforms with a changed answer."""
+    missing_pairs: int
+    """Number of such pairs without a verdict."""
+    noise_floor: Rate
+
+    @property
+    def share(self) -> float:
+        """The share of missing verdicts; 0 without any verdict."""
+        return self.missing / self.verdicts if self.verdicts else 0.0
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest share of changed answers that the missing ones leave possible."""
+        total = self.pairs.total + self.missing_pairs
+        if not total:
+            return 0.0, 1.0
+        return self.pairs.count / total, (self.pairs.count + self.missing_pairs) / total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Comparison of several models, over trials and on shared inputs."""
 
     metrics: tuple[Metric, ...] = ()
     paired: tuple[Paired, ...] = ()
     notes: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    """Of each model, if runs were compared; empty within a run, whose summary has it."""
 
     def to_json(self) -> str:
         """Return the comparison as JSON text."""

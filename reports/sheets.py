@@ -8,7 +8,16 @@ from typing import Final
 
 from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
-from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
+from codeaudit.reports.records import (
+    Comparison,
+    Contrast,
+    Coverage,
+    Group,
+    Metric,
+    ModelSummary,
+    Paired,
+    Summary,
+)
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.reports.statistics.agreement import by_label
 from codeaudit.reports.statistics.intervals import wilson
@@ -457,6 +466,8 @@ def _transform_names(summary: Summary) -> list[str]:
 
 def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
     made = [_beside(comparison)] if comparison.metrics or comparison.paired else []
+    if made and comparison.coverage:
+        made.append(_coverage(comparison.coverage))
     for metric in comparison.metrics:
         if metric.test.p is not None:
             made += [_metric(metric), *_diagram(metric)]
@@ -466,6 +477,35 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
         made.append(Sheet(title="Nothing to compare", columns=(), rows=()))
     made[-1] = replace(made[-1], notes=(*made[-1].notes, *comparison.notes))
     return tuple(made)
+
+
+def _coverage(coverage: Sequence[Coverage]) -> Sheet:
+    """What is missing of each model, and its noise."""
+    rows = tuple(
+        (
+            _cell(wording.plain(one.model)),
+            _cell(wording.percent(one.share), f"{one.missing:,}/{one.verdicts:,}"),
+            _cell(wording.reasons(one.reasons)),
+            Cell(lines=wording.lines(one.pairs)),
+            Cell(lines=wording.lines(one.noise_floor)),
+        )
+        for one in coverage
+    )
+    return Sheet(
+        title="Missing verdicts and noise",
+        columns=(
+            *words("model"),
+            *numbers("unjudged"),
+            *words("because"),
+            *numbers("per pair", "noise floor"),
+        ),
+        rows=rows,
+        legend=(
+            "unjudged: the share of verdicts that are missing, because there was no answer. per pair: the "
+            "share of answers that one edit changed; noise floor: the same for the unchanged input. These "
+            "two compare.",
+        ),
+    )
 
 
 def _beside(comparison: Comparison) -> Sheet:

@@ -6,8 +6,10 @@ from typing import Final
 
 from codeaudit.reports import wording
 from codeaudit.reports.compare import OTHER_CORPORA
-from codeaudit.reports.records import Comparison, Contrast, Metric, Paired, Standing
+from codeaudit.reports.records import Comparison, Contrast, Coverage, Metric, Paired, Standing
 
+TOLERATED: Final = 0.05
+"""A larger share of missing verdicts is told of in any case, because a difference may be hidden in them."""
 LEVEL: Final = 0.05
 """Differences with a larger p, adjusted over all pairs, are not told apart (renamer.txt, appendix C)."""
 
@@ -20,6 +22,8 @@ def verdict(comparison: Comparison) -> Iterator[str]:
     robustness = next((one for one in comparison.paired if one.better == "lower"), None)
     if robustness is not None and len(robustness.standings) > 1:
         yield from _robustness(robustness, blind(comparison))
+    yield from _missing(comparison.coverage, () if robustness is None else robustness.contrasts)
+    yield from _noise(comparison.coverage)
     quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
     if not doubt and quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
         yield _quality(quality)
@@ -57,6 +61,35 @@ def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
     ]
     if equal:
         yield f"Not told apart at p = {LEVEL:g}: {'; '.join(equal)}."
+
+
+def _missing(coverage: Sequence[Coverage], contrasts: Sequence[Contrast]) -> Iterator[str]:
+    """The models whose missing verdicts could change what was said."""
+    shown = {frozenset((one.first, one.second)) for one in contrasts if one.p_adjusted <= LEVEL}
+    for one in coverage:
+        turns = any(
+            frozenset((one.model, other.model)) in shown
+            and one.bounds[0] <= other.bounds[1]
+            and other.bounds[0] <= one.bounds[1]
+            for other in coverage
+        )
+        if one.missing and (turns or one.share > TOLERATED):
+            yield (
+                f"{one.missing:,} of {one.verdicts:,} verdicts of {wording.plain(one.model)} are missing "
+                f"({wording.reasons(one.reasons)}) and could change this reading."
+            )
+
+
+def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
+    """The models whose changed answers may be noise. Both shares are of pairs, in contrast to the rates."""
+    for one in coverage:
+        noise, pairs = one.noise_floor, one.pairs
+        if noise.count and pairs.count and noise.high is not None and (pairs.low or 0.0) <= noise.high:
+            yield (
+                f"{wording.plain(one.model)} changes {wording.percent(noise.rate)} "
+                f"({wording.counts(noise)}) of its answers to unchanged inputs: {wording.percent(pairs.rate)} "
+                f"({wording.counts(pairs)}) under single edits is not clearly more."
+            )
 
 
 def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str) -> str:

@@ -3,9 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pytest
+
+from codeaudit.audit.records import Audited
 from codeaudit.reports.compare import compare
+from codeaudit.reports.observations import observe
+from codeaudit.reports.records import ComparedRun, Comparison
+from codeaudit.reports.sheets import sheets
+from codeaudit.reports.summarise import summarise
 from codeaudit.reports.verdict import verdict
 from tests.reports.test_compare import metric, run
+from tests.reports.test_summarise import BAD, GOOD, header
+from tests.support.audited import Subtokens, audited, sample
 
 
 def told(rates: Mapping[str, float], seeds: Sequence[int] = (0,)) -> list[str]:
@@ -82,3 +91,76 @@ def test_where_the_interval_says_more_than_the_test_the_sentence_explains_it() -
     assert "(95 % interval 1.6 to 29.6), p = 0.062. The exact test, which decides, is stricter" in robustness
     (robustness, _) = told({"a": 0.0, "b": 0.03})
     assert "stricter" not in robustness
+
+
+def gapped(flips: int, gaps: int, noisy: int = 0, *, samples: int = 40) -> list[Audited]:
+    """A model with so many changed, missing and noisy answers."""
+    names = [f"s{number:02}" for number in range(samples)]
+    return [
+        audited(
+            "m",
+            sample(name),
+            after={
+                "reorder": [None if number >= samples - gaps else BAD if number < flips else GOOD],
+                "reorder-breaking": [BAD],
+                "identity": [BAD if number < noisy else GOOD],
+            },
+        )
+        for number, name in enumerate(names)
+    ]
+
+
+def compared(**models: list[Audited]) -> Comparison:
+    records = [replace(one, model=name) for name, several in models.items() for one in several]
+    found = header(*models)
+    rows = tuple(flip for one in records for flip in observe(one, seed=0).flips())
+    summary = summarise([(0, records)], task=Subtokens(), header=found)
+    return compare([ComparedRun(name="r", summary=summary, flips=rows)])
+
+
+def test_missing_verdicts_that_could_change_the_reading_are_told() -> None:
+    found = compared(a=gapped(2, 0), b=gapped(2, 12))
+    (_, missing, _) = verdict(found)
+    assert missing == (
+        "12 of 120 verdicts of b are missing (numeric noise 12) and could change this reading."
+    )
+    (one, other) = found.coverage
+    assert (one.missing, one.verdicts, other.missing, other.verdicts) == (0, 120, 12, 120)
+    assert other.bounds == (2 / 40, 14 / 40)
+
+
+@pytest.mark.parametrize(
+    ("flips", "gaps", "told"),
+    [(0, 1, False), (20, 4, False), (12, 5, False), (30, 3, False), (9, 10, True), (0, 40, True)],
+)
+def test_few_missing_verdicts_are_told_only_if_they_could_turn_the_order(
+    flips: int, gaps: int, told: bool
+) -> None:
+    sentences = list(verdict(compared(a=gapped(0, 0), b=gapped(flips, gaps))))
+    assert any("are missing" in one for one in sentences) == told
+
+
+def test_a_difference_that_missing_answers_could_turn_is_told_however_few_they_are() -> None:
+    # 8 against 0 of 200 is a difference; 8 missing answers of the other model could be changed ones.
+    several = compared(a=gapped(0, 9, samples=200), b=gapped(8, 0, samples=200))
+    sentences = list(verdict(several))
+    assert sentences[0].startswith("a is more robust than b")
+    assert sentences[1].startswith("9 of 600 verdicts of a are missing")
+
+
+def test_changes_that_may_be_noise_are_told_by_pair() -> None:
+    (_, noise, _) = verdict(compared(a=gapped(3, 0, noisy=3), b=gapped(20, 0, noisy=1)))
+    assert noise == (
+        "a changes 7.5 % (3/40) of its answers to unchanged inputs: 7.5 % (3/40) under single edits is not "
+        "clearly more."
+    )
+
+
+def test_every_model_has_its_missing_verdicts_and_its_noise_in_a_table() -> None:
+    found = compared(a=gapped(2, 0, noisy=1), b=gapped(2, 12))
+    table = next(one for one in sheets(found) if one.title == "Missing verdicts and noise")
+    (one, other) = ([cell.lines for cell in row] for row in table.rows)
+    assert one[1] == ("0 %", "0/120")
+    assert other[1:3] == [("10.0 %", "12/120"), ("numeric noise 12",)]
+    assert one[4][0] == "2.5 %"
+    assert Comparison.from_json(found.to_json()) == found
