@@ -133,6 +133,14 @@ _TALK: Final = frozenset(
 _PLACEHOLDERS: Final = frozenset({"full_name", "full name", "fullname"})
 
 
+_SPELLED: Final = re.compile(r"[a-z0-9_]+(?: [a-z0-9_]+){1,5}")
+"""Subtokens with blanks between them, as some models write a name."""
+_PROSE: Final = frozenset(
+    ("a", "an", "the", "this", "that", "it", "its", "i", "my", "you", "your", "which", "no", "not", "cannot")
+) | frozenset(("sorry", "unknown", "would", "should", "could"))
+"""Words that a sentence has and a name rarely has."""
+
+
 def _alone(text: str) -> str | None:
     """A name that stands on a line without decoration: one identifier, and no word of prose."""
     name = _quoted(text.removesuffix("."))
@@ -199,11 +207,12 @@ class FunctionName(Task):
     def normalise(self, answer: object) -> Answer | None:
         """A name or a list of subtokens as the sorted tuple of distinct subtokens.
 
-        A text with blanks is no name; it is read as a reply.
+        Subtokens may have blanks between them. A sentence is no name.
         """
         # Sorted sets, because the score of code2vec ignores order: `read_file` equals `fileRead`.
         if isinstance(answer, str):
-            if len(answer.split()) > 1:
+            words = answer.split()
+            if len(words) > 1 and not (_SPELLED.fullmatch(" ".join(words)) and _PROSE.isdisjoint(words)):
                 return None
             parts: Iterable[str] = subtokens(answer)
             return tuple(sorted(set(parts))) or None

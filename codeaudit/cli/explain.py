@@ -508,11 +508,11 @@ def _show_diff(each: Explained) -> None:
 
 
 def _row(each: Explained) -> dict[str, Any]:
-    """An explanation as JSON, with what the model wrote."""
+    """An explanation as JSON, with what the model wrote, if that was kept."""
     sides = {"before": each.minimal.before, "after": each.minimal.after}
     return {
         **explanation_row(each),
-        **{f"reply_{name}": reply_text(one) or None for name, one in sides.items()},
+        **{f"reply_{name}": reply_text(one) for name, one in sides.items() if one.replies},
     }
 
 

@@ -145,7 +145,7 @@ def test_answers_come_in_the_order_of_the_queries() -> None:
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
-        (says("I would call it compute_mean."), "no readable answer"),
+        (says("It computes the mean."), "no readable answer"),
         (says(""), "no readable answer"),
         (says("[compute_mean] [me", finish="length"), "answer cut off by max_tokens"),
         (says(None, finish="length"), "answer cut off by max_tokens"),

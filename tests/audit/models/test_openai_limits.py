@@ -202,7 +202,7 @@ GARBAGE = "I am a teapot, short and stout; what a lovely function you have there
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (says(GARBAGE), f"(no readable answer), such as '{GARBAGE}'; -M template=FILE and -M system=TEXT"),
+        (says(GARBAGE), f"have no readable answer, such as '{GARBAGE}'; -M template=FILE and -M system=TEXT"),
         (says("[so lo", finish="length"), "such as '[so lo'; a larger -M max_tokens leaves more room"),
         (sends(200, "<html>login</html>", "text/html"), "such as 'a web page'"),
         (sends(200, '{"choices": []}'), "such as \"{'choices': []}\""),

@@ -137,6 +137,10 @@ def test_masked_source_parses_and_keeps_its_shape() -> None:
     ("answer", "expected"),
     [
         ("getValue", ("get", "value")),
+        ("get value", ("get", "value")),
+        ("this function reads a file", None),
+        ("Reads a file.", None),
+        ("a\nb", None),
         (["value", "get", "get"], ("get", "value")),
         (("get_value",), ("get", "value")),
         ([], ()),
