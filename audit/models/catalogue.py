@@ -148,6 +148,14 @@ def accepted(spec: str) -> frozenset[str]:
     return frozenset(_provider_of(spec)[0].arguments)
 
 
+def runs_here(spec: str) -> bool:
+    """Whether a model works on a device of this machine, so that its answers cost time and nothing else.
+
+    What a callable or a program does for an answer is not known, so these do not count.
+    """
+    return "device" in _provider_of(spec)[0].accepts
+
+
 def base_url(specs: Iterable[str], given: str | None) -> str | None:
     """The address of the models behind an endpoint: the given one, else the default; `None` without any."""
     for provider in (_provider_of(spec)[0] for spec in specs):

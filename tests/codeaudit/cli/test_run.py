@@ -49,7 +49,7 @@ def test_a_run_writes_its_folder_and_prints_its_table(
     printed = capsys.readouterr()
     assert "fake/hash" in printed.out
     assert "run folder: out" in printed.err
-    assert "4 of 4 functions" in printed.err
+    assert "4 of 7 functions; left out: 3 × " in printed.err
     assert max(len(line) for line in printed.out.splitlines()) <= 80
 
 
