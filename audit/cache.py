@@ -59,6 +59,8 @@ class AnswerCache:
         """
         self.path = path
         """The file."""
+        self.stored = 0
+        """Number of texts that were stored since it was opened."""
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
@@ -96,6 +98,7 @@ class AnswerCache:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
             self._connection.execute("COMMIT")
+        self.stored += len(rows)
 
     def forget(self, run: str) -> None:
         """Delete the answers that only this run may use."""

@@ -23,6 +23,7 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers, Task
+from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
@@ -51,6 +52,7 @@ from codeaudit.audit.store import (
     BOUND,
     LEDGER,
     MANIFEST,
+    RUN_FILES,
     SCHEMA,
     SHARD,
     SHARD_COLUMNS,
@@ -75,6 +77,7 @@ from codeaudit.preparing import (
     load_all,
     meter_of,
     spending_of,
+    suite_task,
     usage_noted,
     watched_cases,
 )
@@ -169,7 +172,7 @@ def audit_models(
     part = options.part
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (
-        run_folder(options.out or _default_folder(options)) as folder,
+        run_folder(options.out or _default_folder(options, given)) as folder,
         _resumable(folder, options, progress),
         _engine(options) as engine,
     ):
@@ -268,6 +271,7 @@ def _counted(reasons: Mapping[str, int]) -> str:
 
 def _finished(job: PreparedRun) -> Summary:
     """Carry out the run, then write the summary and the final manifest."""
+    new = not any((job.folder.path / name).exists() for name in RUN_FILES)
     manifest, displaced = _begin(job)
     name = str(manifest["codeaudit"])
     with _ledger(job), answer_cache(job.options, job.folder, job.progress) as cache:
@@ -284,6 +288,13 @@ def _finished(job: PreparedRun) -> Summary:
                 job.folder.drop(LEDGER)
                 job.folder.put_back()
                 job.progress.note(f"the finished run is in {job.folder.path} again")
+                raise
+            # Nor does one leave anything behind that got no answer and spent nothing: there is nothing to
+            # go on with.
+            if new and not cache.stored and not _has_spent(job):
+                with suppress(RunError):
+                    for name in reversed(RUN_FILES):  # the manifest first: without it the others mean nothing
+                        job.folder.drop(name)
                 raise
             # The usage of an unfinished run is kept if possible; the user must see the first error.
             with suppress(RunError):
@@ -308,12 +319,22 @@ def _finished(job: PreparedRun) -> Summary:
     return summary
 
 
+def _has_spent(job: PreparedRun) -> bool:
+    spent = job.spending.committed
+    return bool(spent.tokens or spent.cost)
+
+
 # ── the folder ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _default_folder(options: RunOptions) -> Path:
+def _default_folder(options: RunOptions, given: Mapping[str, Model]) -> Path:
+    """A new folder, named after the time and the task of the run."""
+    task = options.task or (suite_task(options.suite) if options.suite is not None else None)
+    # Without loading a model; those that say their task only then are rare.
+    models = (given[one].task if one in given else catalogue.task_of(one) for one in options.model)
+    task = task or next(filter(None, models), DEFAULT_TASK)
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    path = RUNS / f"{stamp}-{re.sub(r'[:/]', '-', options.task or DEFAULT_TASK)}"
+    path = RUNS / f"{stamp}-{re.sub(r'[:/]', '-', task)}"
     # Two runs may start in the same second.
     return path if not path.exists() else path.with_name(f"{path.name}-{uuid.uuid4().hex[:4]}")
 

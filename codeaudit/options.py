@@ -34,7 +34,7 @@ ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 WITH_SECRETS: Final = frozenset({"base_url", "proxy", "install"})
 """Options whose addresses may hold a user and a password: nothing keeps or prints these."""
 DEFAULT_MOVABLE: Final = 100
-"""Movable samples for each transform in the default run: one whose models, corpus and size nobody chose."""
+"""Movable samples for each transform in a run of local models whose size nobody chose."""
 
 
 def default_workers() -> int:
@@ -190,6 +190,19 @@ class RunOptions:
         for name in ("suite", "out", "cache", "sign_key"):
             values[name] = Path(values[name]) if values.get(name) else None
         return cls(**values)
+
+
+def usual_movable(models: Sequence[str], *, bounded: bool) -> int:
+    """The movable samples for each transform in a run that says no number.
+
+    More samples of local models cost time only. Those of others may cost money, so there they are a choice.
+
+    Args:
+        models: their SPECs; empty for the bundled ones.
+        bounded: whether the user chose a limit, a suite or a shard.
+    """
+    local = all(map(catalogue.runs_here, models))
+    return DEFAULT_MOVABLE if local and not bounded else 0
 
 
 def demand_no_secrets(options: RunOptions) -> None:

@@ -50,7 +50,7 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
-from codeaudit.transforms.grammar import counted_reasons, with_reasons
+from codeaudit.transforms.grammar import counted, counted_reasons, with_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
@@ -342,8 +342,16 @@ class DrawnInputs:
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
         if first.part is not None:
             size = f"shard {self.shard} with {size}"
-        left_out = f"; left out: {', '.join(counted_reasons(self.skipped, most=6))}" if self.skipped else ""
-        return f"corpus {self.name}: {size}{left_out}"
+        told = [f"corpus {self.name}: {size}"]
+        if left_out := first.units_left_out:
+            told.append(f"left out: {', '.join(counted_reasons(left_out, most=6))}")
+        if first.not_drawn:
+            why = "not drawn" if first.part is None else "of other shards"
+            told.append(f"{why}: {first.not_drawn:,}")
+        if files := first.unread_files:
+            reasons = counted_reasons(Counter(files.values()), most=6)
+            told.append(f"{counted(len(files), 'file')} not read: {', '.join(reasons)}")
+        return "; ".join(told)
 
     def size(self, seed: int) -> int:
         """The number of samples in a trial whose variants are made."""

@@ -13,7 +13,7 @@ from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
-from codeaudit.options import DEFAULT_MOVABLE, RunOptions, check_values, shown
+from codeaudit.options import RunOptions, check_values, shown, usual_movable
 from codeaudit.preparing import as_model
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import UsageError
@@ -107,8 +107,8 @@ def run(
         Largest number of samples in the plain random draw; None for all.
     movable
         Draw more samples until each transform changes that many, or the corpus ends; each of them is asked
-        only for the transforms that it is drawn for. By default 100 if `models`, `corpus` and `suite` are
-        left out and `limit` is as it is, else 0.
+        only for the transforms that it is drawn for. By default 100 if all models are bundled ones,
+        checkpoints or `hf/` and `limit`, `suite` and `shard` are left out, else 0.
     seed, trials
         The run is repeated with the seeds `seed`, `seed` + 1, … They decide which samples and variants are
         drawn.
@@ -196,8 +196,8 @@ def run(
     samples = _given_samples(corpus, language)
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
     if movable is None:
-        usual = models is None and corpus is None and suite is None and limit == RunOptions().limit
-        numbers["movable"] = DEFAULT_MOVABLE if usual else 0
+        bounded = suite is not None or shard is not None or limit != RunOptions().limit
+        numbers["movable"] = 0 if given else usual_movable(names, bounded=bounded)
     # `int`, because a manifest cannot hold the whole numbers of numpy. No limit is 0 in the options.
     converted: dict[str, Any] = {name: int(number or 0) for name, number in numbers.items()}
     for name, path in {"suite": suite, "out": out, "cache": cache, "sign_key": sign_key}.items():

@@ -18,6 +18,8 @@ from typing import Final
 
 NOT_PARSED: Final = "source does not parse"
 """The reason for code that is not of its language, wherever reasons are counted."""
+TOO_DEEP: Final = "nested too deeply for this Python"
+"""The reason for code that the running Python's parser cannot hold."""
 RESULT_NOT_PARSED: Final = "result does not parse"
 """The reason for a variant that is not of its language."""
 
@@ -44,6 +46,13 @@ class SourceError(CannotAudit):
 
 class UnknownSyntaxError(SourceError):
     """Code that parses, but holds syntax that the analysis does not know."""
+
+
+class ReaderLimitError(SourceError):
+    """Code that may be valid, and that this reader cannot read: it is of another version, or too deep.
+
+    The message is a phrase without a place in the text, so that equal reasons can be counted.
+    """
 
 
 class NoFunctionError(SourceError):

@@ -20,6 +20,7 @@ from codeaudit.transforms.errors import (
     RESULT_NOT_PARSED,
     NoFunctionError,
     SourceError,
+    ReaderLimitError,
     UnknownSyntaxError,
 )
 from codeaudit.transforms.frames import raised_at
@@ -127,7 +128,7 @@ def _unread(error: SourceError) -> str:
     """The reason to count for a text that cannot be read."""
     if isinstance(error, NoFunctionError):
         return NO_FUNCTION
-    return str(error) if isinstance(error, UnknownSyntaxError) else NOT_PARSED
+    return str(error) if isinstance(error, UnknownSyntaxError | ReaderLimitError) else NOT_PARSED
 
 
 FAILED: Final = "transform failed"

@@ -6,6 +6,7 @@ is refused when it is decoded. A rewriting after which the file would not compil
 a language are parsed is said by its `FileFormat`.
 """
 
+import codecs
 import hashlib
 import re
 from abc import ABC, abstractmethod
@@ -25,6 +26,8 @@ LARGEST: Final = 2_000_000
 """Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""
 
 NO_RETURN: Final = "encoding cannot be written back"
+NO_ENCODING: Final = "unknown encoding"
+_HEAD: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +45,9 @@ class DecodedFile(ABC):
         """The text of a file.
 
         Raises:
-            SourceError: the file is too big, holds null bytes, is not in its encoding, or could not be
-                written back. The message is a phrase without the file's name.
+            SourceError: as of `decoded_text`, or the file could not be written back.
         """
-        if len(data) > LARGEST:
-            raise SourceError(f"file over {LARGEST // 1_000_000} MB")
-        if b"\0" in data:
-            raise SourceError("null bytes")
-        encoding = cls.encoding_of(data)
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            raise SourceError("not UTF-8" if encoding.startswith("utf-8") else NO_RETURN) from error
+        text, encoding = decoded_text(data, cls.encoding_of)
         newline = _newline(text)
         found = cls(text=text.replace(newline, "\n"), encoding=encoding, newline=newline)
         # Some encodings write one text in several ways, as UTF-7 does.
@@ -84,6 +78,44 @@ class DecodedFile(ABC):
     @abstractmethod
     def compiles(self, text: str) -> bool:
         """Whether the language accepts a file with this text."""
+
+
+def utf8(data: bytes) -> str:
+    """The encoding of files that are always UTF-8, with or without a byte order mark."""
+    return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+
+
+def decoded_text(data: bytes, encoding_of: Callable[[bytes], str] = utf8) -> tuple[str, str]:
+    """A file's text and its encoding. Every command reads source files by this function.
+
+    Raises:
+        SourceError: the file is too big, holds null bytes, names an encoding that does not exist or is none
+            of texts, or is not in its encoding. The message is a phrase without the file's name, so that
+            equal reasons can be counted.
+    """
+    if len(data) > LARGEST:
+        raise SourceError(f"file over {LARGEST // 1_000_000} MB")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _is_wide(data):
+        raise SourceError("UTF-16 or UTF-32, not UTF-8")
+    if b"\0" in data:
+        raise SourceError("null bytes")
+    encoding = encoding_of(data)
+    not_in_it = "not UTF-8" if encoding.startswith("utf-8") else f"not in its encoding, {encoding}"
+    try:
+        text = data.decode(encoding)
+        text.encode()  # some codecs give halves of surrogate pairs, which no parser takes
+    except LookupError as error:
+        # `rot13` and `hex` are codecs, but what they read is no text.
+        raise SourceError(NO_ENCODING) from error
+    except ValueError as error:  # `idna` and others raise more than UnicodeDecodeError
+        raise SourceError(not_in_it) from error
+    return text, encoding
+
+
+def _is_wide(data: bytes) -> bool:
+    """Whether a file without a byte order mark has a null byte in most of its characters."""
+    head = data[:_HEAD]
+    return len(head) > 1 and head.count(0) * 5 >= len(head) * 2
 
 
 def _newline(text: str) -> str:
@@ -206,6 +238,8 @@ class FileFormat:
     """Text -> the folder, such as `org/example`, whose files see one another's types without an import."""
     types: Callable[[bytes], frozenset[str]] | None = None
     """A file's bytes -> the names of types that it declares and that `places` asks about."""
+    encoding_of: Callable[[bytes], str] = utf8
+    """A file's bytes -> its encoding, as in `DecodedFile`."""
     supertypes: Callable[[bytes], frozenset[str]] | None = None
     """A file's bytes -> the names of files, without ending, whose types its own types may inherit."""
 

@@ -26,7 +26,16 @@ from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.checks import is_text, load_json
-from codeaudit.audit.corpora.records import SPLITS, Corpus, CorpusResources, Note, Split, raw_sample, split_of
+from codeaudit.audit.corpora.records import (
+    SPLITS,
+    Corpus,
+    CorpusResources,
+    Note,
+    Split,
+    also_left_out,
+    raw_sample,
+    split_of,
+)
 from codeaudit.audit.corpora.selection import rank_of, select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
@@ -113,7 +122,7 @@ class SeededBugs:
         """
         fit = _executable if self.executed else _changeable
         (drawn,) = select(self.base, fit, limit=self.size, seeds=[OWN_DRAW + self.seed])
-        skipped.update(drawn.left_out)
+        also_left_out(skipped, drawn.left_out, drawn.unread_files)
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
         wanted.sort(key=lambda one: rank_of(self.seed, one.id))

@@ -13,12 +13,13 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from codeaudit.audit.corpora.functions import LARGEST_FILE, decode
+from codeaudit.audit.corpora.functions import decode
 from codeaudit.audit.corpora.records import CorpusResources, LeftOut
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
+    Language,
     by_ending,
     every_language,
     warn_of_broken_languages,
@@ -26,6 +27,7 @@ from codeaudit.transforms.language import (
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target, unknown
+from codeaudit.transforms.source_files import LARGEST, FileFormat
 
 Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
 """(text, path, counter of what is left out) -> samples."""
@@ -38,14 +40,23 @@ def endings() -> frozenset[str]:
     )
 
 
-def _reader(path: Path) -> Units:
-    """The reader of a file; a file of unknown ending is read as one of the default language."""
+def _language(path: Path) -> Language:
+    """The language of a file; a file of unknown ending is read as one of the default language."""
     language = by_ending(path.suffix)
     # Only a file that the user named gets here with another ending: scripts often have none.
-    if language is None or not language.reader:
-        language = LANGUAGES.get(DEFAULT)
-    found: Units = load_target(language.reader)
-    return found
+    return language if language is not None and language.reader else LANGUAGES.get(DEFAULT)
+
+
+def _text(data: bytes, language: Language) -> str:
+    """A file's text, as `transform` reads it.
+
+    Raises:
+        SourceError: it cannot be decoded.
+    """
+    if not language.files:
+        return decode(data)
+    form: FileFormat = load_target(language.files)
+    return decode(data, form.encoding_of)
 
 
 _PYTHON: Final = frozenset(PYTHON.endings)
@@ -84,7 +95,9 @@ class SourceFiles:
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
-            yield from _reader(path)(decode(read_bytes(path)), self._origin(path), skipped)
+            language = _language(path)
+            units: Units = load_target(language.reader)
+            yield from units(_text(read_bytes(path), language), self._origin(path), skipped)
         except SourceError as error:
             # In a folder of thousands a broken file is a count; a file that was named is the whole request.
             if self.named:
@@ -109,7 +122,7 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST_FILE + 1)  # one byte more shows that the file is too large
+            return file.read(LARGEST + 1)  # one byte more shows that the file is too large
     except OSError as error:
         raise SourceError(f"unreadable: {error.strerror}") from error
 

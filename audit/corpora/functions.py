@@ -2,47 +2,31 @@
 
 import ast
 import gc
-import io
-import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.errors import NOT_PARSED, SourceError
+from codeaudit.transforms.errors import NOT_PARSED, ReaderLimitError, SourceError
 from codeaudit.transforms.python import parsing as reading
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.source_files import decoded_text, utf8
 
 SHORTEST: Final = 3
 """Smallest number of lines of a function, because shorter ones have nothing to perturb."""
 LONGEST: Final = 60
 MOST_CHARACTERS: Final = 8000
-LARGEST_FILE: Final = 2_000_000
-"""Largest file in bytes. Larger ones are generated tables, whose syntax tree takes 100 times their size."""
 
 
-def decode(data: bytes) -> str:
-    """The text of a Python file, decoded by its coding cookie, with `\\n` as line ends.
+def decode(data: bytes, encoding_of: Callable[[bytes], str] = utf8) -> str:
+    """The text of a file with `\\n` as line ends, in the encoding that its language's rules say.
 
     Raises:
-        SourceError: the file is too large, has null bytes, or does not fit its encoding. The message does
-            not name the file, so that equal reasons count together.
+        SourceError: as of `decoded_text`.
     """
-    if len(data) > LARGEST_FILE:
-        raise SourceError(f"file over {LARGEST_FILE // 1_000_000} MB")
-    if b"\0" in data:
-        raise SourceError("null bytes")
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
-    except SyntaxError as error:
-        raise SourceError("unknown encoding" if "unknown encoding" in str(error) else "not UTF-8") from error
-    except (UnicodeDecodeError, LookupError) as error:
-        raise SourceError(
-            "not UTF-8" if isinstance(error, UnicodeDecodeError) else "unknown encoding"
-        ) from error
+    text, _ = decoded_text(data, encoding_of)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -51,16 +35,18 @@ def parse(text: str) -> ast.Module:
 
     Raises:
         SourceError: it does not parse. The message is the same for all such files, so that reasons count.
+        ReaderLimitError: another Python reads it, or it is nested too deeply.
     """
     # A tree has no cycles, and looking for some after every few hundred nodes takes a fifth of the time.
     collects = gc.isenabled()
     gc.disable()
     try:
         return reading.parse(text)
+    except ReaderLimitError:
+        raise
     except SourceError as error:
         # Python's own messages name lines and tokens, so each would be a reason of its own.
-        deep = "nested too deeply" in str(error) or "too many nested" in str(error)
-        raise SourceError("nested too deeply" if deep else NOT_PARSED) from error
+        raise SourceError(NOT_PARSED) from error
     finally:
         if collects:
             gc.enable()

@@ -43,6 +43,13 @@ class LeftOut(Counter[str]):
         """The paths of whole files, each with its reason."""
 
 
+def also_left_out(skipped: Counter[str], reasons: Mapping[str, int], files: Mapping[str, str]) -> None:
+    """Add what an inner corpus left out to what an outer one does."""
+    skipped.update(reasons)
+    if isinstance(skipped, LeftOut):
+        skipped.files.update(files)
+
+
 class Corpus(Protocol):
     """Raw samples of one place, which can be read again. A raw label is as the place gives it: a name, a
     class, a number or nothing.
@@ -81,7 +88,7 @@ class ToldCorpus:
         """As of `Corpus`."""
         found = LeftOut()
         yield from self.whole.read(found)
-        skipped.update(found)
+        also_left_out(skipped, found, found.files)
         if found:
             self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
         if found.files:

@@ -44,7 +44,8 @@ class Selection:
     samples: tuple[Sample, ...]
     """In the order of their ranks."""
     available: int
-    """Number of raw samples of the corpus."""
+    """Number of units of the corpus: its raw samples, and what it left out while it was read, except whole
+    files."""
     languages: tuple[tuple[str, int], ...]
     """The raw samples of the corpus by language, as (language, count), sorted by language."""
     hash: str
@@ -69,6 +70,19 @@ class Selection:
     def left_out(self) -> Counter[str]:
         """The number of samples left out by reason, those that could not be read included."""
         return Counter(dict(self.unread)) + Counter(dict(self.skipped))
+
+    @property
+    def units_left_out(self) -> Counter[str]:
+        """The same without whole files, of which nobody knows how many units they hold.
+
+        The samples, these, and `not_drawn` are together `available`.
+        """
+        return self.left_out - Counter(self.unread_files.values())
+
+    @property
+    def not_drawn(self) -> int:
+        """Number of raw samples that the draw did not reach, or that are of other shards."""
+        return self.available - len(self.samples) - self.units_left_out.total()
 
 
 def select(
@@ -129,7 +143,7 @@ def select(
         Selection(
             seed=draw.seed,
             samples=tuple(example.sample for example in examples),
-            available=available,
+            available=available + (unread - Counter(unread.files.values())).total(),
             languages=tuple(sorted(languages.items())),
             hash=hash_of(example.sample.id for example in examples),
             unread=tuple(sorted(unread.items())),

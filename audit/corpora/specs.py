@@ -94,6 +94,7 @@ _PATHS: Final[Mapping[str, str]] = {
     "PATH.jsonl[.gz]": "rows with a column `source`, `code`, `asm` or `hex`, or of a known data set "
     "(--verbose lists them); --columns names others; PATH:SPLIT takes one split; "
     "without a column `split` one of groups (`leak_group`, `split_group`, `group`) decides",
+    "PATH.json[.gz]": "the same, as an array of objects or an object a line",
     "PATH.csv[.gz]": "the same; or rows of machine code and numbers without a header, as in BHive",
     "PATH.parquet": "the same",
 }
@@ -158,7 +159,7 @@ def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) 
         known = ", ".join(ending for one in every_language() for ending in one.endings if one.reader)
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "
-            f"known: {known}, .jsonl[.gz], .csv[.gz], .parquet, .s, ELF"
+            f"known: {known}, .json[l][.gz], .csv[.gz], .parquet, .s, ELF"
         )
     return SourceFiles(spec=spec, roots=(path,), base=path.parent, named=True)
 

@@ -1,9 +1,10 @@
-"""Corpora that are tables: JSON lines, CSV and Parquet, gzipped or not. Each row is a sample.
+"""Corpora that are tables: JSON, JSON lines, CSV and Parquet, gzipped or not. Each row is a sample.
 
 A CSV file without a header must be a table of machine code like those of BHive: its first column has
 hexadecimal digits, and its other columns are named by their numbers, from 1.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -111,10 +112,12 @@ def samples_of(
     splits: set[str] = set()
     names: dict[str, None] = {}
     recognised = False
+    first = True  # the row with number 1 may be one that cannot be read
     every: str | None = None
     """The language of all rows."""
     for number, given in rows:
-        if number == 1:
+        if first:
+            first = False
             _check_no_suite(place, given)
             known = [name for name in given if name is not None]
             every = _language_of_all(columns, given)
@@ -258,6 +261,36 @@ def _json_lines(path: Path, columns: Collection[str], skipped: Counter[str]) -> 
                 skipped["line that is not an object"] += 1
 
 
+def _json(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    """The rows of an array of objects, or of JSON lines under this ending, as some data sets come."""
+    with _bytes(path) as file:
+        data = file.read().lstrip(codecs.BOM_UTF8 + b" \t\r\n")
+    if not data.startswith(b"["):
+        if data.startswith(b"{") and _json_value(data.split(b"\n", 1)[0]) is None:
+            raise CorpusError(f"table {str(path)!r} is no {_JSON_TABLE}")
+        yield from _json_lines(path, columns, skipped)
+        return
+    rows = _json_value(data)
+    if not isinstance(rows, list):
+        raise CorpusError(f"table {str(path)!r} is no {_JSON_TABLE}")
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            skipped["row that is not an object"] += 1
+
+
+def _json_value(data: bytes) -> object:
+    """What a JSON text says; `None` if it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+_JSON_TABLE: Final = "array of objects, and has no object on each line"
+
+
 def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     # The default, 131,072 characters, is less than some cells of code have. `sys.maxsize` does not fit the C
     # `long` of Windows.
@@ -303,6 +336,7 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
 
 READERS: Final[Mapping[str, Callable[[Path, Collection[str], Counter[str]], Iterator[tuple[int, Row]]]]] = {
     ".jsonl": _json_lines,
+    ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
 }

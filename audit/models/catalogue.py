@@ -15,6 +15,7 @@ from typing import Final
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import Model
+from codeaudit.audit.models import hints
 from codeaudit.audit.models.provider import (
     BASE_URL,
     BINDING,
@@ -119,7 +120,10 @@ def check(spec: str) -> None:
         return
     provider, rest = _provider_of(spec)
     if provider is CHECKPOINT:
-        known = spec in bundled() or Path(os.path.expanduser(spec)).is_dir()
+        folder = Path(os.path.expanduser(spec))
+        known = spec in bundled() or folder.is_dir()
+        if spec not in bundled() and known and (told := hints.for_folder(folder)):
+            raise ModelError(f"model {spec!r} is no checkpoint of codeaudit; {told}")
     else:
         known = not provider.names or rest in provider.names
     if not known:
@@ -166,6 +170,26 @@ def is_among(key: str, accepted: Collection[str]) -> bool:
 def key_of(spec: str) -> str:
     """The variable of the key that a model is asked with if no argument names another; empty for none."""
     return _provider_of(spec)[0].key
+
+
+def task_of(spec: str) -> str | None:
+    """The task that a checkpoint was made for, as its files say; `None` for every other model."""
+    spec = spec.removeprefix(f"{CANONICAL}/")
+    if spec in bundled():
+        return _word(bundled()[spec].get("task"))
+    return _word(_read_json(Path(os.path.expanduser(spec)) / "config.json").get("task"))
+
+
+def _word(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def runs_here(spec: str) -> bool:
+    """Whether a model works on a device of this machine, so that its answers cost time and nothing else.
+
+    What a callable or a program does for an answer is not known, so these do not count.
+    """
+    return "device" in _provider_of(spec)[0].accepts
 
 
 def base_url(specs: Iterable[str], given: str | None) -> str | None:
@@ -244,26 +268,37 @@ def permuted(model: Model, wrap: str, *, seed: int) -> Model:
 def _unknown(spec: str) -> UsageError | ModelError:
     path = Path(os.path.expanduser(spec))
     if path.is_file():
-        return ModelError(
-            f"model {spec!r} is a file; a checkpoint is a folder with config.json and model.safetensors"
-        )
-    if spec.startswith((".", "/", "~")):  # certainly a path, so no name of a model is near it
+        told = hints.for_file(path) or "a checkpoint is a folder with config.json and model.safetensors"
+        return ModelError(f"model {spec!r} is a file; {told}")
+    if steps := hints.near_steps(path):
+        return ModelError(f"no checkpoint at {spec!r}; there are {steps}")
+    meant = hints.for_word(spec)
+    if spec.startswith((".", "/", "~")) and not meant.startswith("py/"):  # certainly a path
         return ModelError(f"no checkpoint at {spec!r}: there is no such folder")
     names = [f"{head}/{name}" for head, provider in providers().items() for name in provider.names]
     known = [*bundled(), *names]
-    near = nearest(spec, known)
     head, slash, rest = spec.partition("/")
-    # `opnai/gpt` is nearer to `openai/gpt` than to any known name.
-    if slash and head not in PROVIDERS and (heads := get_close_matches(head, PROVIDERS, n=1, cutoff=0.7)):
-        near = f"{heads[0]}/{rest}"
+    # `opnai/gpt` is nearer to `openai/gpt` than to any known name. `microsoft/codebert-base` is near no name
+    # of ours, whatever letters they share.
+    strange = slash and head not in PROVIDERS
+    heads = get_close_matches(head.lower(), PROVIDERS, n=1, cutoff=0.7) if strange else []
+    if heads and head.lower() not in hints.NAMED_FOR_URLS:
+        near: str | None = f"{heads[0]}/{rest}"
+    else:
+        near = meant if meant and head not in PROVIDERS else nearest(spec, known)
     forms = [provider.form for provider in providers().values() if not provider.names]
     hint = f"did you mean {near!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
     return UsageError(f"unknown model {spec!r}; {hint}")
 
 
 def _card(folder: Path) -> Mapping[str, object]:
+    return _read_json(folder / "model-card.json")
+
+
+def _read_json(path: Path) -> Mapping[str, object]:
+    """The object in a file; empty if there is none."""
     try:
-        card = load_json((folder / "model-card.json").read_text(encoding="utf-8"))
+        found = load_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return card if isinstance(card, dict) else {}
+    return found if isinstance(found, dict) else {}

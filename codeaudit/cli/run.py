@@ -43,7 +43,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.finished_runs import comparison_page, read_run
 from codeaudit.gating import read_compared
-from codeaudit.options import DEFAULT_MOVABLE, WITH_SECRETS, RunOptions
+from codeaudit.options import DEFAULT_MOVABLE, WITH_SECRETS, RunOptions, usual_movable
 from codeaudit.planning import exceeded, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
@@ -73,10 +73,12 @@ DRAWING: Final = (
 """Options that decide which inputs are made; a suite fixes them."""
 PLAN_FORMATS: Final = ("rich", "json", "markdown")
 """Formats of `--dry-run`."""
-CHOOSING: Final = ("limit", "suite", "corpus", "model")
-"""Without any of these options a run is the default run."""
+BOUNDING: Final = ("limit", "suite", "shard")
+"""With one of these options a run draws no movable samples by itself."""
 
 
+FEW: Final = 3
+"""Transforms that the line about few movable samples names."""
 DRY_RUN: Final = click.option(
     "--dry-run",
     is_flag=True,
@@ -108,6 +110,8 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     show_run(summary, asked.format, verbose=verbose)
     note_unanswered(summary, folder.path)
     place = shlex.quote(str(folder.path))
+    if told := _few_movable(summary, asked, folder.manifest()["corpus"]):
+        note(told)
     if asked.shard is None:
         more = words_to_explain(asked.to_json(asked.model))
         explained = f"codeaudit explain {place}{more}, " if summary.judged else ""
@@ -121,15 +125,32 @@ def run(dry_run: bool, verbose: bool, **options: Any) -> int:
     return 0
 
 
+def _few_movable(summary: Summary, asked: RunOptions, corpus: Mapping[str, Any]) -> str:
+    """One line on the transforms that changed few samples, if the corpus has more of them; else empty."""
+    drawn, every = corpus.get("samples", 0), corpus.get("available", 0)
+    left_out = sum(corpus.get("skipped", {}).values())
+    chosen = asked.movable or asked.suite is not None or asked.shard is not None or on_command_line("movable")
+    if chosen or drawn + left_out >= every:
+        return ""
+    counts: dict[str, int] = {}
+    for one in (one for model in summary.models for one in model.by_transform if one.kind == "preserving"):
+        counts[one.transform] = max(one.violations.total, counts.get(one.transform, 0))
+    few = sorted((number, name) for name, number in counts.items() if number < min(drawn / 2, DEFAULT_MOVABLE))
+    if not few:
+        return ""
+    named = ", ".join(f"{name} {number}" for number, name in few[:FEW])
+    return f"of {drawn:,} samples few were movable: {named}; --movable {DEFAULT_MOVABLE} draws more"
+
+
 def _asked(options: Mapping[str, Any]) -> RunOptions:
-    """The options of a run; the default run draws movable samples, too."""
+    """The options of a run; one of local models draws movable samples, too."""
     demand_retyped(options)
     options = with_models_of_file(options)
     source = click.get_current_context().get_parameter_source
-    usual = all(source(name) is ParameterSource.DEFAULT for name in CHOOSING)
     movable = options["movable"]
     if movable is None:
-        movable = DEFAULT_MOVABLE if usual else 0
+        bounded = any(source(name) is not ParameterSource.DEFAULT for name in BOUNDING)
+        movable = usual_movable(options["model"], bounded=bounded)
     return RunOptions(**{**options, "movable": movable})
 
 
@@ -275,4 +296,6 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
 
 def _on_inputs_of(runs: Sequence[Path], asked: RunOptions) -> RunOptions:
     """The options with the inputs of the first run: only answers on the same inputs can be paired."""
-    return replace(asked, suite=runs[0] / SUITE) if runs and asked.suite is None else asked
+    if not runs or asked.suite is not None:
+        return asked
+    return replace(asked, suite=runs[0] / SUITE, movable=asked.movable if on_command_line("movable") else 0)

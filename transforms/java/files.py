@@ -26,13 +26,12 @@ from codeaudit.transforms.java.parsing import (
 )
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")
 """What ends or begins a literal, a comment or another escape."""
 _OPAQUE: Final = frozenset({"string_literal", "character_literal"})
-_BOM: Final = b"\xef\xbb\xbf"
 _ASCII: Final = 0x80
 
 
@@ -43,7 +42,7 @@ class DecodedJava(DecodedFile):
     @staticmethod
     def encoding_of(data: bytes) -> str:
         """UTF-8, with or without a byte order mark."""
-        return "utf-8-sig" if data.startswith(_BOM) else "utf-8"
+        return utf8(data)
 
     def compiles(self, text: str) -> bool:
         """Whether the text can be read as Java. Types are not checked: they stand in other files."""

@@ -17,7 +17,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.parsing import FunctionNode, compiled, first_line, parse
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import NO_ENCODING, DecodedFile, FileFormat, FunctionLocation
 
 IN_CLASS: Final = "class _:\n"
 """The wrapper line of a method. A class whose name is all underscores mangles no names."""
@@ -40,7 +40,7 @@ class DecodedPython(DecodedFile):
             return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
         except SyntaxError as error:
             unknown = "unknown encoding" in str(error)
-            raise SourceError("unknown encoding" if unknown else "not UTF-8") from error
+            raise SourceError(NO_ENCODING if unknown else "not UTF-8") from error
 
     def compiles(self, text: str) -> bool:
         """Whether Python reads the bytes of this text as a file in the same encoding, and compiles them."""
@@ -149,6 +149,10 @@ def _still_one_function(text: str, wrapper: str) -> bool:
 
 
 PYTHON_FILES: Final = FileFormat(
-    language="python", decode=DecodedPython.read, places=places, is_one=_still_one_function
+    language="python",
+    decode=DecodedPython.read,
+    places=places,
+    is_one=_still_one_function,
+    encoding_of=DecodedPython.encoding_of,
 )
 """Files that end with `.py`."""

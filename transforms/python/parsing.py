@@ -15,7 +15,8 @@ from types import CodeType
 from typing import Final, TypeAlias
 from unicodedata import normalize
 
-from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
+from codeaudit.transforms.errors import TOO_DEEP, ReaderLimitError, SourceError, UnknownSyntaxError
+from codeaudit.transforms.python.newer import reader_of
 from codeaudit.transforms.python.syntax import unknown_syntax
 from codeaudit.transforms.python.walking import below
 
@@ -23,6 +24,8 @@ FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 """A `def` or `async def`."""
 
 
+_TOO_DEEP: Final = ("too many nested", "too many levels of indentation", "too many statically nested")
+"""Beginnings of the parser's messages for a text that is beyond its limits."""
 PARSES_KNOWN_SYNTAX: bool = sys.version_info < (3, 14)
 """Whether the parser of this Python makes only nodes that the analysis knows. Then no tree is looked through.
 """
@@ -34,7 +37,8 @@ def parse(source: str) -> ast.Module:
     Warnings of the parser (`"\\d"`, `x is 1`) are suppressed: they concern the author of the text.
 
     Raises:
-        SourceError: the text is not Python, or is nested too deeply to be read.
+        SourceError: the text is not Python.
+        ReaderLimitError: another Python reads it, or it is nested too deeply to be read.
         UnknownSyntaxError: it holds syntax that the analysis does not know.
     """
     try:
@@ -42,11 +46,15 @@ def parse(source: str) -> ast.Module:
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except SyntaxError as error:
+        if (error.msg or "").startswith(_TOO_DEEP):
+            raise ReaderLimitError(TOO_DEEP) from error
+        if (reader := reader_of(source, error)) is not None:
+            raise ReaderLimitError(reader) from error
         raise SourceError(f"not valid Python: line {error.lineno}: {error.msg}") from error
     except ValueError as error:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
-        raise SourceError("not readable: nested too deeply") from error
+        raise ReaderLimitError(TOO_DEEP) from error
     if not PARSES_KNOWN_SYNTAX and (found := unknown_syntax(tree)) is not None:
         raise UnknownSyntaxError(f"syntax that is newer than the analysis: {found}")
     return tree

@@ -38,6 +38,7 @@ from codeaudit.audit.models.hf.heads import (
     window_of,
 )
 from codeaudit.audit.models.hf.model import HubModel, room_on
+from codeaudit.audit.models.hints import for_folder
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
 from codeaudit.transforms.distribution import how_to_install
@@ -52,6 +53,10 @@ INDEX: Final = "model.safetensors.index.json"
 """The file that says which tensor is in which file, if there are several."""
 _FOREIGN: Final = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.gguf", "*.onnx")
 _ADAPTER: Final = "adapter_config.json"
+_OWN_TOKENIZER: Final = (
+    "a tokenizer of your own must be one that AutoTokenizer reads, such as PreTrainedTokenizerFast "
+    "(tokenizer.json); else audit the model as a callable, py/MODULE:CALLABLE"
+)
 
 _DECISIVE: Final = frozenset({".safetensors", ".json", ".txt", ".model", ".jinja", ".tiktoken", ".py"})
 """Endings of files that may decide an answer; the fingerprint covers them."""
@@ -117,7 +122,7 @@ def check_weights(folder: Path, name: str) -> None:
     elif not (folder / WEIGHTS).is_file():
         other = sorted(path.name for pattern in _FOREIGN for path in folder.glob(pattern))
         if (folder / _ADAPTER).is_file():
-            why = "it is an adapter; merge it into its model and save that"
+            why = for_folder(folder) or "it is an adapter; merge it into its model and save that"
         elif other:
             why = (
                 f"only safetensors are read, and its weights are in {other[0]}; where you trust that file, "
@@ -265,7 +270,8 @@ def load(name: str, settings: Settings) -> HubModel:
 def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     name, folder, arguments = source.name, source.folder, source.arguments
     if not (folder / "config.json").is_file():
-        raise ModelError(f"cannot load {name!r}: no config.json in {str(folder)!r}")
+        told = for_folder(folder) or f"no config.json in {str(folder)!r}"
+        raise ModelError(f"cannot load {name!r}: {told}")
     # In the order of their cost: a wrong argument is found before a file of gigabytes is opened.
     config = source.read(transformers.AutoConfig.from_pretrained)
     head = arguments.head or _head_of(config, name)
@@ -341,12 +347,16 @@ def tokenizer_of(source: Source) -> Any:
     Raises:
         ModelError: it has none. (The library would make one with an empty vocabulary.)
     """
-    tokenizer = source.read(transformers.AutoTokenizer.from_pretrained)
+    try:
+        tokenizer = source.read(transformers.AutoTokenizer.from_pretrained)
+    except ModelError as error:
+        told = "" if "trust_remote_code" in str(error) else f"; {_OWN_TOKENIZER}"
+        raise ModelError(f"{error}{told}") from error
     files = {"tokenizer.json", *type(tokenizer).vocab_files_names.values()}
     if type(tokenizer).vocab_files_names and not any((source.folder / file).is_file() for file in files):
         raise ModelError(
             f"cannot {source.purpose} {source.name!r}: no tokenizer in {str(source.folder)!r}; "
-            "write it there with save_pretrained"
+            f"write it there with save_pretrained; {_OWN_TOKENIZER}"
         )
     return tokenizer
 

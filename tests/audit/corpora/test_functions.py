@@ -8,6 +8,7 @@ import pytest
 
 from codeaudit.audit.corpora.functions import decode, functions, parse
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.files import PYTHON_FILES
 from codeaudit.transforms.records import Sample
 from tests.conftest import TOTALS
 
@@ -98,19 +99,20 @@ def test_ids_depend_on_the_text_alone() -> None:
     [
         (b"x = '\xff'\n", "not UTF-8"),
         (b"x = 1\0\n", "null bytes"),
-        ("x = 1\n".encode("utf-16"), "null bytes"),
+        ("x = 1\n".encode("utf-16"), "UTF-16 or UTF-32"),
         (b"x" * 2_000_001, "file over 2 MB"),
         (b"# coding: nonsense\n", "unknown encoding"),
     ],
 )
 def test_unreadable_bytes_say_why(data: bytes, reason: str) -> None:
     with pytest.raises(SourceError, match=reason):
-        decode(data)
+        decode(data, PYTHON_FILES.encoding_of)
 
 
 def test_a_coding_cookie_and_line_ends_are_honoured() -> None:
-    assert decode("# coding: latin-1\r\nx = 'é'\r\n".encode("latin-1")) == "# coding: latin-1\nx = 'é'\n"
-    assert decode(b"\xef\xbb\xbfx = 1\n") == "x = 1\n"
+    text = "# coding: latin-1\nx = 'é'\n"
+    assert decode(text.replace("\n", "\r\n").encode("latin-1"), PYTHON_FILES.encoding_of) == text
+    assert decode(b"\xef\xbb\xbfx = 1\n", PYTHON_FILES.encoding_of) == "x = 1\n"
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("[", "]")])

@@ -73,7 +73,8 @@ def test_a_larger_limit_extends_the_smaller_draw() -> None:
 
 def test_no_limit_takes_all() -> None:
     selection = draw([function(number) for number in range(300)], None)
-    assert len(selection.samples) == selection.available == 300
+    assert len(selection.samples) == 300
+    assert (selection.available, selection.not_drawn) == (301, 0)  # one could not be read
 
 
 def test_equal_texts_and_texts_that_differ_in_docstrings_only_count_once() -> None:

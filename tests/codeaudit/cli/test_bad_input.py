@@ -103,7 +103,7 @@ def test_a_bad_file_among_good_ones_is_counted_and_named(
     assert main(words) == 0
     told = capsys.readouterr().err
     assert "1 × source does not parse" in told
-    assert "not read: bad.py (source does not parse), deep.py (nested too deeply)\n" in told
+    assert "not read: bad.py (source does not parse), deep.py (nested too deeply for this Python)\n" in told
 
 
 @pytest.mark.parametrize("text", ["", "x = 1\n", "def test_it(x):\n    y = x\n    return y\n"])

@@ -170,13 +170,21 @@ def test_tables_without_the_column_are_of_the_plain_draw() -> None:
         (["--movable", "7"], 7),
         (["--movable", "0"], 0),
         (["--limit", "200"], 0),
-        (["--corpus", "code.py"], 0),
+        (["--corpus", "code.py"], DEFAULT_MOVABLE),
+        (["--shard", "1/2"], 0),
+        (["--model", "spe-checkpoint"], DEFAULT_MOVABLE),
+        (["--model", "canonical/hf/folder", "--model", "./checkpoint"], DEFAULT_MOVABLE),
+        (["--model", "spe-checkpoint", "--limit", "200"], 0),
+        (["--model", "spe-checkpoint", "--model", "openai/gpt-5"], 0),
+        (["--model", "py/mine:total"], 0),
+        (["--model", "exec/program"], 0),
+        (["--model", "file/answers.jsonl"], 0),
         (["--suite", "s.parquet"], 0),
         (["--model", "fake/hash"], 0),
         (["--model", "fake/hash", "--movable", "7"], 7),
     ],
 )
-def test_only_the_default_run_draws_more_by_itself(
+def test_only_local_models_draw_more_by_themselves(
     words: list[str], movable: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
@@ -222,3 +230,25 @@ def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert not summary("plain").get("draws")
     assert main(["transform", "code.py", "--movable", "3", "--out", "copy"]) == 2
     assert "--movable goes with --suite" in capsys.readouterr().err
+
+
+def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*WORDS[:4], "--transform", "reorder,rename", "--variants", "2", "--workers", "1"]
+    assert main(["run", *words, "--limit", "20", "--out", "few"]) == 0
+    told = capsys.readouterr().err
+    number = transforms("few")["reorder"]["violations"]["total"]
+    assert f"of 20 samples few were movable: reorder {number}; --movable 100 draws more" in told
+    assert "rename" not in told.partition("few were movable")[2].partition("\n")[0]
+    # The dry run tells what that would cost.
+    queries = []
+    for extra in ([], ["--movable", "100"]):
+        assert main(["run", *words, "--limit", "20", "--dry-run", "--format", "json", *extra]) == 0
+        queries.append(json.loads(capsys.readouterr().out)["models"][0]["queries"])
+    assert queries[0] < queries[1]
+
+
+@pytest.mark.parametrize("extra", [["--limit", "0"], ["--limit", "20", "--movable", "0"], ["--limit", "20", "--shard", "1/2"]])
+def test_nobody_is_told_of_more_that_there_is_not(extra: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*WORDS[:4], "--transform", "reorder", "--variants", "1", "--workers", "1"]
+    assert main(["run", *words, *extra, "--out", "all"]) == 0
+    assert "few were movable" not in capsys.readouterr().err
