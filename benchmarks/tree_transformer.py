@@ -330,9 +330,9 @@ def caption(which: str, settings: Settings) -> str:
     columns = {
         "names": "F1 is the mean over functions of the F1 of multisets of subtokens, as in the paper's code; "
         "micro is that of sets, summed over the functions, the score of the audit. Exact: all subtokens in "
-        "order. BLEU is the mean of smoothed sentence BLEU (BLEU-4, one added to the hits and the tries of every "
-        "order), as in the paper's code. Subtokens of fewer than "
-        "ten training names are never said and count as missed. Values are read as subtokens, where the "
+        "order. BLEU is the mean of smoothed sentence BLEU (BLEU-4, one added to the hits and the tries of "
+        "every order), as in the paper's code. Subtokens of fewer than ten training names are never said and "
+        "count as missed. Values are read as subtokens, where the "
         "paper has whole words.",
         "completion": "MRR is 0 behind ten candidates and for unknown values. Value columns and `both` are "
         "over nodes that have a value; the last column is over all nodes and counts a value that is not "
