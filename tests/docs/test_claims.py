@@ -20,7 +20,7 @@ NOTHING_SHOWN: Final = re.compile(r"no\s+difference\s+(?:is\s+)?shown", re.IGNOR
 def cited(claim: str) -> str:
     """The section that a claim leads to, or the whole page."""
     ((file, anchor),) = LINK.findall(claim)
-    text = (ROOT / file).read_text("utf-8")
+    text: str = (ROOT / file).read_text("utf-8")
     if not anchor:
         return text
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
