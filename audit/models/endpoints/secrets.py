@@ -118,8 +118,8 @@ def key_variable(text: str) -> str:
     """
     if not _NAME.fullmatch(text) or (text not in os.environ and looks_secret(text)):
         raise UsageError(
-            "-M key_env must be the name of the variable that holds the key, such as OTHER_API_KEY, and never "
-            "the key; none: no key is sent"
+            "-M key_env must be the name of the variable that holds the key, such as OTHER_API_KEY, and "
+            "never the key; none: no key is sent"
         )
     return text
 

@@ -11,10 +11,10 @@ from random import Random
 import pandas as pd
 import pytest
 
+from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import SilentProgress
 from codeaudit.options import RunOptions
 from codeaudit.preparing import DrawnInputs, prepare_inputs
-from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import CorpusError
 
 Rows = Sequence[Mapping[str, object]]
@@ -165,7 +165,8 @@ def test_the_counts_of_a_damaged_corpus_add_up(
         try:
             inputs = prepare_inputs(options, TASKS.get(task), None, SilentProgress())
         except CorpusError as error:
-            assert str(error).startswith("no ")  # not one example is left
+            if not str(error).startswith("no "):  # not one example is left
+                raise
             continue
         assert isinstance(inputs, DrawnInputs)
         drawn, every, left_out, not_drawn = counts(inputs.headline)
