@@ -63,7 +63,7 @@ def test_a_word_of_another_tool_leads_to_ours(
 
 @pytest.mark.parametrize("spec", NOTHING)
 def test_what_is_near_nothing_gets_the_list(spec: str) -> None:
-    with pytest.raises(UsageError, match="; known: .*openai/MODEL"):
+    with pytest.raises(UsageError, match=r"; known: .*openai/MODEL"):
         check(spec)
 
 
