@@ -8,9 +8,11 @@ back. Rows are written and read 1,024 at a time, so that memory does not grow wi
 only if it has the metadata that the writers add.
 """
 
+import gzip
 import json
 import os
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -429,7 +431,15 @@ WORDS: Final[Mapping[str, frozenset[str]]] = {
 """The values that a column of words may have."""
 
 LINES: Final = ".jsonl"
+ZIPPED: Final = ".jsonl.gz"
 PARQUET: Final = ".parquet"
+SUITE_ENDINGS: Final = (PARQUET, LINES, ZIPPED)
+"""Endings of suites."""
+
+
+def has_lines(path: Path) -> bool:
+    """Whether a table has a line of JSON for each row, gzipped or not."""
+    return path.name.endswith((LINES, ZIPPED))
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
@@ -543,20 +553,26 @@ def reply_table(folder: RunFolder, about: Mapping[str, object], *, keep: bool) -
 class LinesWriter(AbstractContextManager["LinesWriter"]):
     """Writes rows as lines of JSON, each with the metadata of the table."""
 
-    def __init__(self, path: Path, columns: Mapping[str, str], about: Mapping[str, object]) -> None:
+    def __init__(
+        self, path: Path, columns: Mapping[str, str], about: Mapping[str, object], *, zipped: bool = False
+    ) -> None:
         """Open the file, as `TableWriter` does."""
         self._columns = tuple(columns)
         self._about = about
-        self._file = path.open("w", encoding="utf-8")
+        self._stack = ExitStack()
+        file = self._stack.enter_context(path.open("wb"))
+        # Without a time and a name in it, so that equal suites are equal files.
+        packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) if zipped else file
+        self._file = self._stack.enter_context(packed)
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()
+        self._stack.close()
 
     def write(self, rows: Iterable[TableRow]) -> None:
         """Append rows. Columns that a row lacks become null."""
         for row in rows:
             whole = {**self._about, **{name: row.get(name) for name in self._columns}}
-            self._file.write(json.dumps(whole, ensure_ascii=True, allow_nan=False) + "\n")
+            self._file.write(json.dumps(whole, ensure_ascii=True, allow_nan=False).encode() + b"\n")
 
 
 @contextmanager
@@ -634,7 +650,7 @@ def read_rows(
     asked = {"seed": seed, "kind": kind, "model": model, "draw": draw}
     only = {name: value for name, value in asked.items() if value is not None}
     name = table or (path.name if path.name in FILLED else SUITE)
-    numbered = _lines(path) if path.suffix == LINES else _batches(path, name, only, columns)
+    numbered = _lines(path) if has_lines(path) else _batches(path, name, only, columns)
     for number, row in numbered:
         # Rows that were checked together have no number.
         if number:
@@ -799,7 +815,7 @@ def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
     """
     number = 0
     try:
-        with path.open("rb") as file:
+        with gzip.open(path) if path.name.endswith(ZIPPED) else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 row = load_json(line)
                 if not isinstance(row, dict):
@@ -807,7 +823,7 @@ def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
                 yield number, row
     except FileNotFoundError as error:
         raise RunError(f"no suite {str(path)!r}") from error
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
     except ValueError as error:
         raise RunError(f"cannot read table {str(path)!r}: line {number}: {_one_line(error)}") from error
@@ -823,7 +839,7 @@ def read_about(path: Table) -> Mapping[str, Any]:
     Raises:
         RunError: there is no such table, it is damaged, or codeaudit did not write it.
     """
-    if path.suffix == LINES:
+    if has_lines(path):
         _, first = next(_lines(path), (0, {}))
         if not ABOUT.issubset(first):
             raise RunError(
@@ -838,7 +854,7 @@ def read_about(path: Table) -> Mapping[str, Any]:
     except RunError as error:
         if path.suffix != PARQUET:
             raise RunError(
-                f"{str(path)!r} is no suite: a suite ends with {PARQUET} or {LINES}, as "
+                f"{str(path)!r} is no suite: a suite ends with {', '.join(SUITE_ENDINGS)}, as "
                 "`codeaudit run` and `codeaudit transform --suite FILE` write it; sources go to --corpus"
             ) from error
         raise

@@ -172,7 +172,7 @@ def audit_models(
     part = options.part
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (
-        run_folder(options.out or _default_folder(options, given)) as folder,
+        run_folder(options.out or default_run_folder(options, given)) as folder,
         _resumable(folder, options, progress),
         _engine(options) as engine,
     ):
@@ -327,7 +327,7 @@ def _has_spent(job: PreparedRun) -> bool:
 # ── the folder ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _default_folder(options: RunOptions, given: Mapping[str, Model]) -> Path:
+def default_run_folder(options: RunOptions, given: Mapping[str, Model]) -> Path:
     """A new folder, named after the time and the task of the run."""
     task = options.task or (suite_task(options.suite) if options.suite is not None else None)
     # Without loading a model; those that say their task only then are rare.

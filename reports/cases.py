@@ -19,6 +19,7 @@ from codeaudit.audit.records import (
     Verdict,
     Violated,
 )
+from codeaudit.audit.tasks.function_name import MASK, name_of
 from codeaudit.reports.wording import plain
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind, NotApplied, Sample
@@ -71,6 +72,15 @@ class ReportedCase:
     kind: Kind
     sample: Sample
     variants: tuple[Variant, ...]
+
+    @property
+    def function(self) -> str:
+        """The name of the function; empty if the text says none."""
+        found = name_of(self.sample.source, self.sample.language) or ""
+        if not found.startswith(MASK):
+            return found
+        # Where the name is what the model is asked for, the label has it.
+        return self.sample.label if isinstance(self.sample.label, str) else ""
 
     def of(self, state: State) -> tuple[Variant, ...]:
         """Return the variants in this state."""

@@ -413,10 +413,32 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     begun = [one for one in names if len(name) > 1 and (one.startswith(name) or name.startswith(f"{one}-"))]
     if begun:
         return min(begun, key=lambda one: abs(len(one) - len(name)))
-    # One typo is nearer than 0.5.
-    if near := get_close_matches(name, names, n=1, cutoff=0.5):
-        return near[0]
+    # `renaming` for `rename`: far from it by letters, too, because the words are short.
+    if rooted := [one for one in names if _share_root(name, one)]:
+        return min(rooted, key=lambda one: abs(len(one) - len(name)))
+    # One typo is nearer than 0.65. Words that are alike by chance, as `help` and `seal`, are not.
+    for near in get_close_matches(name, names, n=3, cutoff=0.65):
+        if _same_words(name, near):
+            return near
+    if "-" in name:
+        return None
     # `naming` for `function-name`: one word of the name is near.
     words = {word: one for one in reversed(names) for word in one.split("-")}
-    worded = get_close_matches(name, words, n=1, cutoff=0.6)
+    worded = [*get_close_matches(name, words, n=1, cutoff=0.75), *(one for one in words if _begin_alike(name, one))]
     return words[worded[0]] if worded else None
+
+
+def _share_root(name: str, other: str) -> bool:
+    root = len(os.path.commonprefix([name, other]))
+    return root >= 4 and root >= 0.6 * max(len(name), len(other))
+
+
+def _begin_alike(name: str, word: str) -> bool:
+    root = len(os.path.commonprefix([name, word]))
+    return root >= 3 and root >= 0.7 * min(len(name), len(word))
+
+
+def _same_words(name: str, other: str) -> bool:
+    """Whether each word of a name is near one of another: `clone-detection` is no `error-detection`."""
+    mine, theirs = name.split("-"), other.split("-")
+    return min(len(mine), len(theirs)) < 2 or all(get_close_matches(one, theirs, n=1, cutoff=0.6) for one in mine)

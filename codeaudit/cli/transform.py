@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -50,12 +51,14 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import (
-    LINES,
     SUITE_COLUMNS,
+    SUITE_ENDINGS,
     TABLE_SCHEMA,
+    ZIPPED,
     LinesWriter,
     RunFolder,
     TableWriter,
+    has_lines,
     read_about,
 )
 from codeaudit.cli.options import (
@@ -93,16 +96,13 @@ from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, UsageError
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.grammar import counted, with_reasons
+from codeaudit.transforms.grammar import counted, first_of, with_reasons
 from codeaudit.transforms.hidden_marks import visible
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand, one_way, related
-
-SUITES: Final = (".parquet", LINES)
-"""Endings of a suite's file."""
 
 FileSeen: TypeAlias = Callable[[FileResult], None]
 CaseSeen: TypeAlias = Callable[[Case], None]
@@ -224,8 +224,8 @@ def write_suite(
         CorpusError: a corpus does not exist, or has no example of the task.
         RunError: the file cannot be written.
     """
-    if path.suffix not in SUITES:
-        raise UsageError(f"--suite {str(path)!r} must end with .parquet or .jsonl")
+    if not path.name.endswith(SUITE_ENDINGS):
+        raise UsageError(f"--suite {str(path)!r} must end with {first_of(SUITE_ENDINGS)}")
     demand_outside_of_runs(path, "--suite")
     # A suite may be written anew. Any other file under this name is a mistake of the user.
     if path.exists():
@@ -246,7 +246,8 @@ def write_suite(
     folder = RunFolder(path.parent)
     folder.reserve(path.name, option="--suite")
     about = {"schema": TABLE_SCHEMA, "task": task.name, "corpus": inputs.name}
-    writer = LinesWriter if path.suffix == LINES else TableWriter
+    lines = partial(LinesWriter, zipped=path.name.endswith(ZIPPED))
+    writer = lines if has_lines(path) else TableWriter
     counts: CountsByTransform = {}
     # No model is known yet, so every text is readable.
     chooser = inputs.chooser(readable_by((), task))

@@ -102,11 +102,13 @@ def _element(name: str, classname: str) -> Xml.Element:
 
 
 def _test(classname: str, case: ReportedCase) -> Xml.Element:
-    # Without the line, which other edits of the file change: CI would take it for another test.
-    test = _element(f"{case.sample.origin.path} {case.sample.id}".strip(), classname)
+    # Without the line, which other edits of the file change: CI would take it for another test. It stands
+    # in the message.
+    named = (case.sample.origin.path, case.function, case.sample.id)
+    test = _element(" ".join(filter(None, named)), classname)
     match case.state:
         case "violated":
-            _ended(test, "failure", "invariance", case.headline, _told(case))
+            _ended(test, "failure", "invariance", f"{_place(case)}: {case.headline}", _told(case))
         case "unjudged":
             # An error asks for a repair: the model gave no answer. If the edit changes the right answer there
             # is nothing to repair.

@@ -339,6 +339,12 @@ def test_the_folder_of_runs_ignores_itself_in_git(
         ("naming", ["generation", "function-name", "next-line"], "function-name"),
         ("renmae", ["reorder", "rename"], "rename"),
         ("quite-else", ["reorder", "rename"], None),
+        # Alike by letters, and other things.
+        ("clone-detection", ["error-detection", "join-declarations"], None),
+        ("summarization", ["generation", "declarations"], None),
+        ("naming", ["spacing", "train"], None),
+        ("help", ["seal", "run"], None),
+        ("renaming", ["rename-merging", "generation", "rename"], "rename"),
         ("x", ["xylophone", "rename"], None),
         ("", ["rename"], None),
     ],

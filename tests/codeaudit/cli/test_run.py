@@ -1,5 +1,6 @@
 """`codeaudit run` from end to end, with the shipped fakes."""
 
+import gzip
 import json
 import re
 import sys
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from codeaudit.audit.store import read_rows
+from codeaudit.auditing import default_run_folder
 from codeaudit.cli.main import main
+from codeaudit.options import RunOptions
 from codeaudit.transforms.registry import ENTRIES, expand
 from tests.support.data import data_set
 from tests.transforms.x86.support import own_blocks
@@ -386,3 +389,48 @@ def test_bundled_models_that_skip_a_language_are_told_with_those_that_read_it(
     assert "the bundled models for Python skip the samples in Java; these read Java: --model spe-java" in told
     assert run(*few, "--model", "fake/hash", "--out", "named") == 0
     assert "skip the samples" not in capsys.readouterr().err
+
+
+def test_a_run_folder_is_named_after_its_task(sources: Path, tmp_path: Path) -> None:
+    trained = tmp_path / "trained"
+    trained.mkdir()
+    (trained / "config.json").write_text('{"task": "error-detection", "network": "spe"}', encoding="utf-8")
+    named = {
+        (): "function-name",
+        ("fake/hash",): "function-name",
+        ("spe-bugs-checkpoint",): "error-detection",
+        ("canonical/spe-bugs-checkpoint",): "error-detection",
+        (str(trained),): "error-detection",
+        ("fake/hash", "vanilla-throughput-checkpoint"): "throughput",
+    }
+    for models, task in named.items():
+        assert default_run_folder(RunOptions(model=models), {}).name.endswith(f"-{task}"), models
+    assert main(["transform", str(sources), "--suite", "s.jsonl", "--task", "next-line"]) == 0
+    assert default_run_folder(RunOptions(suite=Path("s.jsonl")), {}).name.endswith("-next-line")
+    assert default_run_folder(RunOptions(task="py/mine:TASK"), {}).name.endswith("-py-mine-TASK")
+
+
+def test_a_start_without_an_answer_leaves_nothing(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dead = ["--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1"]
+    assert main(["run", *dead, "--corpus", str(sources), "--workers", "1"]) == 3
+    told = capsys.readouterr().err
+    assert "cannot reach http://127.0.0.1:9/v1" in told
+    assert "every answer so far is kept" not in told
+    assert not Path("codeaudit-runs").exists()
+    # A folder of the user stays, and what was in it.
+    Path("mine").mkdir()
+    Path("mine/notes.txt").touch()
+    assert main(["run", *dead, "--corpus", str(sources), "--workers", "1", "--out", "mine"]) == 3
+    assert [one.name for one in Path("mine").iterdir()] == ["notes.txt"]
+
+
+def test_a_zipped_suite_is_written_and_read_as_a_plain_one(sources: Path) -> None:
+    for name in ("plain.jsonl", "zipped.jsonl.gz", "again.jsonl.gz"):
+        assert main(["transform", str(sources), "--suite", name, "--variants", "2"]) == 0
+    assert Path("zipped.jsonl.gz").read_bytes() == Path("again.jsonl.gz").read_bytes()
+    assert gzip.decompress(Path("zipped.jsonl.gz").read_bytes()) == Path("plain.jsonl").read_bytes()
+    for name in ("plain.jsonl", "zipped.jsonl.gz"):
+        assert run("--model", "fake/hash", "--suite", name, "--out", name.partition(".")[0]) == 0
+    assert summary("plain") == summary("zipped")
+    Path("cut.jsonl.gz").write_bytes(Path("zipped.jsonl.gz").read_bytes()[:-20])
+    assert run("--model", "fake/hash", "--suite", "cut.jsonl.gz") == 3
