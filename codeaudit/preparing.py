@@ -154,7 +154,9 @@ def load_models(
         # `check_names` found a model for each argument.
         own = of_model(options.arguments, place, catalogue.accepted(spec))
         here = replace(settings, place=place if several else 0)
-        models.append(engine.model(partial(_loaded, spec, here, own, options.wrap, options.seed)))
+        load = partial(_loaded, spec, here, own, options.wrap, options.seed)
+        # Keys are in the environment of this process only, and the requests leave from it.
+        models.append(load() if catalogue.key_of(spec) else engine.model(load))
     # `DIR`, `./DIR` and `DIR/` are one model, and would be counted twice under one name.
     named: dict[str, str] = {}
     for spec, model in zip(specs, models, strict=True):
