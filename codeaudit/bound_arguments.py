@@ -73,7 +73,7 @@ def read_arguments(texts: Iterable[str]) -> tuple[BoundArgument, ...]:
 def of_model(
     arguments: Iterable[BoundArgument], place: int, accepted: Collection[str] | None
 ) -> dict[str, str]:
-    """What the model at a place is given, by key: its own, and those for all that it takes. The last one wins.
+    """What the model at a place is given, by key: its own, and those for all that it takes. The last wins.
 
     `accepted` are the names that it takes; `None`: any.
     """
@@ -127,10 +127,11 @@ def _check_meant(one: BoundArgument, arguments: Iterable[BoundArgument], specs: 
         UsageError: it may have been.
     """
     values = {other.value for other in arguments if other.name == one.name}
-    if len(values) > 1 and sum(catalogue.is_among(one.key, catalogue.accepted(spec)) for spec in specs) > 1:
+    takers = [spec for spec in specs if catalogue.is_among(one.key, catalogue.accepted(spec))]
+    if len(values) > 1 and len(takers) > 1:
         raise UsageError(
-            f"-M {one.name} is given {len(values)} times, and several models take it; -M 1:{one.key}=… is for "
-            f"the first --model, -M 2:{one.key}=… for the second"
+            f"-M {one.name} is given {len(values)} times, and several models take it; -M 1:{one.key}=… is "
+            f"for the first --model, -M 2:{one.key}=… for the second"
         )
 
 

@@ -87,8 +87,9 @@ def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
         if noise.count and pairs.count and noise.high is not None and (pairs.low or 0.0) <= noise.high:
             yield (
                 f"{wording.plain(one.model)} changes {wording.percent(noise.rate)} "
-                f"({wording.counts(noise)}) of its answers to unchanged inputs: {wording.percent(pairs.rate)} "
-                f"({wording.counts(pairs)}) under single edits is not clearly more."
+                f"({wording.counts(noise)}) of its answers to unchanged inputs: "
+                f"{wording.percent(pairs.rate)} ({wording.counts(pairs)}) under single edits is not "
+                "clearly more."
             )
 
 

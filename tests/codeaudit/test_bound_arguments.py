@@ -23,8 +23,8 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VENDOR_KEY", SECRET)
 
 
-def checked(*texts: str, models: tuple[str, ...] = TWO, **options: str) -> None:
-    check_names(RunOptions(model=models, model_argument=texts, **options), {})  # type: ignore[arg-type]
+def checked(*texts: str, models: tuple[str, ...] = TWO, base_url: str | None = None) -> None:
+    check_names(RunOptions(model=models, model_argument=texts, base_url=base_url), {})
 
 
 def test_a_bound_argument_is_for_its_model_and_wins_over_that_for_all() -> None:
@@ -69,7 +69,7 @@ def test_what_is_meant_for_one_model_may_be_given_twice() -> None:
 
 def test_an_address_for_all_must_be_of_one_model() -> None:
     checked(f"1:base_url={HERE}", base_url=THERE)
-    with pytest.raises(UsageError, match="--base-url http://b.example/v1 has no effect"):
+    with pytest.raises(UsageError, match=r"--base-url http://b.example/v1 has no effect"):
         checked(f"1:base_url={HERE}", f"2:base_url={HERE}", base_url=THERE)
 
 
@@ -93,14 +93,13 @@ def test_an_address_for_all_must_be_of_one_model() -> None:
 def test_no_vendor_gets_the_key_of_another(
     texts: list[str], base_url: str | None, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {} if base_url is None else {"base_url": base_url}
-    checked(*texts, **options)  # without a key there is nothing to see
+    checked(*texts, base_url=base_url)  # without a key there is nothing to see
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     if fits:
-        checked(*texts, **options)
+        checked(*texts, base_url=base_url)
     else:
-        with pytest.raises(UsageError, match="OPENAI_API_KEY would be sent to .*-M 2:key_env=NAME"):
-            checked(*texts, **options)
+        with pytest.raises(UsageError, match=r"OPENAI_API_KEY would be sent to .*-M 2:key_env=NAME"):
+            checked(*texts, base_url=base_url)
 
 
 def test_arguments_go_with_their_models() -> None:
@@ -135,10 +134,14 @@ def test_arguments_go_with_their_models() -> None:
     ],
 )
 def test_a_secret_in_an_argument_is_refused_and_not_shown(text: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    key, _, value = text.partition("=")
+
+    def load() -> None:
         checked(text)
-        key, _, value = text.partition("=")
         catalogue.load("openai/a", Settings(base_url=HERE), {key: value})
+
+    with pytest.raises(UsageError) as caught:
+        load()
     assert not any(one in str(caught.value) for one in (SECRET, "abcdefgh", "0123456789"))
     assert "$" in str(caught.value) or "never the key" in str(caught.value)
 
@@ -189,7 +192,7 @@ def test_arguments_that_no_request_can_carry_are_refused(given: dict[str, str], 
 
 @pytest.mark.parametrize("given", [{"headers.api-key": "$NO_SUCH_ONE"}, {"key_env": "NO_SUCH_ONE"}])
 def test_a_variable_that_is_not_set_is_named(given: dict[str, str]) -> None:
-    with pytest.raises(ModelError, match="NO_SUCH_ONE.*is not set"):
+    with pytest.raises(ModelError, match=r"NO_SUCH_ONE.*is not set"):
         catalogue.load("openai/a", Settings(base_url=HERE), given)
     catalogue.load("openai/a", Settings(base_url=HERE, sends=False), given)  # of a dry run
 

@@ -106,7 +106,7 @@ def is_secret(text: str) -> bool:
 
 
 def without_names(text: str) -> str:
-    """An argument for a fingerprint: another variable, or another key in it, has the same answers."""
+    """An argument for a fingerprint: with another key the answers are the same."""
     return _VARIABLE.sub("$", text)
 
 
@@ -118,8 +118,8 @@ def key_variable(text: str) -> str:
     """
     if not _NAME.fullmatch(text) or (text not in os.environ and looks_secret(text)):
         raise UsageError(
-            "-M key_env must be the name of the variable that holds the key, such as OTHER_API_KEY, and never "
-            "the key; none: no key is sent"
+            "-M key_env must be the name of the variable that holds the key, such as OTHER_API_KEY, and "
+            "never the key; none: no key is sent"
         )
     return text
 

@@ -17,7 +17,13 @@ import httpx2
 import openai
 
 from codeaudit.audit.checks import is_whole
-from codeaudit.audit.models.endpoints.client import AUTHORIZATION, TRANSIENT, EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import (
+    AUTHORIZATION,
+    TRANSIENT,
+    EndpointAddress,
+    Reply,
+    RequestError,
+)
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, told
@@ -207,7 +213,7 @@ def _fields(body: Mapping[str, object]) -> frozenset[str]:
     """The fields of a request that a user can change."""
     turns = body.get("messages")
     system = isinstance(turns, list) and any(turn["role"] == SYSTEM for turn in turns)
-    return body.keys() - {"messages", "prompt"} | ({SYSTEM} if system else set())
+    return frozenset(body) - {"messages", "prompt"} | ({SYSTEM} if system else frozenset())
 
 
 def _of(value: object, name: str) -> object:

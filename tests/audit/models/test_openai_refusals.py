@@ -91,9 +91,9 @@ def test_every_field_that_we_send_has_a_flag(field: str) -> None:
 
 
 def test_a_server_that_fails_at_a_field_is_not_asked_for_long() -> None:
-    with serving(lambda asked: refuses(500, "seed is not implemented")) as endpoint:
-        with pytest.raises(ModelError, match="-M seed=none"):
-            load(endpoint.url, concurrency="1").predict(queries(9))
+    act = refuses(500, "seed is not implemented")
+    with serving(lambda asked: act) as endpoint, pytest.raises(ModelError, match="-M seed=none"):
+        load(endpoint.url, concurrency="1").predict(queries(9))
     assert len(endpoint.asked) < 30
 
 
@@ -103,7 +103,7 @@ def test_refusals_that_repeat_end_the_run_with_the_words_of_the_server(words: st
         return says_no(422, {"detail": words.format(asked.number)} if words else {})
 
     with serving(script) as endpoint:
-        with pytest.raises(ModelError, match="refuses every query for model 'tiny' .422.") as caught:
+        with pytest.raises(ModelError, match=r"refuses every query for model 'tiny' .422.") as caught:
             load(endpoint.url).predict(queries(40))
         assert words.partition("{")[0] in str(caught.value)
         assert "-M extra_body" in str(caught.value)
@@ -263,6 +263,6 @@ def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.Mo
             one = opened.enter_context(socket.socket())
             one.setblocking(False)
             one.connect_ex(place)
-        with pytest.raises(ModelError, match="cannot reach .*timeout"):
+        with pytest.raises(ModelError, match=r"cannot reach .*timeout"):
             load(f"http://127.0.0.1:{place[1]}/v1", timeout="60").predict(queries(1))
     assert time.monotonic() - began < FEW_SECONDS
