@@ -440,6 +440,8 @@ SUITE_ENDINGS: Final = (PARQUET, LINES, ZIPPED)
 def has_lines(path: Path) -> bool:
     """Whether a table has a line of JSON for each row, gzipped or not."""
     return path.name.endswith((LINES, ZIPPED))
+
+
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
@@ -815,7 +817,7 @@ def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
     """
     number = 0
     try:
-        with gzip.open(path) if path.name.endswith(ZIPPED) else path.open("rb") as file:
+        with gzip.open(path.open("rb")) if path.name.endswith(ZIPPED) else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 row = load_json(line)
                 if not isinstance(row, dict):

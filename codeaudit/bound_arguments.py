@@ -127,7 +127,8 @@ def _check_meant(one: BoundArgument, arguments: Iterable[BoundArgument], specs: 
         UsageError: it may have been.
     """
     values = {other.value for other in arguments if other.name == one.name}
-    if len(values) > 1 and sum(catalogue.is_among(one.key, catalogue.accepted(spec)) for spec in specs) > 1:
+    takers = [spec for spec in specs if catalogue.is_among(one.key, catalogue.accepted(spec))]
+    if len(values) > 1 and len(takers) > 1:
         raise UsageError(
             f"-M {one.name} is given {len(values)} times, and several models take it; -M 1:{one.key}=… is "
             f"for the first --model, -M 2:{one.key}=… for the second"

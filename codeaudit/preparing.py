@@ -94,8 +94,8 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     names = [_name_of(options, place) for place in range(1, len(options.model) + 1)]
     for spec, name in (one for number, one in enumerate(names) if one in names[:number]):
         # Two vendors may offer one model.
-        named = catalogue.is_among(NAME, catalogue.accepted(spec)) if spec not in given else False
-        how = f"; if two endpoints have it, name them apart: -M 1:{NAME}=A -M 2:{NAME}=B" if named else ""
+        can = spec not in given and catalogue.is_among(NAME, catalogue.accepted(spec))
+        how = f"; if two endpoints have it, name them apart: -M 1:{NAME}=A -M 2:{NAME}=B" if can else ""
         raise UsageError(f"model {f'{spec} ({name})' if name else spec!r} is named twice{how}")
     # With given models only what must have an effect is checked: the batch size has one on each of them, and
     # a note about a device would be useless, because the caller put the model on its device.
@@ -154,7 +154,9 @@ def load_models(
         # `check_names` found a model for each argument.
         own = of_model(options.arguments, place, catalogue.accepted(spec))
         here = replace(settings, place=place if several else 0)
-        models.append(engine.model(partial(_loaded, spec, here, own, options.wrap, options.seed)))
+        load = partial(_loaded, spec, here, own, options.wrap, options.seed)
+        # Keys are in the environment of this process only, and the requests leave from it.
+        models.append(load() if catalogue.key_of(spec) else engine.model(load))
     # `DIR`, `./DIR` and `DIR/` are one model, and would be counted twice under one name.
     named: dict[str, str] = {}
     for spec, model in zip(specs, models, strict=True):

@@ -125,7 +125,8 @@ def run(
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
     model_arguments
-        The `-M` arguments of models that are named by a SPEC.
+        The `-M` arguments of models that are named by a SPEC. `"2:price_in"` is for the second model only,
+        `"headers.api-key": "$NAME"` sends the value of a variable.
     out
         The run folder. By default a new folder below `codeaudit-runs`. An unfinished run in it resumes.
     raw
@@ -204,7 +205,10 @@ def run(
         converted[name] = None if path is None else Path(path)
     options = RunOptions(
         model=names,
-        model_argument=tuple(f"{key}={value}" for key, value in (model_arguments or {}).items()),
+        model_argument=tuple(
+            f"{key}={str(value).lower() if isinstance(value, bool) else value}"
+            for key, value in (model_arguments or {}).items()
+        ),
         base_url=base_url,
         proxy=proxy,
         task=task,

@@ -21,6 +21,7 @@ from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -424,21 +425,29 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return None
     # `naming` for `function-name`: one word of the name is near.
     words = {word: one for one in reversed(names) for word in one.split("-")}
-    worded = [*get_close_matches(name, words, n=1, cutoff=0.75), *(one for one in words if _begin_alike(name, one))]
+    worded = get_close_matches(name, words, n=1, cutoff=0.75)
+    worded += [one for one in words if _begin_alike(name, one)]
     return words[worded[0]] if worded else None
 
 
 def _share_root(name: str, other: str) -> bool:
-    root = len(os.path.commonprefix([name, other]))
+    root = _root(name, other)
     return root >= 4 and root >= 0.6 * max(len(name), len(other))
 
 
+def _root(name: str, other: str) -> int:
+    """Number of letters with which two names begin alike."""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False))
+    return sum(1 for _ in alike)
+
+
 def _begin_alike(name: str, word: str) -> bool:
-    root = len(os.path.commonprefix([name, word]))
+    root = _root(name, word)
     return root >= 3 and root >= 0.7 * min(len(name), len(word))
 
 
 def _same_words(name: str, other: str) -> bool:
     """Whether each word of a name is near one of another: `clone-detection` is no `error-detection`."""
     mine, theirs = name.split("-"), other.split("-")
-    return min(len(mine), len(theirs)) < 2 or all(get_close_matches(one, theirs, n=1, cutoff=0.6) for one in mine)
+    alike = (get_close_matches(one, theirs, n=1, cutoff=0.6) for one in mine)
+    return min(len(mine), len(theirs)) < 2 or all(alike)

@@ -37,6 +37,7 @@ from codeaudit.cli.options import (
     FORMATS,
     POSITIVE,
     PROXY,
+    OneAddress,
     Whole,
     format_option,
     limit_options,
@@ -370,6 +371,7 @@ SPREAD: Final = 50
 )
 @option(
     "--base-url",
+    cls=OneAddress,
     metavar="URL",
     help="Address of the endpoint. Needed if the run's is not that of your environment.",
 )

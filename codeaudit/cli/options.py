@@ -9,7 +9,6 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -746,9 +745,9 @@ def _with_models(path: Path, table: Mapping[str, object], models: object) -> dic
         names.append(name)
         own += [f"{number}:{text}" for text in argument_texts(settings, f"[[models]] number {number}", path)]
     named = ("model-argument", "model_argument")
-    common = [as_option(value, multiple=True) for key, value in table.items() if key in named]
+    common = [text for key, value in table.items() if key in named for text in _several(value)]
     rest = {key: value for key, value in table.items() if key not in named}
-    return {**rest, "model": names, "model_argument": [*chain.from_iterable(common), *own]}
+    return {**rest, "model": names, "model_argument": [*common, *own]}
 
 
 def argument_texts(table: Mapping[str, object], where: str, path: object = "") -> list[str]:
@@ -807,12 +806,17 @@ def _options_of_run() -> list[click.Parameter]:
     return command.params
 
 
+def _several(value: object) -> list[str]:
+    """The values of a repeatable option."""
+    # `[run.model-argument]` as a table is -M key=value for each key.
+    if isinstance(value, Mapping):
+        return argument_texts(value, "model-argument")
+    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+
+
 def as_option(value: object, multiple: bool) -> object:
     """A value of a file for click: a list of texts for a repeatable option, else one text."""
-    # `[run.model-argument]` as a table is -M key=value for each key.
-    if multiple and isinstance(value, Mapping):
-        return argument_texts(value, "model-argument")
     if multiple:
-        return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+        return _several(value)
     # As a text, because click takes 1.5 for the whole number 1, and true for 1.
     return None if value is None else ",".join(map(str, value)) if isinstance(value, list) else str(value)

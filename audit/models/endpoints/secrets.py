@@ -106,7 +106,7 @@ def is_secret(text: str) -> bool:
 
 
 def without_names(text: str) -> str:
-    """An argument for a fingerprint: another variable, or another key in it, has the same answers."""
+    """An argument for a fingerprint: with another key the answers are the same."""
     return _VARIABLE.sub("$", text)
 
 

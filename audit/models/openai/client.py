@@ -213,7 +213,7 @@ def _fields(body: Mapping[str, object]) -> frozenset[str]:
     """The fields of a request that a user can change."""
     turns = body.get("messages")
     system = isinstance(turns, list) and any(turn["role"] == SYSTEM for turn in turns)
-    return body.keys() - {"messages", "prompt"} | ({SYSTEM} if system else set())
+    return frozenset(body) - {"messages", "prompt"} | ({SYSTEM} if system else frozenset())
 
 
 def _of(value: object, name: str) -> object:

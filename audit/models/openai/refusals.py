@@ -33,6 +33,7 @@ _BODY: Final = ("body", "$", "query")
 SYSTEM: Final = "system"
 """How the system turn of a request is called where the fields of a request are."""
 _OF_SYSTEM: Final = re.compile(r"\bsystem\b.{0,20}\b(?:role|message|prompt|instruction|turn)", re.I)
+_QUOTED: Final = re.compile(r"[`'\"“‘]([\w.]+)[`'\"”’]")
 _PLAIN: Final = ("temperature", "seed", "stream", "logprobs")
 """Fields whose names are no words of other sentences."""
 _DEEPEST: Final = 8
@@ -83,8 +84,9 @@ def rejected(body: object, words: str, sent: Collection[str]) -> str:
         for part in re.split(r"[.\[\]/]+", place):
             if part in sent:
                 return part
-    if quoted := [one for one in re.findall(r"[`'\"“‘]([\w.]+)[`'\"”’]", words) if one in sent]:
-        return quoted[0]
+    for one in _QUOTED.finditer(words):
+        if one[1] in sent:
+            return str(one[1])
     if SYSTEM in sent and _OF_SYSTEM.search(words):
         return SYSTEM
     # `model` and the like are words of any sentence.

@@ -91,10 +91,8 @@ def test_every_field_that_we_send_has_a_flag(field: str) -> None:
 
 
 def test_a_server_that_fails_at_a_field_is_not_asked_for_long() -> None:
-    with (
-        serving(lambda asked: refuses(500, "seed is not implemented")) as endpoint,
-        pytest.raises(ModelError, match="-M seed=none"),
-    ):
+    act = refuses(500, "seed is not implemented")
+    with serving(lambda asked: act) as endpoint, pytest.raises(ModelError, match="-M seed=none"):
         load(endpoint.url, concurrency="1").predict(queries(9))
     assert len(endpoint.asked) < 30
 
