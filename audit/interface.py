@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +423,7 @@ class Task(ABC):
     def normalise(self, answer: object) -> Answer | None:
         """An answer from outside in the task's normal form; `None` if it is malformed."""
 
-    def meant(self, answer: object) -> object:
+    def meant(self, answer: T) -> T | str:
         """An answer or a label from outside, with the word of the task in the place of a word of `words`."""
         return self.words.get(as_label(answer) or "", answer) if self.words else answer
 

@@ -437,7 +437,7 @@ SUITE_ENDINGS: Final = (PARQUET, LINES, ZIPPED)
 """Endings of suites."""
 
 
-def has_lines(path: Path) -> bool:
+def has_lines(path: Table) -> bool:
     """Whether a table has a line of JSON for each row, gzipped or not."""
     return path.name.endswith((LINES, ZIPPED))
 

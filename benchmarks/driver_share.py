@@ -38,7 +38,7 @@ def shares(folder: Path) -> str:
     """Markdown: one row for each model."""
     stages(None, folder)
     cases = read_suite(folder / "run" / SUITE, seed=0)
-    wanted = list(dict.fromkeys(query for case in cases for query in queries(case, DEFAULT_TASK)))
+    wanted = list(dict.fromkeys(query for case in cases for query in queries(case, TASKS.get(DEFAULT_TASK))))
     torch.set_num_threads(1)
     titles = ["model", "driver, reads the texts", "network", "share"]
     titles += ["driver, texts read before", "network", "share"]

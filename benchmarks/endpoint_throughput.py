@@ -268,11 +268,12 @@ def peer(url: str, queries: int, concurrency: int) -> Speed:
     assert prompt is not None
     from codeaudit.audit.run import queries as queries_of
     from codeaudit.audit.run import repeats
+    from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 
     wanted = [
         prompt.messages(query)[0].content
         for case in cases(queries)
-        for query in (*queries_of(case, "function-name"), *repeats(case, "function-name"))
+        for query in (*queries_of(case, FUNCTION_NAME), *repeats(case, FUNCTION_NAME))
     ]
 
     async def all_asked() -> Speed:

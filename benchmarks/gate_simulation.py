@@ -282,8 +282,8 @@ def compared(before: SimulatedRun, now: SimulatedRun) -> Failures:
     old, new = before.violations, now.violations
     rises = [_test("", old, new)]
     rises += [_test(f"t{n}", old[:, n : n + 1], new[:, n : n + 1]) for n in range(old.shape[1])]
-    deaf = [~one.reactions.any(axis=(1, 2))[:, None, None] for one in (before, now)]
-    rises.append(_test("", *deaf, "insensitivity"))
+    was, is_now = (np.logical_not(one.reactions.any(axis=(1, 2), keepdims=True)) for one in (before, now))
+    rises.append(_test("", was, is_now, "insensitivity"))
     pairs = list(zip(before.scores.tolist(), now.scores.tolist(), strict=True))
     loss = LossTest("model", "f1", paired_loss(pairs, better="higher"), 1.0)
     tests: list[PairedTest] = [*rises, loss]

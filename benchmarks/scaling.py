@@ -390,7 +390,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
 
     _, written = timed(write)
     model = catalogue.load(options.model[0], Settings(), {})
-    asked = list(dict.fromkeys(query for case in made for query in queries(case, task.name)))
+    asked = list(dict.fromkeys(query for case in made for query in queries(case, task)))
     ordered = sorted(asked, key=lambda query: len(query.source))
     predictions, answer = timed(
         lambda: [
@@ -403,7 +403,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Costs:
     setup = AuditSetup(model=model, task=task, memory=memory, monitor=NoMonitor(), batch_size=32)
 
     def drive() -> None:
-        lost = ask_again(read_repeats(folder / SUITE, seed=0, task=task.name), setup)
+        lost = ask_again(read_repeats(folder / SUITE, seed=0, task=task), setup)
         with TableWriter(folder / VERDICTS, VERDICT_COLUMNS, about) as table:
             for one in audit(read_suite(folder / SUITE, seed=0), setup, asked=lost):
                 table.write(verdict_rows(0, one))

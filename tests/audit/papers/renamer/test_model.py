@@ -27,8 +27,8 @@ def load(folder: Path, precision: str | None = None) -> TermModel:
     return TermModel.load(str(folder), device="cpu", precision=precision)
 
 
-def query(source: str, **other: str) -> Query:
-    return Query(**{"task": "throughput", "language": "x86", "source": source, **other})
+def query(source: str, *, task: str = "throughput", language: str = "x86") -> Query:
+    return Query(task=task, language=language, source=source)
 
 
 def algebra(source: str) -> Query:
