@@ -132,7 +132,9 @@ def _few_movable(summary: Summary, asked: RunOptions, corpus: Mapping[str, Any])
     counts: dict[str, int] = {}
     for one in (one for model in summary.models for one in model.by_transform if one.kind == "preserving"):
         counts[one.transform] = max(one.violations.total, counts.get(one.transform, 0))
-    few = sorted((number, name) for name, number in counts.items() if number < min(drawn / 2, DEFAULT_MOVABLE))
+    few = sorted(
+        (number, name) for name, number in counts.items() if number < min(drawn / 2, DEFAULT_MOVABLE)
+    )
     if not few:
         return ""
     named = ", ".join(f"{name} {number}" for number, name in few[:FEW])

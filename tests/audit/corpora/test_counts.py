@@ -84,7 +84,9 @@ def commas(folder: Path, random: Random) -> str:
 
 
 def parquet(folder: Path, random: Random) -> str:
-    kept = [{k: v if isinstance(v, str) and v.isascii() else None for k, v in row.items()} for row in rows(random)]
+    kept = [
+        {k: v if isinstance(v, str) and v.isascii() else None for k, v in row.items()} for row in rows(random)
+    ]
     pd.DataFrame(kept).to_parquet(folder / "t.parquet")
     return str(folder / "t.parquet")
 
@@ -117,14 +119,17 @@ def problems(folder: Path, random: Random) -> str:
 
 
 def assembly(folder: Path, random: Random) -> str:
-    blocks = random.choices(("addq %rax, %rbx", "movq %rcx, %rdx\naddq $1, %rdx", "nonsense %r", "ret ret"), k=9)
+    blocks = random.choices(
+        ("addq %rax, %rbx", "movq %rcx, %rdx\naddq $1, %rdx", "nonsense %r", "ret ret"), k=9
+    )
     (folder / "t.s").write_text("\n\n".join([*blocks, "addq %rax, %rbx\n"]), encoding="utf-8")
     return str(folder / "t.s")
 
 
 FORMS: Mapping[Callable[[Path, Random], str], tuple[str, ...]] = {
     **dict.fromkeys(
-        (lines, split, lines_named_json, array, zipped, commas, parquet, sources), ("function-name", "next-line")
+        (lines, split, lines_named_json, array, zipped, commas, parquet, sources),
+        ("function-name", "next-line"),
     ),
     bugs: ("error-detection",),
     problems: ("generation",),

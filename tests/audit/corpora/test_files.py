@@ -9,12 +9,17 @@ from codeaudit.audit.corpora.files import SourceFiles
 from codeaudit.audit.corpora.records import LeftOut
 from codeaudit.audit.projects.files import ProjectPlan, perturb_files, source_files
 
-FUNCTION = "def total(values):\n    found = 0\n    for value in values:\n        found += value\n    return found\n"
+FUNCTION = (
+    "def total(values):\n    found = 0\n    for value in values:\n        found += value\n    return found\n"
+)
 CODECS = sorted({*encodings.aliases.aliases.values(), "idna", "undefined", "unicode_escape", "nonsense"})
 """Every codec of this Python: of texts, of bytes (`hex`), of strings (`rot13`), and none."""
 DAMAGED = {
     **{f"cookie {name}": f"# coding: {name}\n{FUNCTION}".encode() for name in CODECS},
-    **{f"cookie {name}, other bytes": f"# coding: {name}\nx = ".encode() + b"'\xff\xfe\x80'\n" for name in CODECS},
+    **{
+        f"cookie {name}, other bytes": f"# coding: {name}\nx = ".encode() + b"'\xff\xfe\x80'\n"
+        for name in CODECS
+    },
     "half a pair": b"# coding: unicode_escape\nx = '\\ud800'\n",
     "null": FUNCTION.encode() + b"\0",
     "not UTF-8": b"x = '\xff'\n",

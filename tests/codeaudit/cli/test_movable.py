@@ -232,7 +232,9 @@ def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert "--movable goes with --suite" in capsys.readouterr().err
 
 
-def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = [*WORDS[:4], "--transform", "reorder,rename", "--variants", "2", "--workers", "1"]
     assert main(["run", *words, "--limit", "20", "--out", "few"]) == 0
     told = capsys.readouterr().err
@@ -247,8 +249,12 @@ def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(capsys: pyte
     assert queries[0] < queries[1]
 
 
-@pytest.mark.parametrize("extra", [["--limit", "0"], ["--limit", "20", "--movable", "0"], ["--limit", "20", "--shard", "1/2"]])
-def test_nobody_is_told_of_more_that_there_is_not(extra: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "extra", [["--limit", "0"], ["--limit", "20", "--movable", "0"], ["--limit", "20", "--shard", "1/2"]]
+)
+def test_nobody_is_told_of_more_that_there_is_not(
+    extra: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     words = [*WORDS[:4], "--transform", "reorder", "--variants", "1", "--workers", "1"]
     assert main(["run", *words, *extra, "--out", "all"]) == 0
     assert "few were movable" not in capsys.readouterr().err

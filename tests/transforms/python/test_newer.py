@@ -68,7 +68,10 @@ def test_python_2_is_named() -> None:
         parse("def f():\n    print 'x'\n")
 
 
-@pytest.mark.parametrize("piece", ["def f[\n", "f'{", "f'{'{", "f'''{", "[", "type X[", "def f[", "except A, ", "'", "f'{a:", "f'{(#"])
+@pytest.mark.parametrize(
+    "piece",
+    ["def f[\n", "f'{", "f'{'{", "f'''{", "[", "type X[", "def f[", "except A, ", "'", "f'{a:", "f'{(#"],
+)
 def test_hostile_texts_take_no_time_and_end(piece: str) -> None:
     with pytest.raises(SourceError):
         parse("type X = int\n" + piece * 30_000)
