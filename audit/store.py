@@ -424,6 +424,8 @@ SUITE_ENDINGS: Final = (PARQUET, LINES, ZIPPED)
 def has_lines(path: Path) -> bool:
     """Whether a table has a line of JSON for each row, gzipped or not."""
     return path.name.endswith((LINES, ZIPPED))
+
+
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""

@@ -19,8 +19,8 @@ from codeaudit.transforms.errors import (
     NOT_PARSED,
     RESULT_NOT_PARSED,
     NoFunctionError,
-    SourceError,
     ReaderLimitError,
+    SourceError,
     UnknownSyntaxError,
 )
 from codeaudit.transforms.frames import raised_at

@@ -424,7 +424,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return None
     # `naming` for `function-name`: one word of the name is near.
     words = {word: one for one in reversed(names) for word in one.split("-")}
-    worded = [*get_close_matches(name, words, n=1, cutoff=0.75), *(one for one in words if _begin_alike(name, one))]
+    worded = [
+        *get_close_matches(name, words, n=1, cutoff=0.75),
+        *(one for one in words if _begin_alike(name, one)),
+    ]
     return words[worded[0]] if worded else None
 
 
@@ -441,4 +444,6 @@ def _begin_alike(name: str, word: str) -> bool:
 def _same_words(name: str, other: str) -> bool:
     """Whether each word of a name is near one of another: `clone-detection` is no `error-detection`."""
     mine, theirs = name.split("-"), other.split("-")
-    return min(len(mine), len(theirs)) < 2 or all(get_close_matches(one, theirs, n=1, cutoff=0.6) for one in mine)
+    return min(len(mine), len(theirs)) < 2 or all(
+        get_close_matches(one, theirs, n=1, cutoff=0.6) for one in mine
+    )

@@ -11,10 +11,10 @@ from random import Random
 import pandas as pd
 import pytest
 
+from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import SilentProgress
 from codeaudit.options import RunOptions
 from codeaudit.preparing import DrawnInputs, prepare_inputs
-from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import CorpusError
 
 Rows = Sequence[Mapping[str, object]]
