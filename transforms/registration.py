@@ -432,13 +432,19 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _share_root(name: str, other: str) -> bool:
-    root = len(os.path.commonprefix([name, other]))
+    root = _root(name, other)
     return root >= 4 and root >= 0.6 * max(len(name), len(other))
 
 
 def _begin_alike(name: str, word: str) -> bool:
-    root = len(os.path.commonprefix([name, word]))
+    root = _root(name, word)
     return root >= 3 and root >= 0.7 * min(len(name), len(word))
+
+
+def _root(one: str, other: str) -> int:
+    """The number of letters with which both begin."""
+    differ = (place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+    return next(differ, min(len(one), len(other)))
 
 
 def _same_words(name: str, other: str) -> bool:

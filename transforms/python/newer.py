@@ -113,12 +113,12 @@ def _header(source: str, token: re.Match[str]) -> list[_Newer]:
 def _brackets(source: str, place: int) -> tuple[int, bool]:
     """Where the brackets that open here are closed, and whether `=` stands between them."""
     depth, defaults = 0, False
-    for place in range(place, len(source)):
-        sign = source[place]
+    for end in range(place, len(source)):
+        sign = source[end]
         depth += (sign in "([{") - (sign in ")]}")
         defaults |= depth == 1 and sign == "="
         if not depth:
-            return place + 1, defaults
+            return end + 1, defaults
     return len(source), defaults
 
 
