@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codeaudit.audit.records import Query
     from codeaudit.edits import perturb, transform
     from codeaudit.finished_runs import Run, open_run
-    from codeaudit.gating import gate
+    from codeaudit.gating import compare, gate
     from codeaudit.running import run
     from codeaudit.testing import assert_invariant
     from codeaudit.transforms.errors import (
@@ -49,6 +49,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "assert_invariant",
+    "compare",
     "gate",
     "open_run",
     "perturb",
@@ -60,7 +61,7 @@ _MODULES: Final = {
     "codeaudit.audit.records": ("Query",),
     "codeaudit.edits": ("perturb", "transform"),
     "codeaudit.finished_runs": ("Run", "open_run"),
-    "codeaudit.gating": ("gate",),
+    "codeaudit.gating": ("compare", "gate"),
     "codeaudit.running": ("run",),
     "codeaudit.testing": ("assert_invariant",),
     "codeaudit.transforms.records": ("Perturbed", "Sample"),

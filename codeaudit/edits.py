@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from codeaudit.keywords import says_what_is_meant
 from codeaudit.options import check_values, listed, shown, with_mixture
 from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -29,6 +30,7 @@ FILE_STREAM: Final = 1_000_003
 """Distance between the seeds of two variants of a file."""
 
 
+@says_what_is_meant
 def transform(
     source: str,
     name: str,
@@ -47,7 +49,8 @@ def transform(
         One function, basic block or expression. Statements may stand around the function; of several
         functions the last is rewritten.
     name
-        A transform, such as `"rename"` or `"reorder"`; `codeaudit list transforms` shows all.
+        One transform, such as `"rename"` or `"reorder"`; `codeaudit list transforms` shows all. (`run`,
+        `perturb` and `gate` take several: `transforms=["rename", "reorder"]`.)
     seed, variant
         Which of the possible edits is made. For one function, variants 0 to k are distinct texts.
     language
@@ -122,6 +125,7 @@ def _language_of(text: str, but: str) -> str | None:
     return next((one.name for one in known if one.parses(text)), None)
 
 
+@says_what_is_meant
 def perturb(
     samples: Iterable[str | Path | Sample] | str | Path,
     transforms: Sequence[str] | str | None = None,

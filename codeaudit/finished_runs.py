@@ -34,6 +34,7 @@ from codeaudit.audit.store import (
     read_rows,
 )
 from codeaudit.audit.tasks.recorded import RecordedTask, recorded_task
+from codeaudit.keywords import says_what_is_meant
 from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
@@ -309,6 +310,7 @@ class Run:
         return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
+@says_what_is_meant
 def open_run(folder: str | Path) -> Run:
     """Open a finished run.
 

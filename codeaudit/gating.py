@@ -29,14 +29,17 @@ from codeaudit.audit.suite import standard_transforms
 from codeaudit.audit.tasks.recorded import RecordedTask
 from codeaudit.baselines import read_baseline_file, write_baseline
 from codeaudit.finished_runs import Run, read_run
+from codeaudit.keywords import says_what_is_meant
 from codeaudit.known_runs import remember
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
+from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.gate import AskedVariant, Judged, Limits
 from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.gate_plan import GatePlan, plan
 from codeaudit.reports.records import (
     ComparedRun,
+    Comparison,
     Flip,
     ModelHeader,
     RunHeader,
@@ -81,6 +84,7 @@ class GatedRun:
     """The transforms that are judged; `None` for all that keep the meaning."""
 
 
+@says_what_is_meant
 def gate(
     run: Run | str | Path,
     baseline: Run | str | Path | None = None,
@@ -433,6 +437,40 @@ def keep_baseline(run: Run, path: Path, sign_key: Path | None) -> None:
     key = None if sign_key is None else read_key(sign_key)
     names = ("codeaudit", "started", "digest")
     write_baseline(path, _checked(run, key), run.task, {name: run.manifest.get(name) for name in names}, key)
+
+
+@says_what_is_meant
+def compare(*runs: Run | str | Path) -> Comparison:
+    """Compare the models of finished runs, as `codeaudit compare RUN RUN` does.
+
+    Kruskal-Wallis and Conover across trials; Cochran's Q and exact McNemar tests where models met the same
+    inputs.
+
+    Parameters
+    ----------
+    runs
+        Runs or their folders: two, or one with several models.
+
+    Returns
+    -------
+    The tests with their effect sizes; `to_json()` gives all of them as text.
+
+    Raises
+    ------
+    UsageError
+        There is no run.
+    CannotAudit
+        A run does not exist, is not finished or is damaged, or there are fewer than two models.
+
+    Examples
+    --------
+    >>> found = codeaudit.compare("codeaudit-runs/old", "codeaudit-runs/new")  # doctest: +SKIP
+    >>> found.paired[0].p  # doctest: +SKIP
+    0.004
+    """
+    if not runs:
+        raise UsageError("nothing to compare: give runs or their folders")
+    return compare_runs([read_compared(read_run(_path(one))) for one in runs])
 
 
 def read_compared(run: Run) -> ComparedRun:

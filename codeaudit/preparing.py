@@ -51,7 +51,7 @@ from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons, with_reasons
-from codeaudit.transforms.language import DEFAULT, LANGUAGES
+from codeaudit.transforms.language import DEFAULT, LANGUAGES, NO_ENGINE
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
@@ -716,8 +716,10 @@ def draw(
     if spoken is not None and (seen.few or spoken):
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
-    if drawn[0].unread_files:
-        progress.note(f"not read: {with_reasons(drawn[0].unread_files)}")
+    # Those in other languages are only counted: a project may have thousands.
+    files = {path: why for path, why in drawn[0].unread_files.items() if not why.endswith(NO_ENGINE)}
+    if files:
+        progress.note(f"not read: {with_reasons(files)}")
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.tables import renaming, samples_of
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.callable import Answering, Predictor
 from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
+from codeaudit.keywords import says_what_is_meant
 from codeaudit.options import RunOptions, check_values, shown, usual_movable
 from codeaudit.preparing import as_model
 from codeaudit.transforms.dependence.relations import Dependence
@@ -22,7 +24,7 @@ from codeaudit.transforms.permission import permit
 from codeaudit.transforms.records import Sample, Sites
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
-AnyCorpus: TypeAlias = str | Path | Corpus | Iterable[str | Path | Sample]
+AnyCorpus: TypeAlias = str | Path | Corpus | Iterable[str | Path | Sample | Mapping[str, object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,27 @@ class GivenSamples:
         yield from raw_samples(self.samples, self.language, skipped)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRows:
+    """The rows of a table from the caller, such as a DataFrame, as a corpus."""
+
+    table: tuple[Mapping[str, object], ...]
+    columns: Mapping[str, str]
+    spec: str = "table given in Python"
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As `codeaudit.audit.corpora.records.Corpus.read`."""
+        yield from samples_of(
+            enumerate(self.table, start=1),
+            place=self.spec,
+            split=None,
+            column=None,
+            columns=self.columns,
+            skipped=skipped,
+        )
+
+
+@says_what_is_meant
 def run(
     models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] | None = None,
     *,
@@ -92,12 +115,14 @@ def run(
         An answer is a text, a number or a list of subtokens, as the task says. In a mapping, a model that
         is a SPEC must have the SPEC as its name. By default the bundled models.
     corpus
-        A SPEC of the command line or a path; or a list of texts (in `language`), paths and `Sample` records.
-        By default the task's own.
+        A SPEC of the command line or a path; or a list of texts (in `language`), paths and `Sample` records;
+        or a table: a pandas DataFrame or a list of rows, with columns as in a table file (`columns` names
+        others). By default the task's own.
     task
         By default that of the models, else `"function-name"`.
     transforms
         Names or families, in a list or with commas between. By default the standard set of the language.
+        (`codeaudit.transform` takes one name.)
     mixed
         Names or families, or `"all"`, whose moves are mixed in one variant. That is one more transform;
         without `transforms` it takes the place of the standard set.
@@ -194,7 +219,7 @@ def run(
     check_language(language)
     given: dict[str, Model] = {}
     names = tuple(_named(models, given))
-    samples = _given_samples(corpus, language)
+    samples = _given_samples(corpus, language, columns)
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
     if movable is None:
         bounded = suite is not None or shard is not None or limit != RunOptions().limit
@@ -276,17 +301,24 @@ def _named(
         yield model.name
 
 
-def _given_samples(corpus: AnyCorpus | None, language: str) -> Corpus | None:
-    """The corpus, if it is no SPEC or path.
+def _given_samples(corpus: AnyCorpus | None, language: str, columns: str | None) -> Corpus | None:
+    """The corpus, if it is no SPEC or path. A table is rows by the names of its columns.
 
     Raises:
         UsageError: it is no corpus, or one of its samples is none.
     """
     if isinstance(corpus, str | Path | None):
         return None
+    # A DataFrame iterates over the names of its columns.
+    if hasattr(corpus, "to_dict") and hasattr(corpus, "columns"):
+        corpus = corpus.to_dict("records")
+    elif hasattr(corpus, "to_pylist"):  # a table of pyarrow
+        corpus = corpus.to_pylist()
     if isinstance(corpus, Iterable):
         # Read at once, because each trial draws from all samples, and an iterator could be read only once.
         samples = tuple(corpus)
+        if samples and all(isinstance(one, Mapping) for one in samples):
+            return GivenRows(table=samples, columns=renaming(columns))
         for number, sample in enumerate(samples, start=1):
             if not isinstance(sample, str | Path | Sample):
                 raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
+from codeaudit.keywords import says_what_is_meant
 from codeaudit.options import check_values, listed
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.grammar import counted
@@ -36,6 +37,7 @@ SHOWN: Final = 3
 """Number of violations that a failed assertion shows with their diffs."""
 
 
+@says_what_is_meant
 def assert_invariant(
     model: Tested,
     samples: Iterable[str | Path | Sample],

@@ -283,3 +283,44 @@ def warn_of_broken_languages() -> None:
     """Log a line for each broken plug-in. For callers that found no language: it may be one of these."""
     for _ in LANGUAGES.working(lambda error: _log.warning("codeaudit: %s", error)):
         pass
+
+
+# ── languages without an engine ──────────────────────────────────────────────────────────────────────────
+
+_OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "C": (("c",), (".c", ".h")),
+    "C++": (("cpp", "c++", "cxx"), (".cpp", ".cc", ".cxx", ".hpp", ".hh")),
+    "C#": (("c#", "csharp", "cs"), (".cs",)),
+    "Go": (("go", "golang"), (".go",)),
+    "JavaScript": (("javascript", "js"), (".js", ".jsx", ".mjs", ".cjs")),
+    "Kotlin": (("kotlin",), (".kt", ".kts")),
+    "PHP": (("php",), (".php",)),
+    "Ruby": (("ruby", "rb"), (".rb",)),
+    "Rust": (("rust", "rs"), (".rs",)),
+    "Scala": (("scala",), (".scala",)),
+    "Swift": (("swift",), (".swift",)),
+    "TypeScript": (("typescript", "ts"), (".ts", ".tsx")),
+}
+"""Well-known languages: the names that data sets give them, and the endings of their files."""
+NO_ENGINE: Final = ", which no transform rewrites yet"
+"""The end of the reason to leave out what is in a language that nobody registered."""
+
+
+def without_engine(*, name: str = "", ending: str = "") -> str | None:
+    """The title of a language by its name or by the ending of a file, if nobody registered it.
+
+    A name that is not well-known is its own title; of an unknown ending nothing is known.
+    """
+    if name:
+        if name.lower() in LANGUAGES:
+            return None
+        return next((title for title, (names, _) in _OTHERS.items() if name.lower() in names), name)
+    if not ending or by_ending(ending) is not None:
+        return None
+    return next((title for title, (_, endings) in _OTHERS.items() if ending.lower() in endings), None)
+
+
+def rewritten_today() -> str:
+    """One line on what works instead."""
+    known = ", ".join(one.title for one in every_language() if one.endings or one.named_endings)
+    return f"rewritten today: {known}; docs/howto/language.md shows how to add a language"

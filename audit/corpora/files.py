@@ -14,15 +14,19 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.records import CorpusResources, LeftOut
+from codeaudit.audit.corpora.records import CorpusResources, also_left_out
 from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
+    NO_ENGINE,
     Language,
     by_ending,
     every_language,
+    rewritten_today,
     warn_of_broken_languages,
+    without_engine,
 )
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
@@ -79,6 +83,8 @@ class SourceFiles:
     without: frozenset[str] = FOREIGN
     endings: frozenset[str] = field(default_factory=endings)
     """Endings of the files that are read."""
+    counts_others: bool = False
+    """Whether files in languages without an engine are counted. In other people's packages nobody asks."""
     named: bool = False
     """Whether the user named one file. A defect of it is an error; other files with defects are skipped."""
 
@@ -86,12 +92,20 @@ class SourceFiles:
         """As `Corpus.read`: file by file in the order of their names."""
         found = False
         for root in self.roots:
-            for path in _source_files(root, self.without, self.endings):
-                found = True
-                yield from self._file(path, skipped)
+            for path in _source_files(root, self.without, None if self.counts_others else self.endings):
+                title = without_engine(ending=path.suffix) if self.counts_others else None
+                if title is not None:
+                    self._leave_out(path, f"in {title}{NO_ENGINE}", skipped)
+                elif path.suffix in self.endings or path == root:
+                    found = True
+                    yield from self._file(path, skipped)
         if not found:
             warn_of_broken_languages()
-            raise CorpusError(f"no {self._languages} files in {self.spec!r}")
+            others = counted_reasons(
+                {key: n for key, n in skipped.items() if key.endswith(NO_ENGINE)}, most=3
+            )
+            told = f" ({', '.join(others)}); {rewritten_today()}" if others else ""
+            raise CorpusError(f"no {self._languages} files in {self.spec!r}{told}")
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
@@ -102,9 +116,10 @@ class SourceFiles:
             # In a folder of thousands a broken file is a count; a file that was named is the whole request.
             if self.named:
                 raise SourceError(f"cannot use {str(path)!r}: {error}") from error
-            skipped[str(error)] += 1
-            if isinstance(skipped, LeftOut):
-                skipped.files[self._origin(path)] = str(error)
+            self._leave_out(path, str(error), skipped)
+
+    def _leave_out(self, path: Path, reason: str, skipped: Counter[str]) -> None:
+        also_left_out(skipped, {reason: 1}, {self._origin(path): reason})
 
     @property
     def _languages(self) -> str:
@@ -127,13 +142,14 @@ def read_bytes(path: Path) -> bytes:
         raise SourceError(f"unreadable: {error.strerror}") from error
 
 
-def _source_files(root: Path, without: frozenset[str], endings: frozenset[str]) -> Iterator[Path]:
+def _source_files(root: Path, without: frozenset[str], endings: frozenset[str] | None) -> Iterator[Path]:
     if root.is_file():
         yield root
         return
     # Opening a pipe or a device would block. A broken link is kept, to be counted as unreadable.
     found = walked(root, without)
-    yield from (one for one in found if one.suffix in endings and (one.is_file() or not one.exists()))
+    wanted = (one for one in found if endings is None or one.suffix in endings)
+    yield from (one for one in wanted if one.is_file() or not one.exists())
 
 
 def walked(root: Path, without: frozenset[str] = FOREIGN) -> Iterator[Path]:

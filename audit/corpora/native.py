@@ -18,6 +18,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.transforms.java.language import JAVA
+from codeaudit.transforms.language import NO_ENGINE, without_engine
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registration import load_target
 
@@ -260,7 +261,7 @@ def _with_imports(code: str) -> str:
 def _code_search_net(row: Row) -> Row | str:
     language = _text(row.get("language")).lower()
     if language and language not in (PYTHON.name, JAVA.name):
-        return f"language that is not read: {language}"
+        return f"row in {without_engine(name=language) or language}{NO_ENGINE}"
     texts = ("whole_func_string", "func_code_string", "code", "original_string")
     source = next(filter(None, (row.get(column) for column in texts)), None)
     # The label is the name alone: `Class.method` stands for a method.
@@ -278,7 +279,7 @@ def _humaneval_x(row: Row) -> Row | str:
     if kind == PYTHON.name:
         return {**row, "source": prompt + solution, "language": PYTHON.name, TESTS: test or None}
     if kind != JAVA.name:
-        return f"language that is not read: {kind}"
+        return f"row in {without_engine(name=kind) or kind}{NO_ENGINE}"
     # The declaration is the prompt without its comment, up to the opened body of the method.
     methods = list(load_target(JAVA.reader)(declaration + solution, "", Counter()))
     named = re.findall(r"(\w+)\s*\(", declaration)

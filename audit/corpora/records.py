@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 from codeaudit.audit.checks import shown
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.grammar import counted_reasons, with_reasons
+from codeaudit.transforms.language import NO_ENGINE
 from codeaudit.transforms.records import Origin, Sample
 
 Note: TypeAlias = Callable[[str], None]
@@ -91,8 +92,8 @@ class ToldCorpus:
         also_left_out(skipped, found, found.files)
         if found:
             self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
-        if found.files:
-            self.note(f"not read: {with_reasons(found.files)}")
+        if files := {path: why for path, why in found.files.items() if not why.endswith(NO_ENGINE)}:
+            self.note(f"not read: {with_reasons(files)}")
 
 
 @dataclass(frozen=True, slots=True)

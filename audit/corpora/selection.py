@@ -12,7 +12,7 @@ from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.language import DEFAULT, LANGUAGES, find_language
+from codeaudit.transforms.language import DEFAULT, LANGUAGES, NO_ENGINE, find_language, rewritten_today
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
@@ -386,6 +386,8 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
     corpus = getattr(corpus, "whole", corpus)  # without those that look at what is read
     told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
+    if any(reason.endswith(NO_ENGINE) for reason in reasons):
+        return f"{told}; {rewritten_today()}"
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
         return f"{told}: the table has no rows"
     known = ", ".join(sorted(LANGUAGES))

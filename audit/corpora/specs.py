@@ -17,7 +17,14 @@ from codeaudit.audit.corpora.records import Corpus, CorpusResources, LabelColumn
 from codeaudit.audit.corpora.tables import Table, is_table
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.language import by_ending, every_language, warn_of_broken_languages
+from codeaudit.transforms.language import (
+    NO_ENGINE,
+    by_ending,
+    every_language,
+    rewritten_today,
+    warn_of_broken_languages,
+    without_engine,
+)
 from codeaudit.transforms.registration import Entry, OnBroken, Registry
 
 
@@ -145,7 +152,7 @@ def corpus(spec: str, column: LabelColumn | None = None, resources: CorpusResour
 def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) -> Corpus:
     path, split = _path_and_split(spec)
     if path.is_dir():
-        return SourceFiles(spec=spec, roots=(path,), base=path)
+        return SourceFiles(spec=spec, roots=(path,), base=path, counts_others=True)
     if is_table(path):
         return Table(spec=spec, path=path, split=split, column=column, columns=columns)
     if path.suffix.lower() in ASSEMBLY:
@@ -156,6 +163,8 @@ def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) 
         return ProgramBlocks(spec=spec, path=path)
     if not is_text and path.suffix:
         warn_of_broken_languages()
+        if (title := without_engine(ending=path.suffix)) is not None:
+            raise CorpusError(f"cannot use {spec!r}: it is in {title}{NO_ENGINE}; {rewritten_today()}")
         known = ", ".join(ending for one in every_language() for ending in one.endings if one.reader)
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "

@@ -24,7 +24,15 @@ from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
-from codeaudit.transforms.language import DEFAULT, LANGUAGES, by_ending, every_language
+from codeaudit.transforms.language import (
+    DEFAULT,
+    LANGUAGES,
+    NO_ENGINE,
+    by_ending,
+    every_language,
+    rewritten_today,
+    without_engine,
+)
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target, nearest_or_all, unknown
 
@@ -122,6 +130,9 @@ def samples_of(
             known = [name for name in given if name is not None]
             every = _language_of_all(columns, given)
             for wanted in (*columns.values(), *([] if column is None else [column.name])):
+                other = without_engine(name=wanted) if wanted == columns.get("language") else None
+                if wanted not in given and other not in (None, wanted):
+                    raise CorpusError(f"the rows of {place!r} are in {other}{NO_ENGINE}; {rewritten_today()}")
                 if wanted not in given and wanted != every:
                     hint = nearest_or_all(wanted, known)
                     if wanted == columns.get("language"):
@@ -360,10 +371,13 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
     except OverflowError:
         return "label that is no finite number"
     file = _text(row.get("file"))
+    language = _language(row, file)
+    if (title := without_engine(name=language)) is not None:
+        return f"row in {title}{NO_ENGINE}"
     line = _whole(row.get("line")) if file else None
     return raw_sample(
         source,
-        language=_language(row, file),
+        language=language,
         label=label,
         path=file or path,
         line=number if line is None else line,
@@ -469,6 +483,8 @@ def _language(row: Row, file: str | None) -> str:
         return named.lower()
     if file and (language := by_ending(PurePosixPath(file).suffix)) is not None:
         return language.name
+    if file and (title := without_engine(ending=PurePosixPath(file).suffix)) is not None:
+        return title
     # Without a column for the language: a file name decides, then a column that one language claims (`asm`).
     machine = HEX in row and not row.keys() & set(SOURCES)
     claimed = (one.name for one in every_language() if one.column in row or (machine and one.machine_code))

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import codeaudit
@@ -45,6 +46,7 @@ PUBLIC = [
     "UsageError",
     "__version__",
     "assert_invariant",
+    "compare",
     "gate",
     "open_run",
     "perturb",
@@ -459,3 +461,51 @@ def test_what_a_text_lacks_is_told(source: str, name: str, told: str) -> None:
 def test_a_family_is_no_transform_of_one_text() -> None:
     with pytest.raises(codeaudit.UsageError, match="'layout' is a family; name one of its transforms"):
         codeaudit.transform("def f(a):\n    b = a\n    return b\n", "layout")
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (partial(API.run, fickle, transform="rename"), "codeaudit.run takes no argument 'transform'; did you mean 'transforms'?"),
+        (partial(API.run, model=fickle), "takes no argument 'model'; did you mean 'models'?"),
+        (partial(API.run, fickle, samples=[TEXT]), "takes no argument 'samples'; did you mean 'corpus'?"),
+        (partial(API.transform, TEXT, transform="rename"), "codeaudit.transform takes no argument 'transform'; did you mean 'name'?"),
+        (partial(API.transform, TEXT, transforms="rename"), "takes no argument 'transforms'; did you mean 'name'?"),
+        (partial(API.perturb, [TEXT], transform="rename"), "takes no argument 'transform'; did you mean 'transforms'?"),
+        (partial(API.gate, "out", transform="rename"), "takes no argument 'transform'; did you mean 'transforms'?"),
+        (partial(API.gate, "out", max_violation=1), "did you mean 'max_violation_rate'?"),
+        (partial(API.assert_invariant, Steady(), [TEXT], transform="rename"), "did you mean 'transforms'?"),
+        (partial(API.compare), "nothing to compare"),
+    ],
+)  # fmt: skip
+def test_an_argument_by_another_name_is_told(call: Callable[[], object], told: str) -> None:
+    with pytest.raises(codeaudit.UsageError) as caught:
+        call()
+    assert told in str(caught.value)
+
+
+def test_runs_are_compared_as_on_the_command_line(
+    found: codeaudit.Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(found.path), "--format", "json"]) == 0
+    assert json.loads(codeaudit.compare(found).to_json()) == json.loads(capsys.readouterr().out)
+    assert codeaudit.compare(str(found.path)) == codeaudit.compare(found.path)
+
+
+def test_a_data_frame_is_a_corpus() -> None:
+    rows = [{"func": codeaudit.transform(TEXT, "rename", seed=n), "target": f"name_{n}"} for n in range(3)]
+    frame = pd.DataFrame([*rows, {"func": None, "target": None}])
+    for number, corpus in enumerate((frame, rows)):
+        run = codeaudit.run(
+            fickle,
+            corpus=corpus,
+            columns="source=func,label=target",
+            transforms="rename",
+            out=f"frame{number}",
+        )
+        assert run.summary.models[0].samples == 3
+        assert run.manifest["corpus"]["available"] == len(corpus)
+    with pytest.raises(
+        codeaudit.CorpusError, match="has no column of code.*--columns source=func,label=target"
+    ):
+        codeaudit.run(fickle, corpus=frame, out="none")

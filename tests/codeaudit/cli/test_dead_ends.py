@@ -132,7 +132,7 @@ def test_a_missing_corpus_ends_a_training(
     ("words", "code", "message"),
     [
         ("run src/", 2, "a corpus is named with --corpus src/, a model with --model"),
-        ("run --suite src/a.py --model fake/hash", 3, "a suite ends with .parquet or .jsonl"),
+        ("run --suite src/a.py --model fake/hash", 3, "a suite ends with .parquet, .jsonl"),
         ("list model", 2, "did you mean 'models'?"),
         ("run --model fake/hash --task naming", 2, "did you mean 'function-name'?"),
         ("run --model spe", 2, "did you mean 'spe-checkpoint'?"),
@@ -142,7 +142,7 @@ def test_a_missing_corpus_ends_a_training(
         ("report done --html out.pdf", 2, "name it out.html and print it to PDF in a browser"),
         ("report done --junit out.html", 2, "name it out.xml"),
         ("gate done --write-limits out.json", 2, "name it out.toml"),
-        ("transform src/a.py --suite s.csv", 2, "must end with .parquet or .jsonl"),
+        ("transform src/a.py --suite s.csv", 2, "must end with .parquet, .jsonl"),
     ],
 )
 def test_a_mistake_is_answered_with_its_remedy(

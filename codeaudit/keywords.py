@@ -1,0 +1,42 @@
+"""Arguments of the Python API by other names: the message says which one is meant."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registration import nearest_or_all
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+ALIKE: Final[Mapping[str, tuple[str, ...]]] = {
+    "transform": ("transforms", "name"),
+    "transforms": ("name",),
+    "model": ("models",),
+    "models": ("model",),
+    "samples": ("corpus", "source"),
+    "source": ("samples", "corpus"),
+    "corpus": ("samples",),
+}
+"""Words for one thing in several functions, which differ because one takes a single name and another many."""
+
+
+def says_what_is_meant(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that answers an argument that it does not have with the one that is meant.
+
+    Raises:
+        UsageError: there is such an argument.
+    """
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        known = inspect.signature(function).parameters
+        for name in kwargs.keys() - known.keys():
+            meant = next((one for one in ALIKE.get(name, ()) if one in known), None)
+            hint = f"did you mean {meant!r}?" if meant else nearest_or_all(name, known)
+            raise UsageError(f"codeaudit.{function.__name__} takes no argument {name!r}; {hint}")
+        return function(*args, **kwargs)
+
+    return called
