@@ -446,12 +446,6 @@ def _begin_alike(name: str, word: str) -> bool:
     return root >= 3 and root >= 0.7 * min(len(name), len(word))
 
 
-def _root(one: str, other: str) -> int:
-    """The number of letters with which both begin."""
-    differ = (place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
-    return next(differ, min(len(one), len(other)))
-
-
 def _same_words(name: str, other: str) -> bool:
     """Whether each word of a name is near one of another: `clone-detection` is no `error-detection`."""
     mine, theirs = name.split("-"), other.split("-")
