@@ -40,7 +40,7 @@ _LINE: Final = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SaidText:
     """What a model said."""
 
     text: str | None
@@ -73,38 +73,38 @@ def choice_of(completion: object) -> Mapping[str, Any] | None:
     return first if isinstance(first, Mapping) else None
 
 
-def said(choice: Mapping[str, Any], *, chat: bool) -> Said:
+def said(choice: Mapping[str, Any], *, chat: bool) -> SaidText:
     """What the model said in an answer, without thoughts and without marks of its template."""
     message = choice.get("message")
     message = message if isinstance(message, Mapping) else {}
     if message.get("refusal"):
-        return Said(text=None, refused=True)
+        return SaidText(text=None, refused=True)
     content = message.get("content") if chat else choice.get("text")
     if any(_type(part) == "refusal" for part in _parts(content)):
-        return Said(text=None, refused=True)
+        return SaidText(text=None, refused=True)
     text = _text(content)
     if text:
         return _unmarked(text)
     thought = next((name for name in THOUGHTS if message.get(name)), "")
     if not thought and any(_type(part) not in _TEXT for part in _parts(content)):
         thought = "content"
-    return Said(text=text, thought=thought)
+    return SaidText(text=text, thought=thought)
 
 
-def _unmarked(text: str) -> Said:
+def _unmarked(text: str) -> SaidText:
     if _CHANNELS.match(text):
         found = list(_CHANNEL.finditer(text))
         final = "".join(one["text"] for one in found if one["name"] == "final")
         names = [one["name"] for one in found] or ["analysis"]
-        return Said(text=final, thought="" if final else f"channel {names[-1]}")
+        return SaidText(text=final, thought="" if final else f"channel {names[-1]}")
     if bare := _BARE.match(text):
-        return Said(text=text[bare.end() :])
+        return SaidText(text=text[bare.end() :])
     for begin, end in _THINKING:
         if end in text:
             text = text.rpartition(end)[2]
         elif text.lstrip().startswith(begin):
-            return Said(text="", thought=begin)
-    return Said(text=_END.sub("", _START.sub("", text)))
+            return SaidText(text="", thought=begin)
+    return SaidText(text=_END.sub("", _START.sub("", text)))
 
 
 def _parts(content: object) -> list[object]:
