@@ -501,6 +501,6 @@ def test_a_data_frame_is_a_corpus() -> None:
         assert run.summary.models[0].samples == 3
         assert run.manifest["corpus"]["available"] == len(corpus)
     with pytest.raises(
-        codeaudit.CorpusError, match="has no column of code.*--columns source=func,label=target"
+        codeaudit.CorpusError, match=r"has no column of code.*--columns source=func,label=target"
     ):
         codeaudit.run(fickle, corpus=frame, out="none")

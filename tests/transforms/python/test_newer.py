@@ -64,7 +64,7 @@ def test_what_no_python_reads_is_wrong(text: str) -> None:
 
 
 def test_python_2_is_named() -> None:
-    with pytest.raises(ReaderLimitError, match="^syntax of Python 2; this Python is"):
+    with pytest.raises(ReaderLimitError, match=r"^syntax of Python 2; this Python is"):
         parse("def f():\n    print 'x'\n")
 
 
