@@ -758,9 +758,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     elif whole and blind and not full:
         outcome = "unknown"
     # The test of all transforms says this in its note, in a full sentence.
-    seen = (
-        "" if whole or rise.detectable is None else f"; no rise under {_points(rise.detectable)} shows"
-    )
+    seen = "" if whole or rise.detectable is None else f"; no rise under {_points(rise.detectable)} shows"
     return _rise(
         test.model,
         limits,
