@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.tables import renaming, samples_of
@@ -24,7 +24,24 @@ from codeaudit.transforms.permission import permit
 from codeaudit.transforms.records import Sample, Sites
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
-AnyCorpus: TypeAlias = str | Path | Corpus | Iterable[str | Path | Sample | Mapping[str, object]]
+
+
+class SupportsRows(Protocol):
+    """A pandas DataFrame, or what gives its rows in the same way."""
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns."""
+        ...
+
+    def to_dict(self, orient: Any, /) -> Any:
+        """The rows, for `"records"`."""
+        ...
+
+
+AnyCorpus: TypeAlias = (
+    str | Path | Corpus | Iterable[str | Path | Sample | Mapping[str, object]] | SupportsRows
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,16 +326,16 @@ def _given_samples(corpus: AnyCorpus | None, language: str, columns: str | None)
     """
     if isinstance(corpus, str | Path | None):
         return None
-    # A DataFrame iterates over the names of its columns.
-    if hasattr(corpus, "to_dict") and hasattr(corpus, "columns"):
-        corpus = corpus.to_dict("records")
-    elif hasattr(corpus, "to_pylist"):  # a table of pyarrow
-        corpus = corpus.to_pylist()
+    if (rows := _rows(corpus)) is not None:
+        return GivenRows(table=tuple(rows), columns=renaming(columns))
     if isinstance(corpus, Iterable):
         # Read at once, because each trial draws from all samples, and an iterator could be read only once.
-        samples = tuple(corpus)
-        if samples and all(isinstance(one, Mapping) for one in samples):
-            return GivenRows(table=samples, columns=renaming(columns))
+        given = tuple(corpus)
+        if table := [one for one in given if isinstance(one, Mapping)]:
+            if len(table) < len(given):
+                raise UsageError("the corpus holds rows and texts; give one or the other")
+            return GivenRows(table=tuple(table), columns=renaming(columns))
+        samples = tuple(one for one in given if not isinstance(one, Mapping))
         for number, sample in enumerate(samples, start=1):
             if not isinstance(sample, str | Path | Sample):
                 raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
@@ -327,7 +344,15 @@ def _given_samples(corpus: AnyCorpus | None, language: str, columns: str | None)
         raise UsageError(
             f"corpus={shown(corpus)} must be a SPEC, a path, or a list of texts, paths and samples"
         )
-    return corpus
+    return cast("Corpus", corpus)
+
+
+def _rows(corpus: Any) -> list[Mapping[str, object]] | None:
+    """The rows of a table of pandas or pyarrow; `None` for everything else."""
+    # A DataFrame would iterate over the names of its columns.
+    if hasattr(corpus, "to_dict") and hasattr(corpus, "columns"):
+        return list(corpus.to_dict("records"))
+    return list(corpus.to_pylist()) if hasattr(corpus, "to_pylist") else None
 
 
 def _joined(names: str | Sequence[str] | None) -> str | None:

@@ -89,7 +89,8 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         elif any(model.violations.total for model in summary.models):
             yield f"{edit.name}: no sample could be judged."
     if hidden:
-        yield f"{hidden} more families changed no model's answers more often; they are in the full tables."
+        others = "one other family" if hidden == 1 else f"{hidden} other families"
+        yield f"No model changed more answers under {others} of edits; the full tables show them."
     for model in summary.models:
         yield from wording.network(model)
         yield from _warnings(model)
@@ -113,7 +114,11 @@ def _contrast(rates: Sequence[tuple[str, Rate]]) -> str:
         # One sentence with six numbers is a table.
         ends = [f"{name} {_share(rate)}" for name, rate in (changed[0], changed[-1])]
         who = f"all {len(changed)} models" if len(changed) == len(rates) else f"{len(changed)} models"
-        parts.append(f"{who} changed answers, from {ends[0]} to {ends[1]}")
+        (_, least), (_, most) = changed[0], changed[-1]
+        if (least.count, least.total) == (most.count, most.total):
+            parts.append(f"{who} changed {_share(most)} of their answers")
+        else:
+            parts.append(f"{who} changed answers, from {ends[0]} to {ends[1]}")
     elif changed:
         parts.append(" and ".join(f"{name} changed {_share(rate)}" for name, rate in changed))
     return "; ".join(parts)

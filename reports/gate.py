@@ -758,7 +758,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     elif whole and blind and not full:
         outcome = "unknown"
     # The test of all transforms says this in its note, in a full sentence.
-    seen = "" if whole or rise.detectable is None else f"; shows rises from {_points(rise.detectable)}"
+    seen = "" if whole or rise.detectable is None else f"; no rise under {_points(rise.detectable)} shows"
     return _rise(
         test.model,
         limits,
@@ -774,17 +774,17 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
 
 def _note(rise: Rise, *, full: bool, blind: bool) -> str:
     """Describe the data of a test and the rises that it could have detected."""
-    of = f"of {counted(rise.samples, 'sample')} ({counted(rise.pairs, 'pair')})"
-    text = f"{of} {rise.appeared} are violated for the first time, {rise.gone} no longer; "
+    both = f"{counted(rise.samples, 'sample')} ({counted(rise.pairs, 'pair')}) are in both runs"
+    text = f"{both}; {rise.appeared} of them are newly violated, {rise.gone} are violated no longer. "
     if full:
-        return f"{text}no more could be"
+        return f"{text}No more could be"
     if blind:
-        return f"{text}so few samples could not have shown any rise: give more"
+        return f"{text}So few samples cannot show any rise: give more"
     if rise.detectable is None:
-        return f"{text}beside so many that improved no rise is possible"
-    text += f"the smallest rise that could have failed is {_points(rise.detectable)} points"
+        return f"{text}Beside so many that improved no rise is possible"
+    text += f"A rise below {_points(rise.detectable)} points cannot fail here"
     if rise.likely is not None:
-        text += f", a true one of {_points(rise.likely)} fails in four of five runs"
+        text += f"; a true rise of {_points(rise.likely)} points fails in four of five runs"
     return text
 
 

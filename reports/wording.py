@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.grammar import counted
@@ -92,10 +93,18 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.2g}" if p < 0.995 else "1"
 
 
+_IN_WORDS: Final[Mapping[str, str]] = {
+    ANSWER_CHANGES: "edits that change the right answer",
+    ANSWER_STAYS: "controls that keep the right answer",
+    ANSWER_UNKNOWN: "edits after which nobody knows the right answer",
+}
+"""Reasons that say what happened, for tables that say what was left out."""
+
+
 def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
     """Format counted reasons: `no other legal order 540, contains yield 32, 2 other reasons 5`."""
     ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{plain(reason)} {number}" for reason, number in ordered[:most]]
+    shown = [f"{plain(_IN_WORDS.get(reason, reason))} {number}" for reason, number in ordered[:most]]
     rest = ordered[most:]
     if rest:
         shown.append(f"{counted(len(rest), 'other reason')} {sum(number for _, number in rest)}")

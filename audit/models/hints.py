@@ -140,7 +140,8 @@ def _as_program(path: Path) -> str:
 def for_folder(folder: Path) -> str:
     """What a folder is that is no checkpoint of codeaudit, and the SPEC that reads it; empty if not known."""
     config = _read(folder / "config.json")
-    if (folder / "adapter_config.json").is_file() and "model_type" not in config:
+    whole = any(folder.glob("model*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
+    if (folder / "adapter_config.json").is_file() and not whole:
         return _adapter(folder)
     if "network" not in config and ("model_type" in config or "architectures" in config):
         return f"it holds a Hugging Face model: {_at('hf', folder)}"

@@ -59,6 +59,8 @@ def listing(what: str | None, verbose: bool, form: str) -> int:
             _write(_table(kind, verbose=verbose), indent=indent, verbose=verbose or what is None)
         if kind == "corpora" and verbose:
             _write_data_sets(indent)
+        if kind == "tasks" and verbose:
+            _write_tasks(indent)
     return 0
 
 
@@ -77,6 +79,17 @@ def _write_data_sets(indent: str) -> None:
         click.echo(f"{indent}    columns: {', '.join(one.columns)}")
         click.echo(f"{indent}    licence: {one.licence}")
         click.echo(f"{indent}    known errors: {one.known_errors or 'none that we know'}")
+
+
+def _write_tasks(indent: str) -> None:
+    """What each task asks, reads and scores, and who answers it."""
+    for name, task in TASKS.working(_report):
+        click.echo(f"\n{indent}{name}: {task.question}")
+        click.echo(f"{indent}  an answer: {task.accepted}")
+        click.echo(f"{indent}  score: {task.score_name}, {task.better} is better")
+        click.echo(f"{indent}  corpus without --corpus: {task.corpus}")
+        models = catalogue.bundled_for(name)
+        click.echo(f"{indent}  bundled models: {', '.join(models) or 'none; name one with --model'}")
 
 
 def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:

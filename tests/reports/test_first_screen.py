@@ -140,7 +140,7 @@ def test_many_transforms_become_their_worst_families() -> None:
     families = [ByFamily(family=f"f{n}", violations=of(n, 20)) for n in range(MOST + 2)]
     found = first_screen(summary(model("m", [row(name, of(1, 9)) for name in names], families=families)))
     assert [column.head for column in found.columns[3:-3]] == ["f2", "f3", "f4", "f5"]
-    assert found.lead[-1].startswith("2 more families changed no model's answers more often")
+    assert found.lead[-1].startswith("No model changed more answers under 2 other families of edits")
 
 
 def test_orders_by_names_only_have_their_column_and_their_warning() -> None:

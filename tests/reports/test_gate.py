@@ -183,7 +183,7 @@ def test_a_rise_fails_where_it_is_shown_and_above_the_margin() -> None:
 def test_it_says_the_smallest_rise_that_could_have_failed() -> None:
     found = gate(judged(*crowd(5)), rules(), baseline=judged(*crowd(5)))
     assert found.checks[0].rise.detectable == 0.07
-    assert "smallest rise that could have failed is 7.0 points" in found.checks[0].notes[0]
+    assert "A rise below 7.0 points cannot fail here" in found.checks[0].notes[0]
 
 
 def test_variants_of_a_sample_are_one_witness() -> None:

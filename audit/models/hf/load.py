@@ -122,7 +122,7 @@ def check_weights(folder: Path, name: str) -> None:
     elif not (folder / WEIGHTS).is_file():
         other = sorted(path.name for pattern in _FOREIGN for path in folder.glob(pattern))
         if (folder / _ADAPTER).is_file():
-            why = for_folder(folder) or "it is an adapter; merge it into its model and save that"
+            why = for_folder(folder)
         elif other:
             why = (
                 f"only safetensors are read, and its weights are in {other[0]}; where you trust that file, "

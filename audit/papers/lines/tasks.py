@@ -60,8 +60,8 @@ class Naming:
         found = tuple(sorted(part for part, count in counts.items() if count >= rarest))
         if not found:
             raise CorpusError(
-                f"no subtoken stands in {rarest} of the {len(truths)} names; take a larger corpus, "
-                "or a smaller --rarest-label"
+                f"each part of the {len(truths)} names occurs in fewer than {rarest} of them, so there is no "
+                "label to learn; take a larger corpus, or a smaller --rarest-label"
             )
         return found
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import main
 from codeaudit.transforms.registry import ENTRIES, families, languages_of
 
@@ -77,3 +78,16 @@ def test_everything_has_a_heading(capsys: pytest.CaptureFixture[str]) -> None:
     told = listed(capsys)
     for kind in ("models", "tasks", "transforms", "corpora"):
         assert kind in told.splitlines()
+
+
+def test_tasks_in_words_say_what_is_asked_read_and_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "tasks"]) == 0
+    plain = capsys.readouterr().out
+    assert main(["list", "tasks", "--verbose"]) == 0
+    told = capsys.readouterr().out
+    for name in TASKS.built_in:
+        task = TASKS.get(name)
+        assert f"{name}: {task.question}\n  an answer: {task.accepted}\n  score: {task.score_name}, " in told
+    assert "corpus without --corpus: stdlib" in told
+    assert "spe-bugs-checkpoint" in told
+    assert len(told) > 2 * len(plain)

@@ -120,7 +120,7 @@ def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None
     assert Path("one", VERDICTS).read_bytes() == Path("three", VERDICTS).read_bytes()
     assert summary("three")["models"] == summary("one")["models"]
     # The pairs of both draws are compared.
-    pairs = "of 13 samples (28 pairs) 0 are violated for the first time, 0 no longer"
+    pairs = "13 samples (28 pairs) are in both runs; 0 of them are newly violated, 0 are violated no longer"
     capsys.readouterr()
     assert main(["gate", "one", "--baseline", "two"]) == 0
     assert pairs in " ".join(capsys.readouterr().out.split())

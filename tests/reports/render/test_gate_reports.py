@@ -91,14 +91,14 @@ def test_a_broken_invariance_is_a_failed_test_with_its_diff() -> None:
     (suite,) = root
     assert (suite.get("name"), suite.get("timestamp")) == ("m rename", "2026-01-02T03:04:05")
     assert {case.get("name"): [child.tag for child in case] for case in suite.findall("testcase")} == {
-        "a.py a": ["failure"],
-        "a.py b": [],
-        "a.py c": ["error"],
-        "a.py d": ["error"],
-        "a.py e": ["skipped"],
+        "a.py f a": ["failure"],
+        "a.py f b": [],
+        "a.py f c": ["error"],
+        "a.py f d": ["error"],
+        "a.py f e": ["skipped"],
     }
     failure = suite.find("testcase/failure")
-    assert failure.get("message") == "'get name' became 'set' under rename in 2 of 3 variants"
+    assert failure.get("message") == "a.py:1: 'get name' became 'set' under rename in 2 of 3 variants"
     assert "variant 1: 'get name' became 'set'" in failure.text
     assert "+# rename 1" in failure.text
     assert suite.find("testcase/skipped").get("message") == "no local to rename"
