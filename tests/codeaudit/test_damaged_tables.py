@@ -24,7 +24,7 @@ COMMANDS: Mapping[str, list[str]] = {
         "--max-violation-rate",
         "100%",
         "--max-f1-drop",
-        "1",
+        "100%",
         "--junit",
         "j.xml",
         "--sarif",

@@ -203,7 +203,7 @@ def test_arguments_are_typed_by_the_provider(program: str) -> None:
         load(program, speed="3")
     with pytest.raises(UsageError, match="must be a number"):
         load(program, timeout="long")
-    assert load(program, version="6e12345").fingerprint.endswith("@6e12345")
+    assert load(program, version="6e12345").fingerprint.endswith("@6e12345?reading=2")
 
 
 def test_a_program_answers_line_by_line(program: str) -> None:

@@ -236,7 +236,6 @@ def test_nobody_there_is_one_line_and_the_run_can_go_on(
     )
     with serving(lambda asked: says("[total] [t]"), port=int(url.split(":")[2].split("/")[0])):
         assert main(words(sources, url)) == 0
-    assert "going on with the run in out" in capfd.readouterr().err
 
 
 def test_the_address_of_the_environment_repeats_a_run_and_another_is_typed(

@@ -534,7 +534,7 @@ def test_every_variable_of_the_action_is_an_option_of_its_command() -> None:
     from codeaudit.cli.run import run
 
     action = yaml.safe_load((ROOT / ".github/actions/gate/action.yml").read_text(encoding="utf-8"))
-    _, audited, gated = action["runs"]["steps"]
+    *_, audited, gated = action["runs"]["steps"]
     for step, command in ((audited, run), (gated, gate)):
         known = {param.envvar for param in command.params}
         assert {name for name in step.get("env", {}) if name.startswith("CODEAUDIT_")} <= known

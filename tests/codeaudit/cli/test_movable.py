@@ -15,7 +15,8 @@ from codeaudit.cli.run import run as run_command
 from codeaudit.options import DEFAULT_MOVABLE
 
 FUNCTIONS, LIMIT, WANTED = 60, 8, 6
-MODEL = """
+MODEL = r"""
+import re
 from pathlib import Path
 
 def total(queries):
@@ -23,7 +24,7 @@ def total(queries):
         file.writelines(query.source.encode().hex() + "\\n" for query in queries)
     if Path("stop").exists() and len(Path("asked.txt").read_text().split()) > 40:
         raise KeyboardInterrupt
-    return [query.source.splitlines()[1].strip() for query in queries]
+    return [re.sub(r"\W+", "_", query.source.splitlines()[1].strip()) for query in queries]
 """
 WORDS = [
     *("--model", "py/mine:total", "--corpus", "code.py", "--limit", str(LIMIT), "--movable", str(WANTED)),
