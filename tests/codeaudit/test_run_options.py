@@ -20,7 +20,7 @@ SET: Final[dict[str, Any]] = {
     "seed": 9, "trials": 2, "suite": Path("s.parquet"), "wrap": "columns", "out": Path("out"), "format": "json",
     "device": "cpu", "precision": "float32", "batch_size": 4, "max_requests": 400, "max_tokens": 9000,
     "max_cost": 5.5, "workers": 2, "engine": "ray", "address": "auto", "cache": Path("cache"),
-    "shard": "1/2", "sign_key": Path("key"), "proxy": "http://proxy:8080", "label_map": ("LABEL_1=1",),
+    "shard": "1/2", "sign_key": Path("key"), "proxy": "http://proxy:8080", "label_map": "LABEL_1=1",
 }  # fmt: skip
 IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
 """Parameters of `codeaudit.run` with another name than the option."""

@@ -21,7 +21,7 @@ from pathlib import Path
 
 def total(queries):
     with open("asked.txt", "a", encoding="utf-8") as file:
-        file.writelines(query.source.encode().hex() + "\\n" for query in queries)
+        file.writelines(query.source.encode().hex() + "\n" for query in queries)
     if Path("stop").exists() and len(Path("asked.txt").read_text().split()) > 40:
         raise KeyboardInterrupt
     return [re.sub(r"\W+", "_", query.source.splitlines()[1].strip()) for query in queries]
