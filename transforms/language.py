@@ -320,6 +320,11 @@ def without_engine(*, name: str = "", ending: str = "") -> str | None:
     return next((title for title, (_, endings) in _OTHERS.items() if ending.lower() in endings), None)
 
 
+def is_well_known(title: str) -> bool:
+    """Whether a language without an engine is one of ours to name; another word may be a slip."""
+    return title in _OTHERS
+
+
 def rewritten_today() -> str:
     """One line on what works instead."""
     known = ", ".join(one.title for one in every_language() if one.endings or one.named_endings)

@@ -12,7 +12,14 @@ from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.language import DEFAULT, LANGUAGES, NO_ENGINE, find_language, rewritten_today
+from codeaudit.transforms.language import (
+    DEFAULT,
+    LANGUAGES,
+    NO_ENGINE,
+    find_language,
+    is_well_known,
+    rewritten_today,
+)
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
@@ -386,12 +393,15 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
     corpus = getattr(corpus, "whole", corpus)  # without those that look at what is read
     told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
-    if any(reason.endswith(NO_ENGINE) for reason in reasons):
+    foreign = [
+        one.removesuffix(NO_ENGINE).removeprefix("row in ") for one in reasons if one.endswith(NO_ENGINE)
+    ]
+    if foreign and all(map(is_well_known, foreign)):
         return f"{told}; {rewritten_today()}"
     if isinstance(corpus, Table) and next(iter(corpus.rows(Counter())), None) is None:
         return f"{told}: the table has no rows"
     known = ", ".join(sorted(LANGUAGES))
-    if strange := [name for name in languages if name not in LANGUAGES]:
+    if strange := [name for name in (*languages, *foreign) if name not in LANGUAGES]:
         told += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
     elif isinstance(corpus, Table | HubTable) and not _says_language(corpus):
         told += (

@@ -178,7 +178,7 @@ REFUSED = {
     "no Python": (["sources/empty", "--out", "o"], 3, "no Python or Java file"),
     "no such transform": (["sources", "--out", "o", "--transform", "renam"], 2, "did you mean 'rename'?"),
     "no transform": (["sources", "--out", "o", "--transform", ","], 2, "names no transform"),
-    "ending of a suite": (["sources", "--suite", "s.txt"], 2, "must end with .parquet or .jsonl"),
+    "ending of a suite": (["sources", "--suite", "s.txt"], 2, "must end with .parquet, .jsonl"),
     "a file that is no suite": (["sources", "--suite", "full/x.jsonl"], 2, "is no suite"),
     "no such task": (["sources", "--suite", "s.jsonl", "--task", "nam"], 2, "unknown task"),
     "equal names": (["sources/words.py", "sources/sub/words.py", "--out", "o"], 2, "have one name"),
