@@ -817,8 +817,9 @@ def _lines(path: Table) -> Iterator[tuple[int, TableRow]]:
     """
     number = 0
     try:
-        with gzip.open(path.open("rb")) if path.name.endswith(ZIPPED) else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+        with path.open("rb") as file:
+            unpacked = gzip.GzipFile(fileobj=file) if path.name.endswith(ZIPPED) else file
+            for number, line in enumerate(unpacked, start=1):
                 row = load_json(line)
                 if not isinstance(row, dict):
                     raise RunError(f"cannot read table {str(path)!r}: line {number} is not an object")

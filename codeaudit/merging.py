@@ -579,8 +579,13 @@ def _replies(parts: Sequence[_Part], trials: _Trials) -> Iterator[TableRow]:
 
     def keyed(number: int, part: _Part) -> Iterator[tuple[tuple[int, int, int], TableRow]]:
         places = _places(trials, seeds, number)
-        for row in read_rows(part.files / ANSWERS):
+        path = part.files / ANSWERS
+        for row in read_rows(path):
             if (place := places.get((row["seed"], row["sample"]))) is not None:
+                if row["model"] not in names:
+                    raise RunError(
+                        f"cannot merge: {str(path)!r} has a reply of {row['model']!r}, which is not of this run"
+                    )
                 yield (seeds.index(row["seed"]), names.index(row["model"]), place), row
 
     several = [keyed(number, part) for number, part in enumerate(parts) if (part.files / ANSWERS).exists()]

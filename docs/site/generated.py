@@ -132,7 +132,7 @@ def _further(name: str, entry: TransformEntry, language: str) -> str:
 
 def _commands() -> Iterator[str]:
     """Every command with its arguments and options."""
-    above = click.Context(cli, info_name="codeaudit")
+    above = click.Context(cli, info_name="codeaudit", **cli.context_settings)
     for name in COMMANDS:
         command = cli.get_command(above, name)
         assert command is not None
@@ -157,7 +157,9 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     rows: dict[str, list[tuple[str, str]]] = {}
     subjects = {name: subject for subject, names in SUBJECTS.items() for name in names}
-    for one in command.get_params(context):
+    # A command keeps its help option with the names of its first context, which may be another one's.
+    shown = click.Option(context.help_option_names, is_flag=True, help="Show this message and exit.")
+    for one in (*command.params, shown):
         if isinstance(one, click.Option) and (record := one.get_help_record(context)) is not None:
             rows.setdefault(subjects.get(one.name or "", "General"), []).append(record)
     for subject in (*SUBJECTS, *(other for other in rows if other not in SUBJECTS)):

@@ -29,12 +29,12 @@ FILES_OF = (
     "seal.key",
 )
 COMMANDS = {
-    "gate": ["gate", "run", "--sign-key", "key", "--config", "options.toml"],
+    "gate": ["gate", "run", "--sign-key", "key", "--config", "options.toml", "--allow-insensitive"],
     "report": ["report", "run", "--html", "page.html"],
     "compare": ["compare", "run", "other"],
     "explain": ["explain", "run"],
     "run": ["run", "--suite", "suite.jsonl", "--model", "fake/length", "--out", "again", "--workers", "1"],
-    "resume": ["run", "--config", f"run/{MANIFEST}", "--out", "resumed"],
+    "resume": ["run", "--config", f"run/{MANIFEST}", "--out", "resumed", "--sign-key", "key"],
     "unseal": ["unseal", "sealed", "--key", "seal.key", "--out", "unsealed"],
 }
 
@@ -96,7 +96,7 @@ def test_runs_of_earlier_versions_too(
     inside = {name: value for name, value in again.items() if name not in (DIGEST, "signature", EXPLAINED)}
     digest = hashlib.sha256(json.dumps(inside, sort_keys=True).encode()).hexdigest()
     edit_json(run / MANIFEST, **{FILES: old, DIGEST: digest, EXPLAINED: [lines]})
-    gate = ["gate", str(run), "--max-violation-rate", "100%"]
+    gate = ["gate", str(run), "--max-violation-rate", "100%", "--allow-insensitive"]
     assert main(gate) == 0, capsys.readouterr().err
     for name in (SUMMARY, EXPLANATIONS):
         data = (run / name).read_bytes()
@@ -113,7 +113,7 @@ def test_other_json_of_the_same_content_is_the_same(world: Path, tmp_path: Path)
     shutil.copytree(world / "run", run)
     summary = json.loads((run / SUMMARY).read_text("utf-8"))
     (run / SUMMARY).write_text(json.dumps(summary, indent=7, sort_keys=True, ensure_ascii=False), "utf-8")
-    assert main(["gate", str(run), "--max-violation-rate", "100%"]) == 0
+    assert main(["gate", str(run), "--max-violation-rate", "100%", "--allow-insensitive"]) == 0
     summary["seed"] += 1
     (run / SUMMARY).write_text(json.dumps(summary), "utf-8")
-    assert main(["gate", str(run), "--max-violation-rate", "100%"]) == 3
+    assert main(["gate", str(run), "--max-violation-rate", "100%", "--allow-insensitive"]) == 3

@@ -484,7 +484,7 @@ def test_a_block_of_options_has_known_names(block: Block) -> None:
     options = tomllib.loads(block.text)
     # A plug-in's has no `run`; tests of the examples install it.
     assert "run" in options or "project" in options
-    run = cli.get_command(click.Context(cli), "run")
+    run = cli.get_command(click.Context(cli, **cli.context_settings), "run")
     assert run is not None
     known = {each for one in run.params for each in one.opts}
     assert {f"--{name}" for name in options.get("run", ())} <= known

@@ -42,7 +42,7 @@ def generated() -> ModuleType:
 @pytest.fixture(scope="module")
 def commands() -> dict[str, set[str]]:
     """The options of each command."""
-    above = click.Context(cli)
+    above = click.Context(cli, **cli.context_settings)
     found: dict[str, set[str]] = {}
     for name in COMMANDS:
         command = cli.get_command(above, name)

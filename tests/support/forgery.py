@@ -7,6 +7,8 @@ from typing import Any
 
 from codeaudit.audit.integrity import FILES, SIGNATURE, bound
 from codeaudit.audit.store import (
+    ANSWER_COLUMNS,
+    ANSWERS,
     MANIFEST,
     SUITE,
     SUITE_COLUMNS,
@@ -20,7 +22,7 @@ from codeaudit.audit.store import (
 )
 
 Row = dict[str, Any]
-COLUMNS = {SUITE: SUITE_COLUMNS, VERDICTS: VERDICT_COLUMNS}
+COLUMNS = {SUITE: SUITE_COLUMNS, VERDICTS: VERDICT_COLUMNS, ANSWERS: ANSWER_COLUMNS}
 
 
 def edit_json(path: Path, **fields: object) -> None:

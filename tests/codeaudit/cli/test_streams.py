@@ -15,7 +15,7 @@ import pytest
 from rich.text import Text
 
 from codeaudit.audit.integrity import FILES
-from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS
+from codeaudit.audit.store import ANSWERS, MANIFEST, SUITE, VERDICTS
 from codeaudit.cli.main import COMMANDS, main
 from codeaudit.cli.output import Terminal
 from codeaudit.cli.streams import CleanStream
@@ -50,7 +50,16 @@ WORDS: Mapping[str, list[str]] = {
     "init": ["project"],
     "run": ["--model", "fake/hash", "--corpus", "f.py", *LITTLE, "--out", "out"],
     "compare": ["run", "other", "--html", "compared.html"],
-    "gate": ["run", "--max-violation-rate", "100%", "--junit", "gate.xml", "--sarif", "gate.sarif"],
+    "gate": [
+        "run",
+        "--max-violation-rate",
+        "100%",
+        "--allow-insensitive",
+        "--junit",
+        "gate.xml",
+        "--sarif",
+        "gate.sarif",
+    ],
     "transform": ["f.py", "--transform", "rename", "--out", "copy"],
     "verify": ["project", "--transform", "rename", "--test-command", "python -m unittest"],
     "explain": ["run"],
@@ -186,8 +195,9 @@ def hostile_rows(rows: Iterator[Row]) -> Iterator[Row]:
 
 def hostile_run(folder: Path) -> None:
     """Put marks into a run, as its owner can."""
-    for table in (SUITE, VERDICTS):
-        edit_rows(folder / table, hostile_rows)  # type: ignore[arg-type]
+    for path in (folder / name for name in (SUITE, VERDICTS, ANSWERS)):
+        if path.exists():
+            edit_rows(path, hostile_rows)  # type: ignore[arg-type]
     summary = json.loads((folder / "summary.json").read_text("utf-8"))
     for model in summary["models"]:
         model["model"] += MARKS

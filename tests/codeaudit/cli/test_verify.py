@@ -311,7 +311,7 @@ def test_several_seeds_have_one_table_and_unread_files_are_named(project: Path, 
     assert code == 0
     assert out.count("rename ") == 1
     assert "seeds 0, 1 together" in out
-    named = "not read and left as they are: src/old.py (not valid Python"
+    named = "not read and left as they are: src/old.py (syntax of Python 2; this Python is "
     assert named in out
     assert err.count(named) == 1
     assert "seed 1: perturb: 2 files in" in err
