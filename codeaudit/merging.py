@@ -584,7 +584,8 @@ def _replies(parts: Sequence[_Part], trials: _Trials) -> Iterator[TableRow]:
             if (place := places.get((row["seed"], row["sample"]))) is not None:
                 if row["model"] not in names:
                     raise RunError(
-                        f"cannot merge: {str(path)!r} has a reply of {row['model']!r}, which is not of this run"
+                        f"cannot merge: {str(path)!r} has a reply of {row['model']!r}, "
+                        "which is not of this run"
                     )
                 yield (seeds.index(row["seed"]), names.index(row["model"]), place), row
 
