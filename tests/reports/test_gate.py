@@ -237,13 +237,13 @@ def test_a_transform_with_few_samples_is_not_tested_alone() -> None:
 def test_too_few_samples_are_told_and_do_not_pass() -> None:
     found = gate(judged(*crowd(6, 6)), rules(), baseline=judged(*crowd(0, 6)))
     assert outcomes(found) == {"rise": "unknown"}
-    assert "so few samples could not have shown any rise" in found.checks[0].notes[0]
+    assert "So few samples cannot show any rise" in found.checks[0].notes[0]
 
 
 def test_a_baseline_without_anything_left_to_break_passes() -> None:
     found = gate(judged(*crowd(50, 50)), rules(), baseline=judged(*crowd(50, 50)))
     assert outcomes(found) == {"rise": "passed"}
-    assert "no more could be" in found.checks[0].notes[0]
+    assert "No more could be" in found.checks[0].notes[0]
 
 
 def test_a_model_that_got_much_better_passes() -> None:

@@ -10,6 +10,7 @@ from typing import Protocol
 import pytest
 
 from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registration import Entry, Registry
 from tests.support.plugins import install
 
@@ -144,6 +145,7 @@ def test_a_broken_plug_in_stops_only_what_uses_it(path: Path, target: str, cause
 def test_an_object_of_the_project_needs_no_package(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path.parent / "mine.py").write_text(LOUD, "utf-8")
     before = list(sys.path)
+    permit(*(f"py/mine:{name}" for name in ("LOUD", "Loud", "Mute", "X")))
     found = GREETERS.get("py/mine:LOUD")
     assert (found.name, found.greet("you")) == ("py/mine:LOUD", "HEY you")
     assert "py/mine:LOUD" in GREETERS

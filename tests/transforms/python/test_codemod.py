@@ -11,6 +11,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.permission import permit
 from codeaudit.transforms.perturb import NOT_EXECUTED, UNCONFIRMED, perturb_one, reapply
 from codeaudit.transforms.python.codemod import BROKEN, NOTHING, SKIPPED, load
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
@@ -18,6 +19,14 @@ from codeaudit.transforms.registry import TRANSFORMS, expand, transform_for
 from codeaudit.transforms.source_files import Declined, TransformSeries, perturb_file
 
 FORMAT = "codemod/libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand"
+
+
+@pytest.fixture(autouse=True)
+def _typed() -> None:
+    """The user names the codemods of these tests; what nobody names is refused (`test_permission.py`)."""
+    own = ("Minus", "Skipping", "Asking", "Breaking", "NUMBER", "Missing")
+    permit(FORMAT, *(f"codemod/own_codemods:{name}" for name in own), "codemod/no_such_module:X")
+
 
 LABEL = """\
 def label(name, count):
