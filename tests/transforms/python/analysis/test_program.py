@@ -319,7 +319,7 @@ def test_every_line_hangs_under_its_header_or_clause() -> None:
     ["def f(:", "def f():\n\tx\n        y", "x = \0", "def f():\n    x = " + "(" * 5000 + ")" * 5000],
 )
 def test_what_is_not_python_is_one_clear_error(source: str) -> None:
-    with pytest.raises(SourceError, match="not valid Python|nested too deeply"):
+    with pytest.raises(SourceError, match=r"not valid Python|nested too deeply"):
         analyse(source)
 
 
