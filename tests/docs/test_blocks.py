@@ -1,5 +1,6 @@
 """Every block of code of README and documentation is carried out, on the stand-ins that `STAND_INS` declares."""
 
+import csv
 import gzip
 import itertools
 import json
@@ -43,6 +44,7 @@ EXEMPT: Final = {
 STAND_INS: Final = (
     # Runs that the reader has made before.
     (r"codeaudit-runs/…", "codeaudit-runs/one"),
+    (r"\bRUN/(verdicts|answers)\.parquet", r"codeaudit-runs/asked/\1.parquet"),
     (r"(?<![\w-])RUN\b", "codeaudit-runs/one"),
     (r"\bbeaaece2\b", "{sample}"),
     # Smaller: the same command on less.
@@ -81,6 +83,8 @@ STAND_INS: Final = (
     (r"^transformers serve .*", "true"),
     (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
     (r"http://127.0.0.1:8080", "{plain}"),
+    (r"https://[\w]+(?:\.[\w]+)*\.example/[\w/]+", "{endpoint}"),
+    (r"https://RESOURCE.openai.azure.com/openai/deployments/DEPLOYMENT", "{endpoint}"),
     (r"PATH_OR_NAME", "any-model"),
     (r"hf/FOLDER", "hf/./my-causal-model -M max_new_tokens=4"),
     (r"hf/\$\(.*?\)\)\"\)|hf/\$\(python .*?\)(?= --)", "hf/./my-model"),
@@ -189,6 +193,10 @@ SOURCES: Final = {
                 return "yes" if "for" in query.source else "no"
             return "_".join(sorted(set(re.findall(r"[a-z]{3,}", query.source)))[:2])
         """,
+    "my_model.py": """\
+        def predict(queries):
+            return ["vulnerable" if "strcpy" in query.source else "safe" for query in queries]
+        """,
     "model.py": """\
         import json, re, sys
 
@@ -204,6 +212,8 @@ SOURCES: Final = {
     "openblas.csv": 'asm\n"addq %rax, %rbx\nmovq %rbx, %rcx"\n"subq %rdx, %rsi\nimulq %rsi, %rdi"\n',
 }
 
+
+LABELS: Final = ("CWE-79", "CWE-89")
 
 SBATCH: Final = """#!/bin/bash
 # Stands for Slurm on one machine: the jobs of an array one after the other, then the job that waits for them.
@@ -255,7 +265,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
                 "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)]),
                 "CODEAUDIT_CACHE": str(tmp_path_factory.mktemp("cache")),
                 "SLURM_ARRAY_TASK_ID": "1",
-                "OPENAI_API_KEY": "none",
+                **dict.fromkeys(("OPENAI_API_KEY", "AZURE_API_KEY", "A_API_KEY", "B_API_KEY"), "none"),
                 "OPENAI_BASE_URL": endpoint.url,
             }
         )
@@ -267,6 +277,9 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
         models = "--model spe-checkpoint --model vanilla-checkpoint"
         few = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
+        assert made.returncode == 0, made.stderr
+        few = "--corpus src --transform rename --variants 1 --limit 3 --out codeaudit-runs/asked"
+        made = place.run(f"codeaudit run --model openai/any-model {few}", folder)
         assert made.returncode == 0, made.stderr
         for name in ("main", "old-model", "new-model"):
             shutil.copytree(folder / "codeaudit-runs/one", folder / "codeaudit-runs" / name)
@@ -319,6 +332,12 @@ def _write_tables(folder: Path) -> None:
     with gzip.open(folder / "HumanEval.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write(json.dumps(problem) + "\n")
     (folder / "own.jsonl").write_text(json.dumps(problem) + "\n")
+    with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["func", "target"])
+        for number, row in enumerate(rows):
+            lines.write(json.dumps({**row, "label": LABELS[number % 2]}) + "\n")
+            table.writerow([row["source"], number % 2])
 
 
 def _write_models(folder: Path) -> None:
@@ -331,12 +350,20 @@ def _write_models(folder: Path) -> None:
     networks.save(folder / "my-model", networks.bert("BertModel", words, max_position_embeddings=2048), words)
     codebert = networks.bert("BertModel", words, num_attention_heads=4)
     networks.save(folder / "my-codebert", codebert, words)
+    classifier = networks.bert(
+        "BertForSequenceClassification",
+        words,
+        max_position_embeddings=2048,
+        id2label=dict(enumerate(LABELS)),
+        label2id={label: number for number, label in enumerate(LABELS)},
+    )
+    networks.save(folder / "my-classifier", classifier, words)
     shutil.copytree(ROOT / "audit" / "checkpoints" / "renamer-checkpoint", folder / "my-renamer")
 
 
 def _answer(asked: Asked) -> Any:
     """An answer in the form that the question asks for."""
-    if not asked.path.endswith("completions"):  # the example plug-in's own protocol
+    if "completions" not in asked.path:  # the example plug-in's own protocol
         return sends(200, json.dumps({"text": "[parse_words]", "tokens": [12, 3]}))
     forms = {
         "have a bug": "clean",
@@ -365,9 +392,9 @@ def _commands(block: Block) -> Iterator[str]:
 
 
 SAVED: Final = re.compile(
-    r"^.*\bSave this as `([\w./]+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^.*\bSave this as `([\w./]+)`:\n\n```(?:python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
-"""A block of Python that the reader saves in a file, before a command runs it."""
+"""A block that the reader saves in a file, before a command uses it."""
 TUTORIALS: Final = tuple(page for page in PAGES if page.parent.name == "tutorials")
 PAGES_OF_COMMANDS: Final = tuple(dict.fromkeys(block.page for block in ALL if block.language in SHELLS))
 
@@ -384,7 +411,7 @@ def test_the_commands_of_a_page_succeed(page: Path, workplace: Workplace, tmp_pa
     if begins:
         (folder / "codeaudit_model.py").unlink()
     for name, text in SAVED.findall((ROOT / page).read_text("utf-8")):
-        (folder / name).write_text(text, "utf-8")
+        (folder / name).write_text(_small(text, workplace.names), "utf-8")
     failed = []
     for block in ALL:
         if block.page != page or block.language not in SHELLS:
@@ -437,7 +464,8 @@ def test_the_python_of_a_block_runs(block: Block, workplace: Workplace, tmp_path
     shutil.copytree(workplace.folder, folder)
     # In a process of its own, with what the text around the block speaks of.
     script = folder / "block.py"
-    script.write_text(f"{BEFORE}\n{block.text}\n{AFTER}", "utf-8")
+    text = _small(block.text, workplace.names) if "RUN/" in block.text else block.text
+    script.write_text(f"{BEFORE}\n{text}\n{AFTER}", "utf-8")
     # One that passes: the tests on the pages call it.
     (folder / "codeaudit_model.py").write_text("def predict(queries):\n    return ['total'] * len(queries)\n")
     (folder / "suite.jsonl").write_text('{"input": "1", "perturbed": "def f(): pass"}\n', "utf-8")
@@ -495,7 +523,7 @@ def test_a_block_of_options_has_known_names(block: Block) -> None:
 def test_a_block_of_options_is_taken(block: Block, tmp_path: Path, workplace: Workplace) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workplace.folder, folder)
-    (folder / "codeaudit.toml").write_text(block.text, "utf-8")
+    (folder / "codeaudit.toml").write_text(_small(block.text, workplace.names), "utf-8")
     if "baseline" in block.text:  # the page has made both before
         made = workplace.run(
             "codeaudit transform src --suite suite.lock.jsonl && "
@@ -504,7 +532,8 @@ def test_a_block_of_options_is_taken(block: Block, tmp_path: Path, workplace: Wo
             folder,
         )
         assert made.returncode == 0, made.stderr
-    for command, allowed in (("run --out made", {0}), ("gate made", {0, 1, 3})):
+    judged = [("gate made", {0, 1, 3})] if "[gate]" in block.text else []
+    for command, allowed in (("run --out made", {0}), *judged):
         done = workplace.run(f"codeaudit {command} --config codeaudit.toml", folder)
         assert done.returncode in allowed, done.stderr
 

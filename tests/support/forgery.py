@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from codeaudit.audit.integrity import FILES, SIGNATURE, bound
 from codeaudit.audit.store import (
     ANSWER_COLUMNS,
@@ -60,10 +62,24 @@ def cut(path: Path) -> None:
 
 
 def flip(path: Path) -> None:
-    """Change one bit in the middle of a file."""
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 4
-    path.write_bytes(bytes(content))
+    """Change one bit near the middle of a file: the first that a reader of tables would notice."""
+    content = path.read_bytes()
+    before = _table(path)
+    for place in range(len(content) // 2, len(content)):
+        changed = bytearray(content)
+        changed[place] ^= 4
+        path.write_bytes(changed)
+        if before is None or _table(path) != before:
+            return
+    raise AssertionError(f"no bit of {path} matters")
+
+
+def _table(path: Path) -> list[Row] | None:
+    """The rows of a Parquet file; `None` if it cannot be read or is none."""
+    try:
+        return [dict(row) for row in pq.read_table(path).to_pylist()] if path.suffix == ".parquet" else None
+    except (OSError, ValueError):
+        return None
 
 
 NAMES = (SUITE, VERDICTS, SUMMARY)

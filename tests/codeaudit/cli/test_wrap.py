@@ -68,7 +68,7 @@ def test_a_wrapped_run_has_two_rows_more(
         assert before[name] == after[name], name
     assert main(["report", "wrapped"]) == 0
     assert main(["report", "wrapped", "--html", "page.html", "--junit", "junit.xml"]) == 0
-    assert main(["gate", "wrapped", "--max-violation-rate", "100%"]) == 0
+    assert main(["gate", "wrapped", "--max-violation-rate", "100%", "--allow-insensitive"]) == 0
 
 
 @pytest.mark.slow
