@@ -215,7 +215,8 @@ def test_no_byte_of_a_key_is_left_anywhere(
         done = codeaudit(*words(sources, url), cwd=tmp_path, CODEAUDIT_DEBUG="1", OPENAI_LOG="debug")
     assert done.returncode == (3 if "401" in done.stderr else 0)
     everything = kept(tmp_path / "out") + kept(tmp_path / "cache") + (done.stdout + done.stderr).encode()
-    assert b"openai/tiny" in everything
+    # A start that got no answer leaves no folder.
+    assert b"openai/tiny" in everything or done.returncode == 3
     assert b"DEBUG" in everything
     for secret in (KEY, KEY[3:], PASSWORD, "aHVudGVyMmh1bnRlcjI", "dXNlcjpo"):
         assert secret.encode() not in everything
