@@ -220,7 +220,7 @@ def test_no_byte_of_a_key_is_left_anywhere(
     assert b"DEBUG" in everything
     for secret in (KEY, KEY[3:], PASSWORD, "aHVudGVyMmh1bnRlcjI", "dXNlcjpo"):
         assert secret.encode() not in everything
-    if opener:
+    if opener and done.returncode == 0:
         assert manifest()["options"]["base_url"] == endpoint.url.replace("//", "//***@")
 
 
