@@ -333,11 +333,11 @@ def _write_tables(folder: Path) -> None:
         file.write(json.dumps(problem) + "\n")
     (folder / "own.jsonl").write_text(json.dumps(problem) + "\n")
     with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["func", "target"])
+        rows_of_csv = csv.writer(file)
+        rows_of_csv.writerow(["func", "target"])
         for number, row in enumerate(rows):
             lines.write(json.dumps({**row, "label": LABELS[number % 2]}) + "\n")
-            table.writerow([row["source"], number % 2])
+            rows_of_csv.writerow([row["source"], number % 2])
 
 
 def _write_models(folder: Path) -> None:
