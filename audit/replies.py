@@ -543,7 +543,6 @@ def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
                 yield from _of_line(
                     line, candidate, label, state, first_block=number == 0, fenced=block.fenced
                 )
-    return
 
 
 _BOX: Final = re.compile(r"\s*[*`]*\[[^\[\]]+\][*`]*\s*")
@@ -604,9 +603,10 @@ def _of_line(
             break
     if behind is not None:
         place = _Place(True, True, False, fenced)
-        forms = [(_found[0], LABELLED) for _found in _of_text(line, candidate, place, quoted=True)]
-        yield from (_Found(answer, name, _rank_of(behind, candidate)) for answer, name in forms)
-        if forms and first_block and state.opening is None:
+        answers_behind = [answer for answer, _, _ in _of_text(line, candidate, place, quoted=True)]
+        rank = _rank_of(behind, candidate)
+        yield from (_Found(answer, LABELLED, rank) for answer in answers_behind)
+        if answers_behind and first_block and state.opening is None:
             state.opening = True
         return
     opening = first_block and (first or state.opening is True)

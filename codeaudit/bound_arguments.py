@@ -5,7 +5,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -194,11 +194,11 @@ def rebound(texts: Iterable[str], before: Sequence[str], after: Sequence[str]) -
     Those of models that are not there any more are left out.
     """
     free = list(enumerate(before, start=1))
-    places: Mapping[int, int] = {}
+    places: dict[int, int] = {}
     for now, spec in enumerate(after, start=1):
         if found := next((one for one in free if one[1] == spec), None):
             free.remove(found)
-            places = {**places, found[0]: now}
+            places[found[0]] = now
     return tuple(
         one._replace(place=places.get(one.place, 0)).text
         for one in read_arguments(texts)

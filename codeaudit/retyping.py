@@ -26,11 +26,16 @@ FORMS: Final = ("py/", "codemod/")
 """How that code is named."""
 
 
+def _unwrapped(spec: str) -> str:
+    """The name of the model behind all wrappers."""
+    while spec.startswith(f"{catalogue.CANONICAL}/"):
+        spec = spec.partition("/")[2]
+    return spec
+
+
 def acting(spec: str) -> bool:
     """Whether the name of a model alone starts code or a program, or reads a folder or a file."""
-    inner = spec
-    while inner.startswith(f"{catalogue.CANONICAL}/"):
-        inner = inner.partition("/")[2]
+    inner = _unwrapped(spec)
     if inner in catalogue.bundled():
         return False
     head, slash, rest = inner.partition("/")
@@ -42,9 +47,7 @@ def acting(spec: str) -> bool:
 
 def is_bundled(spec: str) -> bool:
     """Whether a model comes with codeaudit: a checkpoint or a fake."""
-    inner = spec
-    while inner.startswith(f"{catalogue.CANONICAL}/"):
-        inner = inner.partition("/")[2]
+    inner = _unwrapped(spec)
     return inner in catalogue.bundled() or inner.startswith("fake/")
 
 

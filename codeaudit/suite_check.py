@@ -29,8 +29,8 @@ def check_suite(suite: Table, folder: Path, manifest: Manifest) -> None:
     - A control and a meaning-keeping variant are other texts than the original; kinds that keep the text
       do not.
     - In a suite that the run drew itself, each sample stands under every transform with all variants,
-      applied or
-      not. A sample that was drawn in addition has all variants of the transforms that it was drawn for.
+      applied or not. A sample that was drawn in addition has all variants of the transforms that it was
+      drawn for.
     - Trials are those of the manifest, and so are the models that the command asked for.
 
     Raises:

@@ -402,7 +402,7 @@ def _drop(model: ModelSummary, limit: float) -> Check:
     return Check(
         model=model.model,
         name=name,
-        outcome="failed" if round(score.drop - limit, 12) > 0 else "passed",
+        outcome="failed" if _exceeds(score.drop, limit) else "passed",
         found=f"{told[0]} ({told[1]} to {told[2]})",
         wanted=wanted,
         value=score.drop,
@@ -435,6 +435,7 @@ def _against(
     gaps: dict[str, str] = {}
     tests: list[PairedTest] = []
     more: list[Check] = []
+    controls, old_controls = _pairs(now, "control"), _pairs(baseline, "control")
     for model, partner in partners.items():
         if partner is None:
             gaps[model] = "not in the baseline"
@@ -450,7 +451,8 @@ def _against(
         if gap:
             gaps[model] = gap
             continue
-        kept, lost = _kept(model, partner, now, baseline, limits)
+        reacts, reacted = controls.get(model, {}), old_controls.get(partner, {})
+        kept, lost = _kept(model, partner, now, baseline, reacts, reacted, limits)
         tests += kept
         more += lost
     missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
@@ -458,13 +460,21 @@ def _against(
 
 
 def _kept(
-    model: str, partner: str, now: Judged, baseline: Judged, limits: Limits
+    model: str,
+    partner: str,
+    now: Judged,
+    baseline: Judged,
+    after: Mapping[PairKey, bool],
+    before: Mapping[PairKey, bool],
+    limits: Limits,
 ) -> tuple[list[PairedTest], list[Check]]:
     """The tests of what a model should keep, sensitivity and score; and checks for what could not be
-    tested."""
+    tested.
+
+    `after` and `before` say whether its answer changed on each judged pair under controls.
+    """
     tests: list[PairedTest] = []
     checks: list[Check] = []
-    after, before = _pairs(now, "control").get(model, {}), _pairs(baseline, "control").get(partner, {})
     shared = after.keys() & before.keys()
     if baseline.older:
         checks.append(_untested_loss(model, "sensitivity and score", OLDER))
@@ -693,9 +703,7 @@ def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check
 def _loss_check(test: LossTest, p: float | None, limits: Limits) -> Check:
     loss = test.loss
     limit = limits.margin if limits.max_score_drop is None else limits.max_score_drop
-    # In the twelfth digit sums of scores may differ though the scores are equal.
-    over = round(loss.loss / test.scale - limit, 12) > 0
-    failed = p is not None and p <= limits.alpha and over
+    failed = p is not None and p <= limits.alpha and _exceeds(loss.loss / test.scale, limit)
     means = f"{_score(loss.before, test.scale)} to {_score(loss.now, test.scale)}, mean of samples"
     relative = " of the baseline" if test.scale != 1 else ""
     return Check(
@@ -711,6 +719,12 @@ def _loss_check(test: LossTest, p: float | None, limits: Limits) -> Check:
         if failed
         else (),
     )
+
+
+def _exceeds(value: float, limit: float) -> bool:
+    """Whether a difference of scores is above a limit."""
+    # Sums of equal scores may differ in the twelfth digit.
+    return round(value - limit, 12) > 0
 
 
 def _score(value: float, scale: float) -> str:

@@ -14,13 +14,14 @@ every model and without any limit from the user:
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import hypot, sqrt
+from math import hypot
 from typing import Final
 
 from codeaudit.reports import wording
 from codeaudit.reports.checks import Check, Outcome
 from codeaudit.reports.records import ModelSummary, Rate, Summary
 from codeaudit.reports.statistics.agreement import chance
+from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.grammar import counted
 
 CONTROLS: Final = 20
@@ -47,8 +48,7 @@ def reaction(summary: Summary, model: ModelSummary, alpha: float) -> Iterator[Ch
 
 def lower(rate: Rate, alpha: float) -> float:
     """The lower end of the one-sided Wilson interval of a rate, with its samples as the total."""
-    # At a rate of 0 the formula is exact but its arithmetic is not.
-    return max(0.0, _ends(rate, alpha)[0]) if rate.count else 0.0
+    return _ends(rate, alpha)[0] if rate.count else 0.0
 
 
 def surely_above(rate: Rate, noise: Rate, alpha: float) -> float:
@@ -69,10 +69,8 @@ def surely_above(rate: Rate, noise: Rate, alpha: float) -> float:
 def _ends(rate: Rate, alpha: float) -> tuple[float, float]:
     from scipy.special import ndtri
 
-    share, total, z = rate.rate or 0.0, rate.clusters or rate.total, float(-ndtri(alpha))
-    spread = z * sqrt(share * (1 - share) / total + (z / total) ** 2 / 4)
-    middle, scale = share + z**2 / (2 * total), 1 + z**2 / total
-    return (middle - spread) / scale, (middle + spread) / scale
+    total = rate.clusters or rate.total
+    return wilson((rate.rate or 0.0) * total, total, z=float(-ndtri(alpha)))
 
 
 def _sensitive(model: ModelSummary, alpha: float) -> Check:

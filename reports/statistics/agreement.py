@@ -115,11 +115,9 @@ def chance(table: Table) -> float:
     return float(norm.sf((hits - 0.5 - float(share.sum())) / sqrt(own + pairs / scale)))
 
 
-def _matrix(table: Table) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+def _matrix(table: Table) -> "np.ndarray[tuple[int, int], np.dtype[np.int_]]":
     """The counts with the same classes in both directions."""
     import numpy as np
 
     names = sorted(table.keys() | {answer for row in table.values() for answer in row})
-    return np.array([[table.get(label, {}).get(answer, 0) for answer in names] for label in names]).astype(
-        int
-    )
+    return np.array([[table.get(label, {}).get(answer, 0) for answer in names] for label in names], dtype=int)

@@ -20,22 +20,24 @@ used.
 """
 
 
-def wilson(count: float, total: float) -> tuple[float, float]:
-    """The 95 % score interval of a proportion, within [0, 1] and around `count / total`.
+def wilson(count: float, total: float, z: float = Z) -> tuple[float, float]:
+    """The score interval of a proportion, within [0, 1] and around `count / total`.
 
     Parameters
     ----------
     count, total
         Successes and trials, `total > 0`. Fractional values are meant: a rate over dependent trials is
         entered with the number of independent units as its total.
+    z
+        The quantile of the normal distribution at which it ends; by default it is the 95 % interval.
 
     References
     ----------
     Wilson (1927), Probable inference, the law of succession, and statistical inference.
     """
     share = count / total
-    spread = Z * sqrt(share * (1 - share) / total + (Z / total) ** 2 / 4)
-    middle, scale = share + Z**2 / (2 * total), 1 + Z**2 / total
+    spread = z * sqrt(share * (1 - share) / total + (z / total) ** 2 / 4)
+    middle, scale = share + z**2 / (2 * total), 1 + z**2 / total
     low, high = (middle - spread) / scale, (middle + spread) / scale
     # At the ends of the range the formula is exact but its arithmetic is not.
     return (0.0 if share == 0 else max(0.0, low), 1.0 if share == 1 else min(1.0, high))
