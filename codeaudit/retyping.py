@@ -100,7 +100,8 @@ def words_to_explain(options: Mapping[str, Any]) -> str:
 def words(options: Mapping[str, Any], *, permitted: bool = True) -> Iterator[tuple[str, str]]:
     """The options that must be typed again, by their field of `RunOptions`, each as a user types it.
 
-    Without `permitted` names of code that this process was given are told, too: a later command was not.
+    With `permitted=False` the names of code that this process was given are included: a later command was not
+    given them.
     """
     specs = tuple(map(str, options.get("model") or ()))
     # All of them, because models on the command line replace those of the file.

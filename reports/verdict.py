@@ -9,7 +9,7 @@ from codeaudit.reports.compare import OTHER_CORPORA
 from codeaudit.reports.records import Comparison, Contrast, Coverage, Metric, Paired, Standing
 
 TOLERATED: Final = 0.05
-"""A larger share of missing verdicts is told of in any case, because a difference may be hidden in them."""
+"""A larger share of missing verdicts is always reported, because they may hide a difference."""
 LEVEL: Final = 0.05
 """Differences with a larger p, adjusted over all pairs, are not told apart (renamer.txt, appendix C)."""
 

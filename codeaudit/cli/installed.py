@@ -131,7 +131,7 @@ def _within(path: Path, project: Path) -> str:
 
 def _commit(folder: Path) -> Installable | None:
     """The commit that is checked out in a folder; `None` if the folder is no checkout with a remote."""
-    # A folder inside a checkout of something else is not told by the other's remote.
+    # The remote of a checkout around this folder does not identify this folder.
     top = _git(folder, "rev-parse", "--show-toplevel")
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     remotes = _git(folder, "remote").split()

@@ -38,7 +38,7 @@ _PLAIN: Final = ("temperature", "seed", "stream", "logprobs")
 """Fields whose names are no words of other sentences."""
 _DEEPEST: Final = 8
 _MOST: Final = 3
-"""Largest number of messages that are told of one refusal."""
+"""Largest number of messages that a refusal shows."""
 _SIZE: Final = re.compile(r"\bcontext|\bprompt\b|too long|messages|input (?:tokens|length)", re.I)
 
 
