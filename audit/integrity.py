@@ -121,6 +121,9 @@ def check_files(folder: Path, manifest: Manifest) -> BoundFolder:
         raise _foreign(folder, MANIFEST)
     # A table of attacks that an earlier run left in the folder belongs to no run, and nothing reads it.
     written = {SHARD} & files.keys() | ({ATTACKS} if manifest.get("attack") else frozenset())
+    # Whoever shares a run may leave the replies out.
+    if ANSWERS in files and (folder / ANSWERS).exists():
+        written |= {ANSWERS}
     found: dict[str, BoundFile] = {}
     for name in sorted(BOUND | written):
         if not (folder / name).exists():
@@ -129,12 +132,6 @@ def check_files(folder: Path, manifest: Manifest) -> BoundFolder:
         if not _is_bound(one, [files.get(name)]):
             raise _foreign(folder, name)
         found[name] = one.file
-    # Whoever shares a run may leave the replies out.
-    if ANSWERS in files and (folder / ANSWERS).exists():
-        one = hashed(folder / ANSWERS)
-        if not _is_bound(one, [files[ANSWERS]]):
-            raise _foreign(folder, ANSWERS)
-        found[ANSWERS] = one.file
     path = folder / EXPLANATIONS
     if path.exists():
         one = hashed(path)
@@ -260,7 +257,7 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
                 rows[model].append(keys[names == model])
             for told, number in _groups(batch):
                 found[told.pop("model")][RowCounts(**told)] += number
-    # Whatever is wrong is told by who reads row by row.
+    # The reader of single rows reports what is wrong.
     except (RunError, ArrowException, LookupError, TypeError, ValueError):
         return None
     if not asked:

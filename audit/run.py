@@ -154,7 +154,7 @@ class Vocabulary:
     def __init__(self) -> None:
         self.known = False
         """Whether one was."""
-        self._strange: dict[str, int] = {}
+        self._strange = Counter[str]()
 
     def check(self, found: Iterable[Prediction], setup: "AuditSetup") -> None:
         """Look at more answers.
@@ -167,13 +167,13 @@ class Vocabulary:
         for one in found:
             self.known = self.known or isinstance(one, Predicted)
             if isinstance(one, Failed) and one.given:
-                self._strange[one.given] = self._strange.get(one.given, 0) + 1
+                self._strange[one.given] += 1
         # Fakes answer alike whatever they are asked.
         fake = setup.model.name.startswith("fake/")
-        if not self.known and not fake and sum(self._strange.values()) >= STRANGE:
-            said = ", ".join(sorted(self._strange, key=lambda one: -self._strange[one])[:5])
+        if not self.known and not fake and self._strange.total() >= STRANGE:
+            said = ", ".join(answer for answer, _ in self._strange.most_common(5))
             raise ModelError(
-                f"none of {sum(self._strange.values())} answers of {setup.model.name!r} is a label: "
+                f"none of {self._strange.total()} answers of {setup.model.name!r} is a label: "
                 f"it says {said}, and the task takes {setup.task.answers.accepted}; --label-map WORD=LABEL,… "
                 "says what each of its words means"
             )
@@ -580,7 +580,7 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
             # These reasons excuse a missing verdict, and only `judge` may give them.
             return Failed(reason=f"model: {reason}") if reason in EXCUSES else prediction
         case Predicted():
-            # A word of `--label-map` is an answer as it stands.
+            # A word of `--label-map` is a complete answer.
             known = as_label(prediction.answer) in task.words
             told = prediction if known else _read(task, prediction)
             answer = task.normalise(task.meant(told.answer))
