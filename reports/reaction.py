@@ -15,6 +15,7 @@ every model and without any limit from the user:
 from collections.abc import Iterator
 from fractions import Fraction
 from math import hypot
+from statistics import NormalDist
 from typing import Final
 
 from codeaudit.reports import wording
@@ -67,10 +68,8 @@ def surely_above(rate: Rate, noise: Rate, alpha: float) -> float:
 
 
 def _ends(rate: Rate, alpha: float) -> tuple[float, float]:
-    from scipy.special import ndtri
-
     total = rate.clusters or rate.total
-    return wilson((rate.rate or 0.0) * total, total, z=float(-ndtri(alpha)))
+    return wilson((rate.rate or 0.0) * total, total, z=-NormalDist().inv_cdf(alpha))
 
 
 def _sensitive(model: ModelSummary, alpha: float) -> Check:

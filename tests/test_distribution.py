@@ -101,12 +101,13 @@ def test_no_generated_file_installs_the_other_program(kind: str, spec: str) -> N
 
 
 def test_no_requirement_is_the_other_program() -> None:
-    for path, text in repository().items():
-        if path.endswith("pyproject.toml"):
-            project = tomllib.loads(text)["project"]
-            extras = project.get("optional-dependencies", {}).values()
-            asked = [*project.get("dependencies", ()), *(one for extra in extras for one in extra)]
-            assert [one for one in asked if Requirement(one).name == NAMESAKE] == [], path
+    projects = {path: text for path, text in repository().items() if path.endswith("pyproject.toml")}
+    assert projects
+    for path, text in projects.items():
+        project = tomllib.loads(text)["project"]
+        extras = project.get("optional-dependencies", {}).values()
+        asked = [*project.get("dependencies", ()), *(one for extra in extras for one in extra)]
+        assert [one for one in asked if Requirement(one).name == NAMESAKE] == [], path
 
 
 def test_every_extra_that_is_named_exists() -> None:

@@ -23,8 +23,10 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VENDOR_KEY", SECRET)
 
 
-def checked(*texts: str, models: tuple[str, ...] = TWO, base_url: str | None = None) -> None:
-    check_names(RunOptions(model=models, model_argument=texts, base_url=base_url), {})
+def checked(*texts: str, models: tuple[str, ...] = TWO, base_url: str | None = None) -> RunOptions:
+    options = RunOptions(model=models, model_argument=texts, base_url=base_url)
+    check_names(options, {})
+    return options
 
 
 def test_a_bound_argument_is_for_its_model_and_wins_over_that_for_all() -> None:
@@ -61,10 +63,10 @@ def test_an_argument_for_no_model_is_an_error(
 
 
 def test_what_is_meant_for_one_model_may_be_given_twice() -> None:
-    checked("price_in=1", "price_in=2", models=TWO[:1])
-    checked("price_in=1", "price_in=2", models=("openai/a", "fake/hash"))
-    checked("price_in=1", "price_in=1")
-    checked("1:name=x", "2:name=y", models=("openai/a", "openai/a"))
+    assert checked("price_in=1", "price_in=2", models=TWO[:1])
+    assert checked("price_in=1", "price_in=2", models=("openai/a", "fake/hash"))
+    assert checked("price_in=1", "price_in=1")
+    assert checked("1:name=x", "2:name=y", models=("openai/a", "openai/a"))
 
 
 def test_an_address_for_all_must_be_of_one_model() -> None:
@@ -93,7 +95,7 @@ def test_an_address_for_all_must_be_of_one_model() -> None:
 def test_no_vendor_gets_the_key_of_another(
     texts: list[str], base_url: str | None, fits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked(*texts, base_url=base_url)  # without a key there is nothing to see
+    assert checked(*texts, base_url=base_url)  # without a key there is nothing to see
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     if fits:
         checked(*texts, base_url=base_url)

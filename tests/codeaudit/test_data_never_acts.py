@@ -270,7 +270,7 @@ DEEP = ("gate", "report", "view", "compare")
 """Commands that read a run to its end although they do not know its task or its transforms."""
 
 
-def check(place: Path, lines: list[str]) -> None:
+def reads_only(place: Path, lines: list[str]) -> None:
     for found in watched(place, lines):
         assert not found["events"], found
         assert found["code"] in (0, 1, 2, 3), found
@@ -283,7 +283,7 @@ def test_reading_starts_nothing_that_the_data_names(place: Path) -> None:
     """Every command on the most harmful field, and one command on every field."""
     names = json.loads((place / "names").read_text())
     few = [READERS[0], READERS[12], READERS[15]]
-    check(
+    reads_only(
         place,
         [one.format(run="evil-task") for one in READERS]
         + [one.format(run=name) for name in names for one in few],
@@ -293,7 +293,7 @@ def test_reading_starts_nothing_that_the_data_names(place: Path) -> None:
 @pytest.mark.slow
 def test_no_command_starts_anything_for_any_field(place: Path) -> None:
     names = json.loads((place / "names").read_text())
-    check(place, [one.format(run=name) for name in names for one in READERS] + list(OTHERS))
+    reads_only(place, [one.format(run=name) for name in names for one in READERS] + list(OTHERS))
 
 
 def test_a_run_of_an_unknown_task_is_read_to_its_end(place: Path) -> None:

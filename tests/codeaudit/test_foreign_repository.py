@@ -123,7 +123,7 @@ def test_the_pre_commit_hook_runs(repository: Path, installed: Path) -> None:
     entry = next(line.split(":", 1)[1].split() for line in hook.splitlines() if "entry:" in line)
     assert entry[0] == "python"
     (repository / "codeaudit.toml").write_text(
-        '[run]\nmodel = "py/my_model:predict"\ncorpus = "src/"\nlimit = 0\n\n[gate]\nmax_violation_rate = 0.0\n',
+        '[run]\nmodel = "py/my_model:predict"\ncorpus = "src/"\nlimit = 0\n\n[gate]\nmax_violation_rate = 0.0\nallow_insensitive = true\n',
         encoding="utf-8",
     )
     done = finished([sys.executable, *entry[1:]], repository, installed)

@@ -97,6 +97,36 @@ def watched(module: nn.Module) -> Iterator[list[Call]]:
         handle.remove()
 
 
+@contextmanager
+def watched_apart(module: nn.Module) -> Iterator[set[str]]:
+    """A context manager that records the names of parts with weights that run outside the module's calls."""
+    found: set[str] = set()
+    running = 0
+
+    def begin(*_: object) -> None:
+        nonlocal running
+        running += 1
+
+    def end(*_: object) -> None:
+        nonlocal running
+        running -= 1
+
+    def note(name: str) -> Callable[..., None]:
+        return lambda *_: None if running else found.add(name)
+
+    handles = [module.register_forward_pre_hook(begin), module.register_forward_hook(end, always_call=True)]
+    handles += [
+        part.register_forward_pre_hook(note(name))
+        for name, part in module.named_modules()
+        if name and next(part.parameters(recurse=False), None) is not None
+    ]
+    try:
+        yield found
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 class _Outputs(nn.Module):
     """A call of a module as a function from tensors to tensors."""
 

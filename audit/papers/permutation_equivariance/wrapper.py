@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from math import lgamma, log
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import nn
@@ -23,8 +23,9 @@ from codeaudit.audit.tasks.function_name import MASK
 from codeaudit.transforms.columns.layout import Indices, Layout, draw
 from codeaudit.transforms.columns.permute import permuting, permuting_rows, stacks
 from codeaudit.transforms.columns.proof import EXACT, Deviation, RowProof, change, exactly, rows_exactly
-from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, watched
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, watched, watched_apart
 from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.grammar import first_of
 from codeaudit.transforms.seeding import stream
 
 NOISE: Final = 1e-4
@@ -32,6 +33,9 @@ NOISE: Final = 1e-4
 
 NOTICED: Final = 1e-3
 """The least change of the outputs, relative to the largest one, that the broken network must show."""
+
+ENCODED: Final = "encoder_outputs"
+"""The argument by which writers of `transformers` give what the encoder made."""
 
 PROBES: Final[Mapping[str, str]] = {
     "python": f"def {MASK}(first, second):\n    total = first + second\n    return total\n",
@@ -97,13 +101,38 @@ class Permuted(Wrapping):
             ModelError: it computes nothing for any of the texts.
         """
         for language, source in PROBES.items():
-            with watched(self.module) as calls:
-                self.inner.predict(
-                    [Query(task=self.inner.task or DEFAULT_TASK, language=language, source=source)]
-                )
+            query = Query(task=self.inner.task or DEFAULT_TASK, language=language, source=source)
+            encoder = self._encoder
+            with (
+                watched(self.module) as calls,
+                watched(encoder or self.module) as encoded,
+                watched_apart(self.module) as apart,
+            ):
+                self.inner.predict([query])
             if calls:
-                return _alone(calls[0])
+                call = calls[0]
+                if encoder and ENCODED in call.kwargs:
+                    # Writers run the encoder before, but what it computes is as much the network's.
+                    call = _from_texts(call, encoded[0])
+                    own = set(encoder.modules())
+                    apart -= {name for name, part in self.module.named_modules() if part in own}
+                if apart:
+                    raise ModelError(
+                        f"model {self.name!r} computes {first_of(sorted(apart))} outside its forward pass, "
+                        "so nothing can be proved of its permuted network"
+                    )
+                return _alone(call)
         raise ModelError(f"model {self.name!r} computes nothing for a short text of {', '.join(PROBES)}")
+
+    @property
+    def _encoder(self) -> nn.Module | None:
+        """The encoder of a network of `transformers` that has one beside its decoder."""
+        config: Any = getattr(self.module, "config", None)
+        if not getattr(config, "is_encoder_decoder", False):
+            return None
+        found: Any = self.module
+        encoder = found.get_encoder()
+        return encoder if isinstance(encoder, nn.Module) else None
 
     def proved(self, name: str, found: Deviation, *, groups: int, bits: float, broken: float) -> NetworkProof:
         """What was found, checked.
@@ -230,6 +259,15 @@ def _alone(call: Call) -> Call:
     with torch.inference_mode(False):
         copies = [tensor.clone() for tensor in call.tensors]
     return Call(call.args, kept).using(iter(copies))
+
+
+def _from_texts(call: Call, encoded: Call) -> Call:
+    """The call of a whole encoder-decoder: what the encoder was given in place of what it made."""
+    names = ("input_ids", "inputs_embeds", "attention_mask")
+    given = {name: encoded.kwargs[name] for name in names if encoded.kwargs.get(name) is not None}
+    if encoded.args:
+        given["input_ids"] = encoded.args[0]
+    return Call(call.args, {**{key: one for key, one in call.kwargs.items() if key != ENCODED}, **given})
 
 
 def _is_cache(value: object) -> bool:

@@ -177,10 +177,12 @@ def test_no_url_leaves_a_secret_anywhere(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    tried = []
     for number, (name, form) in enumerate(FORMS.items()):
         # Whole runs take long; one form for each way is asked for real.
         if name in WORK and number != WAYS.index(way):
             continue
+        tried.append(name)
         with monkeypatch.context() as patched:
             url = form.replace("HOST", endpoint.url.split("/")[2])
             words = audit(sources, *given(way, url, patched))
@@ -198,6 +200,7 @@ def test_no_url_leaves_a_secret_anywhere(
             assert code in (2, 3), (name, written)
             # A proxy may have an address without a path, and is no place for a path.
             assert len(endpoint.asked) == before, name
+    assert set(FORMS) - set(tried) <= set(WORK)
 
 
 @pytest.mark.parametrize("name", sorted(WORK))

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from codeaudit.transforms.columns.layout import draw
 from codeaudit.transforms.columns.proof import EXACT, exactly
-from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, watched_apart
 from codeaudit.transforms.errors import ModelError
 
 Rule = Callable[[dict[str, Tensor], Tensor], Tensor]
@@ -186,3 +186,16 @@ def test_a_deviation_shows_when_a_weight_is_left_out() -> None:
         untraced=frozenset(),
     )
     assert not exactly(module, broken, draw(groups.layout.sizes, Random(0)), call).within(1e-3)
+
+
+def test_parts_that_run_outside_the_call_are_told() -> None:
+    module = nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))
+    with watched_apart(module) as apart:
+        module(torch.zeros(1, 2))
+    assert not apart
+    with watched_apart(module) as apart:
+        module(module[2](module[1](torch.zeros(1, 2))))
+        with pytest.raises(RuntimeError):
+            module(torch.zeros(1, 3))
+        module[0](torch.zeros(1, 2))
+    assert apart == {"0", "2"}

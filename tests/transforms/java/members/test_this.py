@@ -212,7 +212,7 @@ def test_static_methods_that_the_text_does_not_show(tmp_path: Path) -> None:
         'int f() { return g(1) + g("") + this.g(2) + this.g(""); } }\n'
     )
     variants = [everything(rule, source % rule.name.partition("-")[0]) for rule in (INSERT_THIS, REMOVE_THIS)]
-    compiled("".join((variants[0], variants[1].partition("\n")[2])), tmp_path / "after")
+    assert compiled("".join((variants[0], variants[1].partition("\n")[2])), tmp_path / "after")
 
 
 INSERTED = {
