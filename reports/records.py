@@ -154,6 +154,33 @@ NOTHING: Final = Rate(count=0, total=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """What an edit did beyond noise (`codeaudit.reports.statistics.excess`). Without samples all but these are
+    `None`."""
+
+    points: float | None = None
+    """A fraction, as `Rate.rate`; for a score in the unit of the score."""
+    low: float | None = None
+    """The lower end of the 95 % interval."""
+    high: float | None = None
+    p: float | None = None
+    """Two-sided."""
+    samples: int = 0
+    interval: str | None = None
+    """Method of the interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """How often the unchanged input was asked again."""
+
+    per_sample: int = 0
+    """Number of repeated answers for each sample; 0 if none were asked."""
+    stages: int = 0
+    """1 if one repeat of each sample showed no noise, 2 if as many were asked as a sample has variants."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """The task's score before and under attack; fields are `None` without labels."""
 
@@ -206,6 +233,16 @@ class ByTransform:
     max_deviation: float
     extra: int = 0
     """Number of distinct samples drawn in addition for this transform."""
+    noise: Rate = NOTHING
+    """Share of the samples of `violations` of which some of as many repeats as variants got another answer."""
+    excess: Excess = field(default_factory=Excess)
+    """`violations` minus `noise`, over the samples with both."""
+    pair_excess: Excess = field(default_factory=Excess)
+    """As `excess`, over pairs of answers. Its p decides whether an effect is shown."""
+    violated_steady: int = 0
+    """Number of samples that are violated and whose repeats all agree."""
+    unsteady_kept: int = 0
+    """Number of samples that are unsteady and not violated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,6 +411,17 @@ class ModelSummary:
     """What is known of the permuted network, in a run with `--wrap columns` or `rows`. How many answers it
     changed is in `by_transform`.
     """
+    hosted: bool = False
+    """Whether somebody else runs the model, so that its noise may go unseen."""
+    repeats: Repeats = field(default_factory=Repeats)
+    noise_samples: Rate = NOTHING
+    """Share of the samples of `violations` of which some of as many repeats as variants got another answer."""
+    excess: Excess = field(default_factory=Excess)
+    """`violations` minus `noise_samples`."""
+    pair_excess: Excess = field(default_factory=Excess)
+    """As `excess`, over pairs of answers."""
+    sensitivity_excess: Excess = field(default_factory=Excess)
+    """The pair excess under controls."""
 
     @property
     def judged(self) -> int:
@@ -631,6 +679,8 @@ class ModelHeader:
     """Number of inputs that the model truncated, if it reports that."""
     network: NetworkProof | None = None
     """What is known of the permuted network, in a run with `--wrap columns` or `rows`."""
+    hosted: bool = False
+    """Whether somebody else runs the model."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "ModelHeader":
