@@ -155,8 +155,7 @@ NOTHING: Final = Rate(count=0, total=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess:
-    """What an edit did beyond noise (`codeaudit.reports.statistics.excess`). Without samples all but these are
-    `None`."""
+    """What an edit did beyond noise (`codeaudit.reports.statistics.excess`); `None` without samples."""
 
     points: float | None = None
     """A fraction, as `Rate.rate`; for a score in the unit of the score."""
@@ -234,7 +233,7 @@ class ByTransform:
     extra: int = 0
     """Number of distinct samples drawn in addition for this transform."""
     noise: Rate = NOTHING
-    """Share of the samples of `violations` of which some of as many repeats as variants got another answer."""
+    """Share of these samples of which some of as many repeats as variants got another answer."""
     excess: Excess = field(default_factory=Excess)
     """`violations` minus `noise`, over the samples with both."""
     pair_excess: Excess = field(default_factory=Excess)
@@ -415,7 +414,7 @@ class ModelSummary:
     """Whether somebody else runs the model, so that its noise may go unseen."""
     repeats: Repeats = field(default_factory=Repeats)
     noise_samples: Rate = NOTHING
-    """Share of the samples of `violations` of which some of as many repeats as variants got another answer."""
+    """Share of these samples of which some of as many repeats as variants got another answer."""
     excess: Excess = field(default_factory=Excess)
     """`violations` minus `noise_samples`."""
     pair_excess: Excess = field(default_factory=Excess)

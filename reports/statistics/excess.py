@@ -1,12 +1,13 @@
-"""What an edit did beyond noise: answers to variants against as many repeated answers to the unchanged input.
+"""What an edit did beyond noise: answers to variants against as many repeated answers to the same input.
 
-Where an edit has no effect, all answers of a sample are exchangeable, however noise is spread over samples. So
-variants and repeats differ from the first answer equally often, and their difference, the excess, is the effect.
+Where an edit has no effect, all answers of a sample are exchangeable, however noise is spread over samples.
+So variants and repeats differ from the first answer equally often, and their difference, the excess, is the
+effect.
 
 - *Sample excess*: share of samples of which some variant differs from the first answer, minus the share of
   which some of as many repeats does. It is on the scale of the violation rate.
-- *Pair excess*: share of pairs (original, variant) of answers that differ, minus the share of pairs of originals
-  that differ. It has more power, so it decides whether an effect is shown.
+- *Pair excess*: share of pairs (original, variant) of answers that differ, minus the share of pairs of
+  originals that differ. It has more power, so it decides whether an effect is shown.
 """
 
 from collections import Counter
@@ -31,17 +32,17 @@ def sample_excess(units: Sequence[tuple[int, int]]) -> Excess:
     Parameters
     ----------
     units
-        For each sample, how often it was violated and how often it was unsteady: 0 or 1 each in a single trial.
+        For each sample, how often it was violated and how often unsteady: 0 or 1 each in a single trial.
 
     Notes
     -----
-    With one trial: Bonett and Price's interval and the exact McNemar test, two-sided. With several, samples are
-    clusters: the interval of `pair_excess`.
+    With one trial: Bonett and Price's interval and the exact McNemar test, two-sided. With several, samples
+    are clusters: the interval and the test of `pair_excess`.
 
     References
     ----------
-    Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on
-    paired data.
+    Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based
+    on paired data.
     """
     differences = [violated - unsteady for violated, unsteady in units]
     found = pair_excess([Fraction(one) for one in differences])
@@ -120,8 +121,7 @@ def flips(differences: Sequence[Fraction], *, above: bool = False) -> float:
 
 
 def explained(unsteady: int, alpha: float) -> int:
-    """How many samples that are violated and steady noise alone explains, beside so many that are unsteady and
-    not violated.
+    """How many violated, steady samples noise alone explains, beside `unsteady` that are not violated.
 
     The largest number B for which a binomial with B + `unsteady` trials at 1/2 is at most `unsteady` with a
     chance above alpha: 6, 9, 11, 13 for 0 to 3 at 0.01.
