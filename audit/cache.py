@@ -157,6 +157,7 @@ class ModelMemory:
         # Answers to repeated queries never meet the first ones: the noise floor compares the two.
         scope = self._scope(query, again=again) + ("again" if again else "")
         apart = [str(query.bucket)] if isinstance(query, Repeat) else []
+        apart += ["number", str(query.number)] if isinstance(query, Repeat) and query.number else []
         apart += ["network", query.network] if isinstance(query, NetworkQuery) else []
         apart += ["labels", *query.labels] if query.labels else []
         apart += ["words", *(part for pair in query.words for part in pair)] if query.words else []

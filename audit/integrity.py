@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from codeaudit.audit.bound_files import BoundFile, BoundFolder, HashedFile, Table, TableFolder, hashed
 from codeaudit.audit.checks import load_json
+from codeaudit.audit.records import NOT_REPEATED
 from codeaudit.audit.store import (
     ANSWERS,
     ATTACKS,
@@ -212,7 +213,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
             if key in asked:
                 raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
             asked[key] = *(row[name] for name in FIXED), is_extra(row)
-        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "draw", "outcome")):
+        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "draw", "outcome", "reason")):
             key = tuple(row[name] for name in VARIANT)
             if row["model"] not in found:
                 raise RunError(
@@ -223,7 +224,7 @@ def check_rows(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Count
             if (row["model"], *key) in seen:
                 raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
             seen.add((row["model"], *key))
-            told = RowCounts(row["kind"], row["transform"], row["outcome"], is_extra(row))
+            told = RowCounts(row["kind"], row["transform"], _outcome(row), is_extra(row))
             found[row["model"]][told] += 1
     except KeyError as error:
         raise RunError(f"a table in {str(folder)!r} lacks the column {error}") from error
@@ -250,7 +251,7 @@ def _counted(folder: TableFolder, models: Sequence[str]) -> Mapping[str, Counter
         for batch in _key_batches(folder / SUITE, "status"):
             made = batch.filter(_equal(batch["status"], "perturbed"))
             asked.append(_keys(made))
-        for batch in _key_batches(folder / VERDICTS, "outcome", "model"):
+        for batch in _key_batches(folder / VERDICTS, "outcome", "reason", "model"):
             names = batch["model"].to_numpy(zero_copy_only=False)
             keys = _keys(batch).whole
             for model in set(names.tolist()):
@@ -340,12 +341,17 @@ def _groups(batch: "pa.RecordBatch") -> Iterator[tuple[dict[str, Any], int]]:
     Raises:
         ValueError: one has a value that it cannot have.
     """
-    for row, number in counted_groups(batch, ("model", "kind", "transform", "outcome", "draw")):
-        extra = is_extra(row)
-        del row["draw"]
+    for row, number in counted_groups(batch, ("model", "kind", "transform", "outcome", "reason", "draw")):
+        extra, outcome = is_extra(row), _outcome(row)
+        del row["draw"], row["reason"]
         if row["kind"] not in WORDS["kind"] or row["outcome"] not in WORDS["outcome"]:
             raise ValueError("an unknown word")
-        yield {**row, "extra": extra}, number
+        yield {**row, "outcome": outcome, "extra": extra}, number
+
+
+def _outcome(row: Mapping[str, Any]) -> str:
+    """The outcome as it is counted: a repeat that was not asked is not unjudged."""
+    return NOT_REPEATED if row["reason"] == NOT_REPEATED else str(row["outcome"])
 
 
 def _told(key: Iterable[object]) -> str:

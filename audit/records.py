@@ -17,7 +17,9 @@ ANSWER_CHANGES: Final = "the right answer changes"
 ANSWER_STAYS: Final = "the right answer stays"
 ANSWER_UNKNOWN: Final = "unknown whether the right answer changes"
 """Reasons for no verdict although both answers are there."""
-EXCUSES: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
+NOT_REPEATED: Final = "not asked again"
+"""Why a repeat has no verdict: the first stage showed no noise, or fewer repeats were wanted."""
+EXCUSES: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN, NOT_REPEATED})
 """These reasons: such a verdict is missing by design and by no fault of the model."""
 
 MALFORMED: Final = "no readable answer"
@@ -153,6 +155,8 @@ class Repeat(Query):
     bucket: int
     """Of the sample. Only repeated queries of one bucket are asked together. Equal texts in two buckets are
     two of them."""
+    number: int = 0
+    """Which repeat it is, from 0. Repeats of one text are queries of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from codeaudit.audit.integrity import allow_explanations
 from codeaudit.audit.interface import Task
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
+    NOT_REPEATED,
     Attacked,
     Audited,
     Case,
@@ -39,7 +40,7 @@ from codeaudit.audit.records import (
     label_from_json,
     scores_from_json,
 )
-from codeaudit.audit.run import repeat_of
+from codeaudit.audit.run import ALL, Repeating, repeats
 from codeaudit.audit.store import (
     ANSWERS,
     EXPLANATIONS,
@@ -126,6 +127,11 @@ AGAIN: Final = "again"
 """Values of the column `asked`."""
 
 
+def again_of(number: int) -> str:
+    """The value for the repeat of this number, from 0: `again`, `again 2`, `again 3`, …"""
+    return f"{AGAIN} {number + 1}" if number else AGAIN
+
+
 def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
     """What the model wrote about a sample: rows for each distinct query, that of the original first."""
     found: dict[tuple[str, str], Prediction] = {}
@@ -133,6 +139,8 @@ def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
         for key, prediction in _asked(audited.sample, verdict):
             found.setdefault(key, prediction)
     for (hashed, asked), prediction in found.items():
+        if isinstance(prediction, Failed) and prediction.reason == NOT_REPEATED:
+            continue
         named = {
             "seed": seed,
             "model": audited.model,
@@ -150,7 +158,7 @@ def answer_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
 def _asked(sample: Sample, verdict: Verdict) -> Iterator[tuple[tuple[str, str], Prediction]]:
     """The two queries of a verdict, as `answers.parquet` names them, with their predictions."""
     perturbed = verdict.perturbed
-    again = AGAIN if perturbed.kind == "identity" else perturbed.transform
+    again = again_of(perturbed.variant) if perturbed.kind == "identity" else perturbed.transform
     yield (input_hash(sample.language, shown(sample, sample.source)), FIRST), verdict.before
     yield (
         (
@@ -274,7 +282,7 @@ def read_suite(path: Table, *, seed: int) -> Iterator[Case]:
         yield _case(path, list(rows))
 
 
-def read_repeats(path: Table, *, seed: int, task: Task) -> Iterator[Repeat]:
+def read_repeats(path: Table, *, seed: int, task: Task, repeating: Repeating = ALL) -> Iterator[Repeat]:
     """The repeated queries of one trial of a suite, in the order of its cases (`run.repeats`).
 
     Raises:
@@ -285,9 +293,21 @@ def read_repeats(path: Table, *, seed: int, task: Task) -> Iterator[Repeat]:
         try:
             if row["status"] == "perturbed":
                 sample = _sample(row)
-                yield repeat_of(sample, row["perturbed"], task)
+                case = Case(sample=sample, outcomes=(_outcome(sample, row),), extra=is_extra(row))
+                yield from repeats(case, task, repeating)
         except (RunError, *DAMAGED) as error:
             raise _damaged(path, row, error) from error
+
+
+def read_first_stage(path: Table, *, seed: int) -> Iterator[Case]:
+    """The cases of the plain draw of one trial, each with its first repeat alone.
+
+    Raises:
+        RunError: as `read_suite`.
+    """
+    for row in read_rows(path, seed=seed, kind="identity"):
+        if row["variant"] == 0 and not is_extra(row):
+            yield _case(path, [row])
 
 
 def _case(path: Table, rows: Sequence[TableRow]) -> Case:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import isfinite
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, get_args
 
 from codeaudit.audit import checks
 from codeaudit.audit.engines.shards import bucket_of
@@ -39,6 +39,7 @@ from codeaudit.audit.records import (
     CUT_OFF,
     EXCUSES,
     MALFORMED,
+    NOT_REPEATED,
     Answer,
     Audited,
     Case,
@@ -56,6 +57,8 @@ from codeaudit.audit.records import (
 )
 from codeaudit.transforms.errors import CannotAudit, ModelError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
+
+_T = TypeVar("_T")
 
 WINDOW: Final = 4096
 """Number of queries that are sorted by length together; bounds the memory of a run over a large corpus."""
@@ -106,6 +109,10 @@ class AnswerMonitor(Protocol):
         """The model gave an answer that the task does not take; `told` says which, and what it takes."""
         ...
 
+    def expect(self, total: int) -> None:
+        """So many answers are expected in all, more than was known at first."""
+        ...
+
 
 class NoMonitor:
     """Ignores progress: nobody watches, or the caller counts other units than answers."""
@@ -114,6 +121,9 @@ class NoMonitor:
         """Do nothing."""
 
     def malformed(self, told: str) -> None:
+        """Do nothing."""
+
+    def expect(self, total: int) -> None:
         """Do nothing."""
 
 
@@ -180,6 +190,26 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeating:
+    """How often the unchanged input of a sample is asked again. The default is as often as the suite says."""
+
+    most: int | None = None
+    """The largest number of repeats of a sample; `None` for all in the suite."""
+    extra: bool = True
+    """Whether samples that were drawn in addition are repeated, too."""
+
+    def has(self, number: int, *, extra: bool) -> bool:
+        """Whether the repeat of this number, from 0, is asked of a sample."""
+        return (self.extra or not extra) and (self.most is None or number < self.most)
+
+
+ALL: Final = Repeating()
+"""All that the suite holds."""
+ONCE: Final = Repeating(most=1, extra=False)
+"""The first stage of a local model: one repeat of each sample of the plain draw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSetup:
     """One model, with everything that the driver needs to audit it."""
 
@@ -188,6 +218,7 @@ class AuditSetup:
     memory: AnswerMemory
     monitor: AnswerMonitor
     batch_size: int
+    repeating: Repeating = ALL
     vocabulary: Vocabulary = field(default_factory=Vocabulary, compare=False, repr=False)
 
 
@@ -216,11 +247,15 @@ def audit(
     for window in _windows(cases, _window(setup)):
         # Equal texts are one query: many variants of short functions are equal, and answers cost money.
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task)))
-        repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task)))
-        answers = first_answers(firsts, setup)
-        second = _second_answers(repeated, setup, asked)
+        repeated = list(
+            dict.fromkeys(one for case in window for one in repeats(case, setup.task, setup.repeating))
+        )
+        if setup.model.parameters is None and not isinstance(setup.model, RecordedAnswers):
+            answers = _interleaved(firsts, repeated, setup)
+        else:
+            answers = {**first_answers(firsts, setup), **_second_answers(repeated, setup, asked)}
         for case in window:
-            yield _audited(case, answers, second, setup)
+            yield _audited(case, answers, setup)
 
 
 def queries(case: Case, task: Task) -> tuple[Query, ...]:
@@ -230,10 +265,31 @@ def queries(case: Case, task: Task) -> tuple[Query, ...]:
     return (query_of(case.sample, case.sample.source, task), *asked)
 
 
-def repeats(case: Case, task: Task) -> tuple[Repeat, ...]:
-    """The repeated queries of a case: the unchanged input once for each identity outcome."""
-    variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
-    return tuple(repeat_of(case.sample, one.source, task) for one in variants if one.kind == "identity")
+def repeats(case: Case, task: Task, repeating: Repeating = ALL) -> tuple[Repeat, ...]:
+    """The repeated queries of a case: one for each identity outcome that the run asks."""
+    return tuple(
+        repeat_of(case.sample, one.source, task, one.variant)
+        for one in case.outcomes
+        if isinstance(one, Perturbed)
+        and one.kind == "identity"
+        and repeating.has(one.variant, extra=case.extra)
+    )
+
+
+def in_time(case: Case, setup: AuditSetup) -> list[Query]:
+    """The distinct queries of a case, the original first, then variants with repeats spread among them.
+
+    A model that changes with the hour, as a hosted one may, then changes for both alike.
+    """
+    first, *variants = dict.fromkeys(queries(case, setup.task))
+    again = dict.fromkeys(repeats(case, setup.task, setup.repeating))
+    return [first, *_spread(variants, list(again))]
+
+
+def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
+    """Both sequences in their orders, evenly among one another."""
+    places = [((number + 0.5) / len(each), one) for each in (many, few) for number, one in enumerate(each)]
+    return [one for _, one in sorted(places, key=lambda place: place[0])]
 
 
 def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
@@ -254,10 +310,12 @@ def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[
     With `padded`, and if `size` allows it, a query that would be alone is asked beside another one, or else
     beside itself, because a batch of one has another shape.
     """
-    # The noise floor is what another batch size and position change: both alter the order of reductions.
+    # Noise is what another batch size and position change: both alter the order of reductions.
     for batch in batches(company, _other_size(size)):
         if len(batch.queries) > 1 or size == 1 or not padded:
-            yield QueryBatch([*batch.queries[1:], batch.queries[0]])
+            first = batch.queries[0]
+            turn = 1 + (first.number if isinstance(first, Repeat) else 0) % max(1, len(batch.queries) - 1)
+            yield QueryBatch([*batch.queries[turn:], *batch.queries[:turn]])
         else:
             alone = batch.queries[0]
             others = (query for query in company if query != alone)
@@ -288,9 +346,9 @@ def asked_of(sample: Sample, perturbed: Perturbed, task: Task) -> Query:
     return NetworkQuery(**_of(sample, perturbed.source, task), network=perturbed.transform)
 
 
-def repeat_of(sample: Sample, source: str, task: Task) -> Repeat:
-    """As `query_of`, for a repeated query."""
-    return Repeat(**_of(sample, source, task), bucket=bucket_of(sample.id))
+def repeat_of(sample: Sample, source: str, task: Task, number: int = 0) -> Repeat:
+    """As `query_of`, for the repeated query of this number."""
+    return Repeat(**_of(sample, source, task), bucket=bucket_of(sample.id), number=number)
 
 
 def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
@@ -336,23 +394,43 @@ def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Pre
     rest = [query for query in wanted if query not in answers]
     if isinstance(setup.model, AnswersInAnyOrder):
         with closing(_Rolling(setup, setup.model)) as rolling:
-            rolling.ask(rest, again=False)
+            rolling.ask(rest)
             while rolling.open:
                 rolling.wait()
-        return answers | {query: one for (query, _), one in rolling.answers.items()}
-    return answers | _asked(batches(rest, setup.batch_size), setup, again=False)
+        return answers | rolling.answers
+    return answers | _asked(batches(rest, setup.batch_size), setup)
+
+
+def _interleaved(
+    firsts: Sequence[Query], repeated: Sequence[Repeat], setup: AuditSetup
+) -> dict[Query, Prediction]:
+    """The answers of a model that is no network of ours: batches of repeats among those of first queries.
+
+    What stands behind a callable or a program may change with the hour.
+    """
+    known = _recalled(firsts, setup, again=False) | _recalled(repeated, setup, again=True)
+    plan = _spread(
+        list(batches([one for one in firsts if one not in known], setup.batch_size)),
+        [
+            batch
+            for group in _groups([one for one in repeated if one not in known], setup.batch_size)
+            for batch in rebatches(group, setup.batch_size, padded=False)
+        ],
+    )
+    return known | _asked(plan, setup)
 
 
 def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Prediction] | None:
     """Ask all repeated queries of a run before its audit, each in the company that its bucket gives it.
 
     The answers go into the memory. Returns those that a memory does not keep: failures such as
-    `endpoint: 429`. `None` if company means nothing to the model; then nothing was asked.
+    `endpoint: 429`. `None` if company means nothing to the model, or if nothing is known of it; then nothing
+    was asked.
 
     Raises:
         ModelError: as `audit`.
     """
-    if isinstance(setup.model, AnswersInAnyOrder | RecordedAnswers):
+    if isinstance(setup.model, AnswersInAnyOrder | RecordedAnswers) or setup.model.parameters is None:
         return None
     lost: dict[Query, Prediction] = {}
     groups = _groups(repeated, setup.batch_size)
@@ -363,26 +441,25 @@ def ask_again(repeated: Iterable[Repeat], setup: AuditSetup) -> dict[Query, Pred
 
 
 def _groups(repeated: Iterable[Repeat], size: int) -> Iterator[list[Repeat]]:
-    """The distinct queries in groups of one bucket; each group depends on the queries of its bucket alone."""
+    """The distinct queries in groups of one bucket and number, which no other bucket changes."""
     most = GROUP * _other_size(size)
-    opened: dict[int, dict[Repeat, None]] = {}
+    opened: dict[tuple[int, int], dict[Repeat, None]] = {}
     for one in repeated:
-        group = opened.setdefault(one.bucket, {})
+        named = (one.bucket, one.number)
+        group = opened.setdefault(named, {})
         group[one] = None
         if len(group) == most:
-            yield list(opened.pop(one.bucket))
+            yield list(opened.pop(named))
     yield from map(list, opened.values())
 
 
 def _asked_in_groups(groups: Sequence[Sequence[Repeat]], setup: AuditSetup) -> dict[Query, Prediction]:
     wanted = list(dict.fromkeys(one for group in groups for one in group))
     known = _recalled(wanted, setup, again=True)
-    # Only a network has a shape. An answer of anything else may cost money.
-    padded = setup.model.parameters is not None
-    made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=padded))
+    made = (batch for group in groups for batch in rebatches(group, setup.batch_size, padded=True))
     # A batch with one open query is asked as a whole: its company must not depend on what is known.
     plan = (batch for batch in made if any(one not in known for one in batch.queries[batch.company :]))
-    return {**_asked(plan, setup, again=True, known=known), **known}
+    return {**_asked(plan, setup, known=known), **known}
 
 
 def _second_answers(
@@ -410,7 +487,6 @@ def _asked(
     plan: Iterable[QueryBatch],
     setup: AuditSetup,
     *,
-    again: bool,
     known: Collection[Query] = (),
 ) -> dict[Query, Prediction]:
     """The answers to the queries of a plan, but for those that are known."""
@@ -429,7 +505,7 @@ def _asked(
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         found = {query: one for query, one in pairs if query not in known}
         # After each batch, so that a killed run loses no more than those under way.
-        _keep(found, setup, again=again)
+        _keep(found, setup)
         answers |= found
     return answers
 
@@ -456,9 +532,14 @@ def _kept(prediction: Prediction) -> bool:
     return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
 
-def _keep(found: Mapping[Query, Prediction], setup: AuditSetup, *, again: bool) -> None:
+def _keep(found: Mapping[Query, Prediction], setup: AuditSetup) -> None:
     """Store answers, count them, and tell about a malformed one."""
-    setup.memory.remember({query: one for query, one in found.items() if _kept(one)}, again=again)
+    for again in (False, True):
+        kept = {
+            query: one for query, one in found.items() if isinstance(query, Repeat) is again and _kept(one)
+        }
+        if kept:
+            setup.memory.remember(kept, again=again)
     setup.monitor.answered(len(found), recalled=False)
     setup.vocabulary.check(found.values(), setup)
     wrong = next((one for one in found.values() if isinstance(one, Failed) and one.given), None)
@@ -473,18 +554,14 @@ def told_malformed(failed: Failed, task: Task) -> str:
     return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 
-Asked: TypeAlias = tuple[Query, bool]
-"""A query, and whether it is a repeated one."""
-
-
 class _Rolling:
     """The queries under way to a model that answers in any order. Each answer is stored when it arrives."""
 
     def __init__(self, setup: AuditSetup, model: AnswersInAnyOrder) -> None:
-        self.answers: dict[Asked, Prediction] = {}
+        self.answers: dict[Query, Prediction] = {}
         self._setup = setup
         self._stream = model.stream()
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, Query] = {}
         """Queries without an answer, by their number in the stream."""
         self._count = 0
 
@@ -493,9 +570,9 @@ class _Rolling:
         """Number of queries without an answer."""
         return len(self._asked)
 
-    def ask(self, queries: Sequence[Query], *, again: bool) -> None:
+    def ask(self, queries: Sequence[Query]) -> None:
         """Ask more queries."""
-        self._asked |= {self._count + place: (query, again) for place, query in enumerate(queries)}
+        self._asked |= {self._count + place: query for place, query in enumerate(queries)}
         self._count += len(queries)
         self._stream.ask(queries)
 
@@ -513,37 +590,35 @@ class _Rolling:
 
     def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
         # The stream gives some again when it is closed.
-        new = [(self._asked[place], place, found) for place, found in arrived if place in self._asked]
-        for again in (False, True):
-            found = {asked[0]: _checked(self._setup.task, one) for asked, _, one in new if asked[1] == again}
-            if found:
-                _keep(found, self._setup, again=again)
-                self.answers |= {(query, again): one for query, one in found.items()}
-        for _, place, _ in new:
-            del self._asked[place]
+        new = {
+            self._asked.pop(place): _checked(self._setup.task, found)
+            for place, found in arrived
+            if place in self._asked
+        }
+        if new:
+            _keep(new, self._setup)
+            self.answers |= new
 
 
 def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) -> Iterator[Audited]:
     """As `audit`, for a model that answers in any order: later cases are asked before earlier ones end."""
-    task = setup.task
-    waiting: deque[tuple[Case, list[Asked]]] = deque()
-    needed: Counter[Asked] = Counter()
+    waiting: deque[tuple[Case, list[Query]]] = deque()
+    needed: Counter[Query] = Counter()
     """How many waiting cases need each answer."""
     with closing(_Rolling(setup, model)) as rolling:
         for window in _windows(cases, ROLLING_WINDOW):
-            fresh: dict[bool, dict[Query, None]] = {False: {}, True: {}}
+            fresh: dict[Query, None] = {}
             for case in window:
-                asked = [(query, False) for query in dict.fromkeys(queries(case, task))]
-                asked += [(query, True) for query in dict.fromkeys(repeats(case, task))]
+                asked = in_time(case, setup)
                 waiting.append((case, asked))
-                for query, again in asked:
-                    if not needed[query, again]:
-                        fresh[again][query] = None
-                    needed[query, again] += 1
-            for again, wanted in fresh.items():
-                known = _recalled(list(wanted), setup, again=again)
-                rolling.answers |= {(query, again): one for query, one in known.items()}
-                rolling.ask([query for query in wanted if query not in known], again=again)
+                for query in asked:
+                    if not needed[query]:
+                        fresh[query] = None
+                    needed[query] += 1
+            for again in (False, True):
+                wanted = [query for query in fresh if isinstance(query, Repeat) is again]
+                rolling.answers |= _recalled(wanted, setup, again=again)
+            rolling.ask([query for query in fresh if query not in rolling.answers])
             while rolling.open > AHEAD:
                 rolling.wait()
                 yield from _complete(waiting, needed, rolling.answers, setup)
@@ -554,19 +629,15 @@ def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) 
 
 
 def _complete(
-    waiting: deque[tuple[Case, list[Asked]]],
-    needed: Counter[Asked],
-    answers: dict[Asked, Prediction],
+    waiting: deque[tuple[Case, list[Query]]],
+    needed: Counter[Query],
+    answers: dict[Query, Prediction],
     setup: AuditSetup,
 ) -> Iterator[Audited]:
     """The first cases, as long as all their answers are there. What no other case needs is dropped."""
     while waiting and all(asked in answers for asked in waiting[0][1]):
         case, asked = waiting.popleft()
-        first, second = (
-            {query: answers[query, again] for query, again in asked if again is repeated}
-            for repeated in (False, True)
-        )
-        yield _audited(case, first, second, setup)
+        yield _audited(case, answers, setup)
         for one in asked:
             needed[one] -= 1
             if not needed[one]:
@@ -611,20 +682,20 @@ def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
     return CannotAudit(f"task {task.name!r}: `{method}` gave {checks.shown(given)}; it must give {wanted}")
 
 
-def _audited(
-    case: Case, answers: Mapping[Query, Prediction], second: Mapping[Query, Prediction], setup: AuditSetup
-) -> Audited:
+def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup) -> Audited:
     before = answer_to(case.sample, case.sample.source, answers, setup.task)
     verdicts: list[Verdict] = []
     scores: list[float | None] = []
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
-            if outcome.kind == "identity":
-                repeated = repeat_of(case.sample, outcome.source, setup.task)
-                after = _graded(repeated, case.sample, second, setup.task)
-            else:
+            if outcome.kind != "identity":
                 asked = asked_of(case.sample, outcome, setup.task)
                 after = _graded(asked, case.sample, answers, setup.task)
+            elif setup.repeating.has(outcome.variant, extra=case.extra):
+                repeated = repeat_of(case.sample, outcome.source, setup.task, outcome.variant)
+                after = _graded(repeated, case.sample, answers, setup.task)
+            else:
+                after = Failed(reason=NOT_REPEATED)
             verdicts.append(
                 judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
             )

@@ -41,6 +41,8 @@ SUITE: Final = "suite.parquet"
 VERDICTS: Final = "verdicts.parquet"
 SUMMARY: Final = "summary.json"
 ATTACKS: Final = "attacks.parquet"
+REPEATS: Final = "repeats"
+"""The field of a manifest with how often each model was asked again, and why."""
 ANSWERS: Final = "answers.parquet"
 """What models of texts wrote; nothing needs it."""
 EXPLANATIONS: Final = "explanations.jsonl"
@@ -352,7 +354,7 @@ ANSWER_COLUMNS: Final[Mapping[str, str]] = {
     "model": "string",
     "sample": "string",
     "input": "string",  # as in the verdicts; of the original, the hash of the unchanged text
-    "asked": "string",  # `first`, `again` for the noise floor, or the name of a transform of the network
+    "asked": "string",  # `first`; `again`, `again 2`, … of repeats; or the name of a transform of the network
     "attempt": "int64",  # from 0; several if answers are sampled
     "reply": "string",  # null if the model wrote none, or if nobody kept it
     "read": "string",  # the form in which the reply states the answer, or the reason why it states none

@@ -95,6 +95,24 @@ def case(sample: Sample, plan: SuitePlan) -> Case:
     return Case(sample=sample, outcomes=tuple(found))
 
 
+def with_repeats(case: Case, *, least: int = 1) -> Case:
+    """The case with as many outcomes of the identity as a transform has variants, or `least` if that is more.
+
+    Each is one repeat of the unchanged input. Where an edit has no effect, as many repeats change the answer
+    as often as the variants do.
+    """
+    others = [one for one in case.outcomes if one.kind != "identity"]
+    held = [one for one in case.outcomes if one.kind == "identity"]
+    count = max([least, len(held), *(one.variant + 1 for one in others)])
+    first = held[0] if held else None
+    if first is None:  # samples that were drawn for some transforms lack it
+        (first,) = perturb_one(
+            case.sample, transform_for("identity", case.sample.language), variants=1, seed=0
+        )
+    repeats = [replace(first, variant=number) for number in range(count)]
+    return replace(case, outcomes=(*repeats, *others))
+
+
 def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
     transform = transform_for(name, sample.language)
     # Drawn inputs show too little: only the sample's own tests confirm an order.

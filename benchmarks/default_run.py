@@ -68,6 +68,9 @@ class Ignoring:
     def malformed(self, told: str) -> None:
         """Do nothing."""
 
+    def expect(self, total: int) -> None:
+        """Do nothing."""
+
     def answered(self, count: int, *, recalled: bool) -> None:
         """Do nothing."""
 

@@ -195,6 +195,9 @@ class Clock:
     def malformed(self, told: str) -> None:
         """As `AnswerMonitor.malformed`."""
 
+    def expect(self, total: int) -> None:
+        """Do nothing."""
+
 
 def cases(queries: int) -> Iterator[Case]:
     """Made-up functions with one query each for original, repetition and every variant."""

@@ -9,9 +9,10 @@ import platform
 import re
 import shlex
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from os import cpu_count
 from pathlib import Path
@@ -28,13 +29,23 @@ from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
-from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query
+from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query, Violated
 from codeaudit.audit.registry import DEFAULT_TASK
-from codeaudit.audit.rows import answer_rows, attack_row, read_repeats, read_suite, suite_rows, verdict_rows
+from codeaudit.audit.rows import (
+    answer_rows,
+    attack_row,
+    read_first_stage,
+    read_repeats,
+    read_suite,
+    suite_rows,
+    verdict_rows,
+)
 from codeaudit.audit.run import (
+    ONCE,
     AnswerMonitor,
     AuditSetup,
     NoMonitor,
+    Repeating,
     RunProgress,
     SilentProgress,
     ask_again,
@@ -42,7 +53,6 @@ from codeaudit.audit.run import (
     first_answers,
     queries,
     query_of,
-    repeats,
 )
 from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import (
@@ -52,6 +62,7 @@ from codeaudit.audit.store import (
     BOUND,
     LEDGER,
     MANIFEST,
+    REPEATS,
     RUN_FILES,
     SCHEMA,
     SHARD,
@@ -81,6 +92,7 @@ from codeaudit.preparing import (
     usage_noted,
     watched_cases,
 )
+from codeaudit.repeating import Counted, Remaining, Stages, after_first, fixed, is_hosted
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
@@ -121,6 +133,7 @@ DECISIVE: Final = (
     "models",
     "shard",
     "label_map",
+    "asked_again",
 )
 """Fields of the manifest that decide the results: a run resumes only if all of them are equal."""
 
@@ -274,6 +287,7 @@ def _finished(job: PreparedRun) -> Summary:
     new = not any((job.folder.path / name).exists() for name in RUN_FILES)
     manifest, displaced = _begin(job)
     name = str(manifest["codeaudit"])
+    asked: dict[str, Mapping[str, object]] = {}
     with _ledger(job), answer_cache(job.options, job.folder, job.progress) as cache:
         try:
             summary = carry_out(
@@ -281,6 +295,7 @@ def _finished(job: PreparedRun) -> Summary:
                 lambda model: ModelMemory(
                     cache=cache, fingerprint=answers_scope(model.fingerprint, job.task), run=name
                 ),
+                asked,
             )
         except BaseException as error:
             # A run that never came to its inputs must not stand in the place of a finished one.
@@ -303,7 +318,8 @@ def _finished(job: PreparedRun) -> Summary:
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
         drawn = {"draws": [asdict(one) for one in summary.draws]} if summary.draws else {}
-        done = {**_with_usage(job, manifest), **drawn, "state": "finished", "finished": now()}
+        told = {REPEATS: dict(asked)}
+        done = {**_with_usage(job, manifest), **drawn, **told, "state": "finished", "finished": now()}
         # Without an attack the table of an earlier, unfinished run may still be there.
         names = {
             *BOUND,
@@ -523,6 +539,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "transforms": list(job.inputs.transforms),
         "sites": options.sites,
         "variants": options.variants,
+        **({"asked_again": options.repeats} if options.repeats else {}),
         "execute": options.execute,
         "attack": {"strategies": options.attacks, "budget": options.budget} if options.attacks else None,
         "corpus": dict(job.inputs.about),
@@ -537,6 +554,8 @@ def _manifest(job: PreparedRun) -> Manifest:
 def _facts(model: Model) -> dict[str, Any]:
     """What the manifest and the summary say about a model."""
     found = {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
+    if is_hosted(model):
+        found["hosted"] = True
     proof = getattr(model, "network", None)
     return found if proof is None else {**found, "network": asdict(proof)}
 
@@ -562,10 +581,11 @@ def now() -> str:
 # ── the audit ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def carry_out(job: PreparedRun, remember: Remember) -> Summary:
+def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[str, object]]) -> Summary:
     """Write the suite, audit every model on it in every trial, and write the verdicts and attacks.
 
-    The suite is read back from its table, so that memory does not grow with it.
+    The suite is read back from its table, so that memory does not grow with it. `repeated` gets how often
+    each model was asked again, and why.
 
     Raises:
         ModelError: a model cannot answer.
@@ -580,19 +600,24 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
     ):
         # All trials first, because they share one table, which every model reads back.
         written = {seed: _write_suite(job, seed, table, places) for seed in job.inputs.seeds}
-    sizes = {seed: one.answers for seed, one in written.items()}
     draws = tuple(one.draw for one in written.values() if one.draw is not None)
     for model in job.models:
         # A file of answers that fits no query ends the run before it judges any answer.
         if isinstance(model, RecordedAnswers):
             job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
+    stages: dict[str, Stages] = {}
+    held = max((number + 1 for one in written.values() for _, number in one.repeats), default=0)
     with (
         job.folder.replacing(VERDICTS) as place,
         TableWriter(place, VERDICT_COLUMNS, about) as table,
         _replies(job, about) as replies,
     ):
-        trials = ((seed, _audited(job, remember, table, replies, seed, size)) for seed, size in sizes.items())
+        trials = (
+            (seed, _audited(job, remember, table, replies, seed, one, stages))
+            for seed, one in written.items()
+        )
         summary = summarise(trials, task=job.task, header=_header(job, draws))
+    repeated |= {model: one.about(held) for model, one in stages.items()}
     if not job.options.attacks:
         return summary
     with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
@@ -620,8 +645,15 @@ class _WrittenTrial:
     """What is known of a trial when its cases are in the suite."""
 
     answers: int
-    """Number of answers that each model has to give."""
+    """Number of distinct queries, without repeats."""
+    repeats: Mapping[tuple[bool, int], int]
+    """Number of repeats by whether the sample was drawn in addition, then by the number of the repeat."""
     draw: MovableDraw | None
+
+    def asked(self, repeating: Repeating) -> int:
+        """Number of answers that a model has to give."""
+        kept = ((extra, number) for extra, number in self.repeats if repeating.has(number, extra=extra))
+        return self.answers + sum(self.repeats[one] for one in kept)
 
 
 @contextmanager
@@ -650,6 +682,7 @@ def _write_suite(
 ) -> _WrittenTrial:
     """Write the cases of one trial."""
     variants = answers = 0
+    repeated = Counter[tuple[bool, int]]()
     chooser = job.inputs.chooser(readable_by(job.models, job.task))
     every = watched_cases(job.inputs, seed, chooser, job.progress)
     for place, content, case in job.inputs.placed(seed, every):
@@ -659,10 +692,13 @@ def _write_suite(
             named = {"seed": seed, "sample": case.sample.id, "place": place, "content": content}
             places.write([{**named, "rows": len(case.outcomes), "verdicts": made}])
         variants += sum(isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT for one in case.outcomes)
-        # Equal texts are asked once; the repetitions for the noise floor are asked besides.
-        answers += len(set(queries(case, job.task))) + len(set(repeats(case, job.task)))
+        # Equal texts are asked once; repeats are asked besides.
+        answers += len(set(queries(case, job.task)))
+        repeated.update((case.extra, one.variant) for one in case.outcomes if one.kind == "identity")
     job.progress.note(f"suite: {counted(variants, 'variant')}")
-    return _WrittenTrial(answers=answers, draw=None if chooser is None else chooser.result(seed))
+    return _WrittenTrial(
+        answers=answers, repeats=repeated, draw=None if chooser is None else chooser.result(seed)
+    )
 
 
 def _queries(job: PreparedRun) -> Iterator[Query]:
@@ -678,19 +714,51 @@ def _audited(
     table: TableWriter,
     replies: ReplyTable,
     seed: int,
-    answers: int,
+    written: _WrittenTrial,
+    stages: dict[str, Stages],
 ) -> Iterator[Audited]:
     """Every model on every case of one trial; the verdicts are written on the way."""
+    place = job.folder.path / SUITE
     for model in job.models:
-        label = _label(job, model)
-        with usage_noted(model, job.progress), job.progress.counting(label, answers) as monitor:
+        known = stages.get(model.name)
+        expected = written.asked(known.repeating if known else ONCE)
+        with usage_noted(model, job.progress), job.progress.counting(_label(job, model), expected) as monitor:
             setup = _setup(job, model, remember, monitor)
-            place = job.folder.path / SUITE
-            asked = ask_again(read_repeats(place, seed=seed, task=job.task), setup)
+            if known is None:
+                known, setup = _first_stage(job, seed, setup)
+                stages[model.name] = known
+                monitor.expect(written.asked(known.repeating))
+            setup = replace(setup, repeating=known.repeating)
+            asked = ask_again(read_repeats(place, seed=seed, task=job.task, repeating=setup.repeating), setup)
             for one in audit(read_suite(place, seed=seed), setup, asked=asked):
                 table.write(verdict_rows(seed, one))
                 replies.write(answer_rows(seed, one))
                 yield one
+
+
+def _first_stage(job: PreparedRun, seed: int, setup: AuditSetup) -> tuple[Stages, AuditSetup]:
+    """How often a model is asked again; and the setup that counts only what the first stage did not ask.
+
+    The first stage covers all trials, because a model is asked equally often in all of them.
+    """
+    known = fixed(setup.model, repeats=job.options.repeats, shard=job.options.shard is not None)
+    if known is not None:
+        return known, setup
+    place = job.folder.path / SUITE
+    own, others = Counted(setup.monitor), NoMonitor()
+    unsteady = total = 0
+    for each in job.inputs.seeds:
+        first = replace(setup, repeating=ONCE, monitor=own if each == seed else others)
+        asked = ask_again(read_repeats(place, seed=each, task=job.task, repeating=ONCE), first)
+        for one in audit(read_first_stage(place, seed=each), first, asked=asked):
+            total += 1
+            unsteady += any(isinstance(verdict, Violated) for verdict in one.verdicts)
+    if unsteady:
+        job.progress.note(
+            f"{setup.model.name}: {unsteady:,} of {total:,} answers to the same input changed; "
+            "each sample is asked again as often as it has variants"
+        )
+    return after_first(unsteady, total), replace(setup, monitor=Remaining(setup.monitor, own.total))
 
 
 def _label(job: PreparedRun, model: Model) -> str:

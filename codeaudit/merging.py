@@ -30,6 +30,7 @@ from codeaudit.audit.store import (
     ATTACKS,
     BOUND,
     MANIFEST,
+    REPEATS,
     SHARD,
     SUITE,
     SUITE_COLUMNS,
@@ -50,6 +51,7 @@ from codeaudit.audit.tasks.recorded import recorded_task
 from codeaudit.auditing import now, run_folder
 from codeaudit.finished_runs import FINISHED, read_summary
 from codeaudit.preparing import RAW
+from codeaudit.repeating import FIRST_STAGE, SHARD_STAGE, after_first
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_searches
 from codeaudit.transforms.errors import RunError
@@ -101,6 +103,7 @@ class _Part:
     def facts(self) -> dict[str, object]:
         """What all shards of a run share, by the words of a message."""
         found: dict[str, object] = {name: self.manifest.get(name) for name in SHARED}
+        found["--repeats"] = self.manifest.get("asked_again")
         corpus = dict(self.manifest.get("corpus", {}))
         # A frozen suite may lie elsewhere on another machine; its hash tells it.
         corpus.pop("suite", None)
@@ -168,9 +171,10 @@ def merge(
         corpus = _corpus(parts, trials)
         summary = _written(parts, trials, corpus.get("skipped", {}), folder, progress)
         folder.write_text(SUMMARY, summary.to_json())
+        repeated = _repeated(parts, summary, progress)
         names = {*BOUND, *([ATTACKS] if parts[0].manifest.get("attack") else ())}
         names |= {ANSWERS} if (folder.path / ANSWERS).exists() else set()
-        manifest = {**_manifest(parts, out, command), "corpus": corpus}
+        manifest = {**_manifest(parts, out, command), "corpus": corpus, **repeated}
         folder.write_manifest(bound(folder, manifest, sorted(names), key))
         return summary, folder
 
@@ -387,6 +391,28 @@ def _manifest(parts: Sequence[_Part], out: Path, command: Sequence[str]) -> Mani
             for part in parts
         ],
     }
+
+
+def _repeated(parts: Sequence[_Part], summary: Summary, progress: RunProgress) -> Manifest:
+    """What the manifest says of repeats. The user is told where the second stage is due."""
+    told: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        told |= part.manifest.get(REPEATS, {})
+    noise = {model.model: model.noise_floor for model in summary.models}
+    for name, one in told.items():
+        if one.get("why") != SHARD_STAGE:
+            continue
+        if not noise[name].count:
+            told[name] = {**one, "why": FIRST_STAGE}
+            continue
+        changed = after_first(noise[name].count, noise[name].total)
+        told[name] = {**one, "why": f"{changed.why}; the second stage was not asked"}
+        times = max(2, int(parts[0].manifest.get("variants") or 0))
+        progress.note(
+            f"{name}: {changed.why}, so the second stage is due: make the shards again with the same "
+            f"commands and --repeats {times}, then merge them"
+        )
+    return {REPEATS: told} if any(REPEATS in part.manifest for part in parts) else {}
 
 
 def _corpus(parts: Sequence[_Part], trials: _Trials) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class RunOptions:
     dependence: Dependence = "strict"
     """The relation for transforms that depend on one."""
     variants: int = 4
+    repeats: int | None = None
+    """How often the unchanged input is asked again; `None`: as `codeaudit.repeating` decides."""
     controls: bool = True
     execute: bool = False
     attack: str | None = None
@@ -290,6 +292,7 @@ def under_relation(
 # Tables by name in place of a type per option, because both the Python API and click read them.
 SMALLEST: Final[Mapping[str, int | None]] = {
     "variants": 1,
+    "repeats": 1,
     "variant": 0,
     "budget": 1,
     "limit": 0,
@@ -365,6 +368,7 @@ OPTIONAL: Final = frozenset(
         "movable",
         "precision",
         "proxy",
+        "repeats",
         "shard",
         "task",
         "transforms",

@@ -290,6 +290,8 @@ class DrawnInputs:
     """Confirm the variants, by language; `None` if nothing is executed."""
     movable: int = 0
     """Number of movable samples that each transform should have; 0: only the plain draw."""
+    repeats: int = 1
+    """The least number of repeats that the suite holds of each sample."""
     labels: LabelSource
     progress: RunProgress
     engine: Engine | None = None
@@ -447,6 +449,8 @@ class FrozenInputs:
     shard: Shard = WHOLE
     network: tuple[str, ...] = ()
     """The transforms of the network that the run adds. Those of the run that wrote the file are left out."""
+    repeats: int = 1
+    """As of `DrawnInputs`."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -518,8 +522,12 @@ def _moving(transforms: Iterable[str]) -> list[str]:
 def watched_cases(
     inputs: Inputs, seed: int, chooser: MovableChooser | None, progress: RunProgress
 ) -> Iterator[Case]:
-    """The cases of one trial; the user sees how far the two draws are, and what the second one found."""
+    """The cases of one trial with their repeats; the user sees how far the two draws are, and what the second
+    one found.
+    """
     cases = inputs.cases(seed, chooser)
+    if "identity" in inputs.transforms:
+        cases = (suite.with_repeats(case, least=inputs.repeats) for case in cases)
     drawing = chooser if isinstance(inputs, DrawnInputs) else None
     with progress.counting("suite", inputs.size(seed), unit="samples") as monitor:
         # Without a second draw to its end, because what was executed is told there.
@@ -748,6 +756,7 @@ def draw(
         workers=options.workers,
         sites=options.sites,
         movable=options.movable,
+        repeats=options.repeats or 1,
         labels=truth,
         progress=progress,
         shard=options.part,

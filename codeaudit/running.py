@@ -86,6 +86,7 @@ def run(
     transforms: str | Sequence[str] | None = None,
     mixed: str | Sequence[str] | None = None,
     variants: int = 4,
+    repeats: int | None = None,
     limit: int | None = 200,
     movable: int | None = None,
     seed: int = 0,
@@ -145,6 +146,9 @@ def run(
         without `transforms` it takes the place of the standard set.
     variants
         Number of variants per sample and transform.
+    repeats
+        How often the unchanged input is asked again, to measure noise. By default as often as a sample has
+        variants; once of a model of this machine that answers the same.
     limit
         Largest number of samples in the plain random draw; None for all.
     movable
@@ -231,7 +235,7 @@ def run(
         "batch_size": batch_size,
         "workers": workers,
     }
-    check_values(**numbers)
+    check_values(**numbers, repeats=repeats)
     permit(task, transforms, mixed)
     check_language(language)
     given: dict[str, Model] = {}
@@ -275,6 +279,7 @@ def run(
         max_requests=None if max_requests is None else int(max_requests),
         max_tokens=None if max_tokens is None else int(max_tokens),
         max_cost=None if max_cost is None else float(max_cost),
+        repeats=None if repeats is None else int(repeats),
         **converted,
     )
     summary, folder = audit_models(

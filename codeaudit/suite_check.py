@@ -14,7 +14,7 @@ from typing import Final
 from codeaudit.audit.bound_files import Table
 from codeaudit.audit.checks import is_whole, shown
 from codeaudit.audit.integrity import restored
-from codeaudit.audit.store import MANIFEST, Manifest, TableRow, is_extra, read_rows
+from codeaudit.audit.store import MANIFEST, REPEATS, Manifest, TableRow, is_extra, read_rows
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import KEEPS_TEXT
 from codeaudit.transforms.registry import kind_of
@@ -61,7 +61,7 @@ def _faults(suite: Table, manifest: Manifest) -> Iterator[str]:
                 yield f"{place} has {name!r} as {kind!r}; it is {known[name]!r}"
         yield from _texts(place, sample, rows)
         if drawn:
-            yield from _gaps(place, sample, rows, wanted, manifest.get("variants"))
+            yield from _gaps(place, sample, rows, wanted, manifest)
     trials = manifest.get("trials", 1)
     if is_whole(trials) and len(seeds) != trials:
         yield f"{place} has {len(seeds)} trials of {shown(trials)}"
@@ -79,7 +79,7 @@ def _texts(place: str, sample: str, rows: Sequence[TableRow]) -> Iterator[str]:
 
 
 def _gaps(
-    place: str, sample: str, rows: Sequence[TableRow], wanted: Sequence[str], variants: object
+    place: str, sample: str, rows: Sequence[TableRow], wanted: Sequence[str], manifest: Manifest
 ) -> Iterator[str]:
     """Whether every transform was tried, and with all variants."""
     numbers: dict[str, Counter[int]] = {}
@@ -89,8 +89,11 @@ def _gaps(
     missing = [] if any(map(is_extra, rows)) else [name for name in wanted if name not in numbers]
     if missing:
         yield f"{place} lacks the variants of sample {sample!r} under {missing[0]!r}"
+    variants, repeats = manifest.get("variants"), manifest.get("asked_again")
     number = variants if isinstance(variants, int) else 0
+    # Earlier versions asked the original again once.
+    again = max(number, repeats if isinstance(repeats, int) else 0) if REPEATS in manifest else 1
     for name, found in numbers.items():
-        whole = 1 if kinds[name] in KEEPS_TEXT else number
+        whole = again if kinds[name] == "identity" else 1 if kinds[name] in KEEPS_TEXT else number
         if whole and found != Counter(range(whole)):
             yield f"{place} has {found.total()} variants of sample {sample!r} under {name!r}, not {whole}"

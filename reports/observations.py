@@ -5,7 +5,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Failed, Held, Unjudged, Verdict, Violated
+from codeaudit.audit.records import (
+    ANSWER_CHANGES,
+    NOT_REPEATED,
+    Answer,
+    Audited,
+    Failed,
+    Held,
+    Unjudged,
+    Verdict,
+    Violated,
+)
 from codeaudit.reports.records import Flip
 from codeaudit.transforms.records import Kind, Sample
 
@@ -100,6 +110,7 @@ def observe(audited: Audited, *, seed: int) -> Observation:
         pairs=tuple(
             _pair(verdict, score)
             for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
+            if not (isinstance(verdict, Unjudged) and verdict.reason == NOT_REPEATED)
         ),
         missing=tuple(
             Missing(transform=each.transform, kind=each.kind, reason=each.reason)

@@ -8,7 +8,7 @@ import click
 SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "Models": ("model", "model_argument", "base_url", "proxy", "wrap"),
     "What is asked": ("task", "corpus", "columns", "labels", "label_map", "limit", "movable", "suite"),
-    "Edits": ("transform", "mixed", "dependence", "sites", "variants", "controls", "execute"),
+    "Edits": ("transform", "mixed", "dependence", "sites", "variants", "repeats", "controls", "execute"),
     "Attacks and trials": ("attack", "budget", "trials", "seed"),
     "Limits of cost": ("max_requests", "max_tokens", "max_cost", "dry_run"),
     "Output": ("out", "raw", "format", "html", "verbose", "sign_key"),

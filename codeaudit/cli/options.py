@@ -447,6 +447,13 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Variants per sample and transform.",
     ),
     option(
+        "--repeats",
+        type=_whole("repeats"),
+        metavar="N",
+        help="Ask the unchanged input N times again, to measure the model's noise.  [default: as often as a "
+        "sample has variants; once of a model of this machine that answers the same]",
+    ),
+    option(
         "--controls/--no-controls",
         default=True,
         help="Also measure sensitivity, with transforms that change the meaning: the standard ones, and the "

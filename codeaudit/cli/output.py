@@ -276,6 +276,11 @@ class ProgressMonitor:
             self._malformed = True
             note(told)
 
+    def expect(self, total: int) -> None:
+        """As `codeaudit.audit.run.AnswerMonitor.expect`."""
+        self._total = total
+        self._bar.update(self._task, total=total)
+
     def _line(self, now: float) -> str:
         done = self._asked + self._recalled
         # Answers from the cache cost no time: with them the time left would be far too short.

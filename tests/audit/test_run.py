@@ -1,8 +1,10 @@
 """The driver: what it asks, in which batches, and what it makes of the answers."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
 from random import Random
 
 import pytest
@@ -12,6 +14,7 @@ from codeaudit.audit.engines.shards import Shard, bucket_of
 from codeaudit.audit.interface import Model
 from codeaudit.audit.records import (
     EXCUSES,
+    NOT_REPEATED,
     Audited,
     Case,
     Failed,
@@ -24,12 +27,17 @@ from codeaudit.audit.records import (
     Violated,
 )
 from codeaudit.audit.run import (
+    ALL,
+    ONCE,
     AnswerMemory,
     AuditSetup,
+    Repeating,
     ask_again,
     audit,
     batches,
+    in_time,
     judge,
+    query_of,
     rebatches,
     repeats,
 )
@@ -45,6 +53,9 @@ class Silent:
     def malformed(self, told: str) -> None:
         pass
 
+    def expect(self, total: int) -> None:
+        pass
+
 
 class Counting:
     def __init__(self) -> None:
@@ -58,6 +69,9 @@ class Counting:
             self.asked += count
 
     def malformed(self, told: str) -> None:
+        pass
+
+    def expect(self, total: int) -> None:
         pass
 
 
@@ -180,7 +194,7 @@ def test_repeated_queries_keep_their_company_when_a_run_resumes() -> None:
 
 
 def test_repeated_queries_are_asked_once_and_failures_are_handed_on() -> None:
-    model = Recorder(refuse)
+    model = Recorder(refuse, parameters=1)
     again = [one for each in SEVERAL for one in repeats(each, FUNCTION_NAME)]
     monitor = Counting()
     setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=Remembering(), monitor=monitor, batch_size=4)
@@ -189,7 +203,6 @@ def test_repeated_queries_are_asked_once_and_failures_are_handed_on() -> None:
     assert lost.keys() == set(again)
     found = list(audit(SEVERAL, setup, asked=lost))
     assert len(found) == len(SEVERAL)
-    assert sum(isinstance(one, Repeat) for batch in model.batches for one in batch) == len(again)
     assert monitor.asked == 2 * len(SEVERAL)
 
 
@@ -198,6 +211,74 @@ def test_only_a_network_is_asked_beside_a_copy() -> None:
         model = Recorder(echo, parameters=parameters)
         run([case("aaaa")], model)
         assert [len(batch) for batch in model.batches] == [1, times]
+
+
+def repeated(times: int, *texts: str) -> Case:
+    """A case with so many repeats."""
+    made = case(*texts)
+    first, *others = made.outcomes
+    return replace(made, outcomes=(*(replace(first, variant=n) for n in range(times)), *others))
+
+
+def numbered(words: Iterator[str], query: Query) -> Prediction:
+    return Predicted(answer=next(words))
+
+
+def test_each_repeat_is_a_query_of_its_own() -> None:
+    for parameters in (None, 1):
+        words = iter(map("word {}".format, range(99)))
+        model = Recorder(partial(numbered, words), parameters=parameters)
+        (found,) = run([repeated(3, "aaaa", "ab")], model)
+        assert len({one.after.answer for one in found.verdicts}) == 4, "each verdict has an answer of its own"
+        assert model.asked.count("aaaa") >= 4
+
+
+@pytest.mark.parametrize(
+    ("repeating", "plain", "extra"), [(ALL, 3, 3), (ONCE, 1, 0), (Repeating(most=2), 2, 2)]
+)
+def test_repeats_that_are_not_wanted_are_not_asked(repeating: Repeating, plain: int, extra: int) -> None:
+    for drawn_in_addition, wanted in ((False, plain), (True, extra)):
+        each = replace(repeated(3, "aaaa", "ab"), extra=drawn_in_addition)
+        model = Recorder(echo)
+        setup = AuditSetup(
+            model=model,
+            task=FUNCTION_NAME,
+            memory=NoMemory(),
+            monitor=Silent(),
+            batch_size=4,
+            repeating=repeating,
+        )
+        (found,) = audit([each], setup)
+        assert model.asked.count("aaaa") == 1 + wanted
+        left = [one for one in found.verdicts if isinstance(one, Unjudged)]
+        assert [one.reason for one in left] == [NOT_REPEATED] * (3 - wanted)
+
+
+def test_repeats_are_asked_among_the_variants() -> None:
+    """A model whose answers turn in the middle of a run shows no effect of edits, and none of repeats."""
+    each = repeated(4, "aaaa", *(f"aa{letter}" for letter in "bcdefghi"))
+    order = in_time(each, AuditSetup(
+        model=Recorder(echo), task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4
+    ))  # fmt: skip
+    assert not isinstance(order[0], Repeat)
+    places = [place for place, one in enumerate(order[1:]) if isinstance(one, Repeat)]
+    assert [one.number for one in order if isinstance(one, Repeat)] == [0, 1, 2, 3]
+    assert abs(sum(places) / 4 - (len(order) - 2) / 2) < 1
+    assert max(later - earlier for earlier, later in itertools.pairwise(places)) <= 4
+
+
+@pytest.mark.parametrize("times", [1, 3, 4])
+def test_the_batches_of_repeats_differ(times: int) -> None:
+    """Each repeat of a network stands at another place of its batch."""
+    cases = [repeated(times, text) for text in ("aaaa", "bbb", "cc", "d", "eeeee")]
+    asked = [Repeat(**asdict(query_of(one.sample, one.sample.source, FUNCTION_NAME)), bucket=0, number=number)
+             for one in cases for number in range(times)]  # fmt: skip
+    places: dict[str, set[int]] = {}
+    for number in range(times):
+        for batch in rebatches([one for one in asked if one.number == number], 8, padded=True):
+            for place, one in enumerate(batch.queries):
+                places.setdefault(one.source, set()).add(place)
+    assert {len(one) for one in places.values()} == {times}
 
 
 def test_equal_texts_of_two_buckets_are_repeated_for_each() -> None:
@@ -296,7 +377,7 @@ def test_batches_are_remembered_before_the_next_is_asked() -> None:
         return echo(query)
 
     with pytest.raises(KeyboardInterrupt):
-        run(CASES, Recorder(breaks), batch_size=2, memory=memory)
+        run(CASES, Recorder(breaks, parameters=1), batch_size=2, memory=memory)
     assert len(memory.known) == 4
     model = Recorder(echo)
     assert run(CASES, model, memory=memory) == run(CASES, Recorder(echo))

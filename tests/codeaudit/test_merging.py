@@ -13,6 +13,7 @@ import pytest
 import codeaudit
 from codeaudit.audit.engines.shards import BUCKETS, Shard, bucket_of, read_shard
 from codeaudit.audit.records import Predicted, Prediction, Query, Repeat
+from codeaudit.audit.run import SilentProgress
 from codeaudit.merging import merge
 from codeaudit.transforms.errors import RunError, UsageError
 from tests.support.commands import called
@@ -62,6 +63,8 @@ def made(out: Path, shard: str | None = None, *, model: Noisy | None = None, **o
 
 
 def shards(folder: Path, of: int, **options: Any) -> list[Path]:
+    """Shards with both stages of repeats, which the whole run finds due by itself."""
+    options = {"repeats": 2, **options}
     return [made(folder / f"r{number}", f"{number}/{of}", **options) for number in range(1, of + 1)]
 
 
@@ -96,6 +99,31 @@ def test_a_merged_run_is_that_of_one_process(whole: Path, joined: Path) -> None:
     assert 0 < rate.count < rate.total
 
 
+class Notes(SilentProgress):
+    """Keeps what the user is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.told.append(message)
+
+
+def test_a_shard_ends_after_the_first_stage_and_the_second_is_told(tmp_path: Path, joined: Path) -> None:
+    found = shards(tmp_path, 3, repeats=None)
+    repeats = {path: json.loads((path / "manifest.json").read_text())["repeats"]["noisy"] for path in found}
+    assert {(one["per_sample"], one["stages"]) for one in repeats.values()} == {(1, 1)}
+    notes = Notes()
+    merge(found, tmp_path / "run", command=[], progress=notes)
+    (due,) = (line for line in notes.told if "second stage" in line)
+    assert due.endswith("make the shards again with the same commands and --repeats 2, then merge them")
+    assert_same_results(made(tmp_path / "once", repeats=1), tmp_path / "run")
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert "the second stage was not asked" in manifest["repeats"]["noisy"]["why"]
+    both = json.loads((joined / "manifest.json").read_text())
+    assert both["repeats"]["noisy"] == {"per_sample": 2, "stages": 2, "why": "--repeats"}
+
+
 def test_every_sample_is_in_one_shard(parts: list[Path], whole: Path) -> None:
     found = [set(pd.read_parquet(path / "suite.parquet")["sample"]) for path in parts]
     assert all(found)
@@ -119,6 +147,7 @@ def test_copies_in_several_shards_are_left_out_of_the_merged_run(tmp_path: Path)
         "corpus": [*SOURCES, *copies, "def g(): pass\n"],
         "model": Noisy(alone=True),
         "limit": None,
+        "repeats": 1,
     }
     expected = made(tmp_path / "whole", **options)
     found = shards(tmp_path, 5, **options)
@@ -134,7 +163,7 @@ def test_copies_in_several_shards_are_left_out_of_the_merged_run(tmp_path: Path)
 @pytest.mark.slow
 def test_a_frozen_suite_is_divided_too_and_empty_shards_are_shards(tmp_path: Path) -> None:
     few = made(tmp_path / "few", limit=5)
-    frozen: dict[str, Any] = {"suite": few / "suite.parquet", "corpus": None}
+    frozen: dict[str, Any] = {"suite": few / "suite.parquet", "corpus": None, "repeats": 2}
     expected = made(tmp_path / "whole", **frozen)
     found = shards(tmp_path, 12, **frozen)
     assert any(not len(pd.read_parquet(path / "suite.parquet")) for path in found)
@@ -144,13 +173,13 @@ def test_a_frozen_suite_is_divided_too_and_empty_shards_are_shards(tmp_path: Pat
 
 def test_a_shard_resumes(parts: list[Path], tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path / "r", "2/3", model=Noisy(breaks_after=9))
-    again = made(tmp_path / "r", "2/3")
+        made(tmp_path / "r", "2/3", model=Noisy(breaks_after=9), repeats=2)
+    again = made(tmp_path / "r", "2/3", repeats=2)
     assert_same_results(parts[1], again)
     manifest = json.loads((again / "manifest.json").read_text())
     assert manifest["state"] == "finished"
     # Another shard is another run: what was there is put aside.
-    made(again, "1/3")
+    made(again, "1/3", repeats=2)
     assert_same_results(parts[0], again)
     assert (again / "previous" / "shard.parquet").exists()
 
@@ -182,8 +211,8 @@ def test_a_shard_is_not_written_over(parts: list[Path], tmp_path: Path) -> None:
 
 
 def test_foreign_folders_are_named(parts: list[Path], whole: Path, tmp_path: Path) -> None:
-    foreign = made(tmp_path / "foreign", "1/3", variants=1)
-    halves = made(tmp_path / "half", "1/2")
+    foreign = made(tmp_path / "foreign", "1/3", variants=1, repeats=2)
+    halves = made(tmp_path / "half", "1/2", repeats=2)
     (tmp_path / "empty").mkdir()
     line = told([*parts, foreign, halves, whole, tmp_path / "empty"], tmp_path / "run")
     assert f"'{foreign}' is of another run than '{parts[0]}': variants" in line

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import codeaudit
-from codeaudit.audit.records import LONGEST_REPLY
+from codeaudit.audit.records import LONGEST_REPLY, NOT_REPEATED
 from codeaudit.cli.main import main
 from codeaudit.merging import merge
 from tests.support.commands import start
@@ -49,7 +49,9 @@ def replies(folder: str | Path) -> pd.DataFrame:
 def joined(folder: str | Path) -> pd.DataFrame:
     """The verdicts with the replies to their variants."""
     verdicts = pd.read_parquet(Path(folder, "verdicts.parquet"))
-    verdicts["asked"] = verdicts["kind"].map(lambda kind: "again" if kind == "identity" else "first")
+    verdicts = verdicts[verdicts["reason"] != NOT_REPEATED]
+    numbers = verdicts["variant"].map(lambda number: f"again {number + 1}" if number else "again")
+    verdicts["asked"] = numbers.where(verdicts["kind"] == "identity", "first")
     keys = ["seed", "model", "sample", "input", "asked"]
     return verdicts.merge(replies(folder), on=keys, how="left", validate="many_to_one")
 

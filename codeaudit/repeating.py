@@ -1,0 +1,104 @@
+"""How often each model of a run is asked the unchanged inputs again.
+
+A hosted model is asked as often as a sample has variants, because its noise may go unseen. A model of this
+machine is asked once first. Only if some answer changed then, it is asked the other repeats too, for every
+sample: asking only the samples that changed would bias the excess.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers
+from codeaudit.audit.models.wrappers import innermost
+from codeaudit.audit.run import ONCE, AnswerMonitor, Repeating
+
+FIRST_STAGE: Final = "one repeat of each sample showed no noise"
+SHARD_STAGE: Final = "a shard ends after the first stage; merge says whether the second is due"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """How often a model is asked again, and why."""
+
+    repeating: Repeating
+    stages: int
+    why: str
+
+    def about(self, held: int) -> Mapping[str, object]:
+        """The entry of the manifest. `held`: the number of repeats of a sample in the suite."""
+        most = self.repeating.most
+        asked = held if most is None else min(most, held)
+        return {"per_sample": asked, "stages": self.stages, "why": self.why}
+
+
+def is_hosted(model: Model) -> bool:
+    """Whether somebody else runs a model, as far as that can be seen."""
+    return isinstance(innermost(model), AnswersInAnyOrder)
+
+
+def fixed(model: Model, *, repeats: int | None, shard: bool) -> Stages | None:
+    """The stages of a model where they do not depend on its answers; `None` where they do."""
+    if isinstance(model, RecordedAnswers):
+        return Stages(repeating=Repeating(), stages=1, why="the file holds its repeats, or none")
+    if repeats is not None:
+        return Stages(repeating=Repeating(most=repeats), stages=2 if repeats > 1 else 1, why="--repeats")
+    if is_hosted(model):
+        return Stages(repeating=Repeating(), stages=2, why="the model is hosted")
+    if shard:
+        return Stages(repeating=ONCE, stages=1, why=SHARD_STAGE)
+    return None
+
+
+def after_first(unsteady: int, total: int) -> Stages:
+    """The stages of a model of this machine, by how many first repeats changed the answer."""
+    if not unsteady:
+        return Stages(repeating=ONCE, stages=1, why=FIRST_STAGE)
+    return Stages(
+        repeating=Repeating(), stages=2, why=f"the first repeat changed {unsteady:,} of {total:,} answers"
+    )
+
+
+class Remaining:
+    """A monitor that leaves out what a first stage asked and counted, which is recalled now."""
+
+    def __init__(self, inner: AnswerMonitor, counted: int) -> None:
+        self._inner, self._counted = inner, counted
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """As `AnswerMonitor.answered`."""
+        if recalled:
+            known = min(count, self._counted)
+            self._counted -= known
+            count -= known
+        if count:
+            self._inner.answered(count, recalled=recalled)
+
+    def malformed(self, told: str) -> None:
+        """As `AnswerMonitor.malformed`."""
+        self._inner.malformed(told)
+
+    def expect(self, total: int) -> None:
+        """As `AnswerMonitor.expect`."""
+        self._inner.expect(total)
+
+
+class Counted:
+    """A monitor that also counts."""
+
+    def __init__(self, inner: AnswerMonitor) -> None:
+        self._inner = inner
+        self.total = 0
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """As `AnswerMonitor.answered`."""
+        self.total += count
+        self._inner.answered(count, recalled=recalled)
+
+    def malformed(self, told: str) -> None:
+        """As `AnswerMonitor.malformed`."""
+        self._inner.malformed(told)
+
+    def expect(self, total: int) -> None:
+        """As `AnswerMonitor.expect`."""
+        self._inner.expect(total)
