@@ -167,11 +167,11 @@ class Model(Protocol):
 
 @runtime_checkable
 class RecordedAnswers(Protocol):
-    """Optional: a model that reads its answers from a file. Asking it twice would measure no noise."""
+    """Optional: a model that reads its answers from a file. It has repeats only if the file holds them."""
 
     @property
-    def once(self) -> str:
-        """The reason with which every repeated query is recorded as failed."""
+    def repeats(self) -> int:
+        """The largest number of repeats of an input in the file."""
         ...
 
     def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.run import ONCE, AnswerMonitor, Repeating
+from codeaudit.transforms.grammar import counted
 
 FIRST_STAGE: Final = "one repeat of each sample showed no noise"
 SHARD_STAGE: Final = "a shard ends after the first stage; merge says whether the second is due"
@@ -40,7 +41,9 @@ def is_hosted(model: Model) -> bool:
 def fixed(model: Model, *, repeats: int | None, shard: bool) -> Stages | None:
     """The stages of a model where they do not depend on its answers; `None` where they do."""
     if isinstance(model, RecordedAnswers):
-        return Stages(repeating=Repeating(), stages=1, why="the file holds its repeats, or none")
+        held = model.repeats
+        why = f"the file holds {counted(held, 'repeat')} of an input" if held else "the file answers once"
+        return Stages(repeating=Repeating(most=max(1, held)), stages=2 if held > 1 else 1, why=why)
     if repeats is not None:
         return Stages(repeating=Repeating(most=repeats), stages=2 if repeats > 1 else 1, why="--repeats")
     if is_hosted(model):
@@ -62,8 +65,8 @@ def after_first(unsteady: int, total: int) -> Stages:
 class Remaining:
     """A monitor that leaves out what a first stage asked and counted, which is recalled now."""
 
-    def __init__(self, inner: AnswerMonitor, counted: int) -> None:
-        self._inner, self._counted = inner, counted
+    def __init__(self, inner: AnswerMonitor, counted_before: int) -> None:
+        self._inner, self._counted = inner, counted_before
 
     def answered(self, count: int, *, recalled: bool) -> None:
         """As `AnswerMonitor.answered`."""

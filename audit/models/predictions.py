@@ -2,7 +2,8 @@
 
 A row names its input by the value of the suite's column `input` (in `id` or `input`), else by the text itself
 (in `perturbed` or `source`, optionally with `language`). So the rows of a suite with an added answer can be
-used. The columns `answer`, `score`, `scores` and `error` mean the same as for programs.
+used; of its rows of the identity the first answers the original, and each further one is a repeat. The
+columns `answer`, `score`, `scores` and `error` mean the same as for programs.
 """
 
 import csv
@@ -22,14 +23,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import VERSION
-from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.audit.records import Failed, Prediction, Query, Repeat
 from codeaudit.audit.rows import input_hash
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.grammar import counted
 
 MISSING: Final = Failed(reason="no answer in the file")
 ONCE: Final = "a file answers once"
-"""The reason for repeated queries, because a file has no noise to measure."""
+"""The reason for repeats that are not in the file. It would repeat itself and show no noise, which is not the
+same as a model without noise."""
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -58,12 +60,17 @@ class FileModel:
     task: None = None
     parameters: None = None
     noise: float = 0.0
-    once: str = ONCE
+    repeats: int = 0
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """The answers in the file; `Failed` for queries without one."""
-        found = map(self._entry, queries)
-        return [MISSING if entry is None else entry.prediction for entry in found]
+        return [self._prediction(query) for query in queries]
+
+    def _prediction(self, query: Query) -> Prediction:
+        entry = self._entry(query)
+        if entry is not None:
+            return entry.prediction
+        return Failed(reason=ONCE) if isinstance(query, Repeat) else MISSING
 
     def fit(self, queries: Iterable[Query], *, part: bool = False) -> str:
         """As `RecordedAnswers.fit`: also how many rows answer none of the inputs.
@@ -73,7 +80,7 @@ class FileModel:
         """
         inputs = set(queries)
         found = [entry for query in inputs if (entry := self._entry(query)) is not None]
-        lines = {entry.line for entry in self.answers.values()}
+        lines = {entry.line for key, entry in self.answers.items() if _AGAIN not in key}
         told = f"{self.name}: answers to {len(found):,} of {counted(len(inputs), 'input')}"
         if part:
             return told
@@ -88,7 +95,10 @@ class FileModel:
 
     def _entry(self, query: Query) -> RecordedAnswer | None:
         for language in (query.language, _NO_LANGUAGE):  # a row may name its language or not
-            if (entry := self.answers.get(input_hash(language, query.source))) is not None:
+            key = input_hash(language, query.source)
+            if isinstance(query, Repeat):
+                key = _repeat(key, query.number)
+            if (entry := self.answers.get(key)) is not None:
                 return entry
         return None
 
@@ -116,7 +126,16 @@ def load(name: str, settings: Settings) -> FileModel:
         path=path,
         answers=answers,
         fingerprint=f"file:{digest[:32]}:{identity}:{answer}:{VERSION}",
+        repeats=max((int(key.partition(_AGAIN)[2] or -1) + 1 for key in answers), default=0),
     )
+
+
+_AGAIN: Final = "\0again "
+
+
+def _repeat(key: str, number: int) -> str:
+    """The key of the repeat of this number, from 0, of an input."""
+    return f"{key}{_AGAIN}{number}"
 
 
 def _answers(
@@ -129,6 +148,8 @@ def _answers(
         key = _key(row, identity)
         if key is None:
             raise ModelError(f"{path}:{line} has neither {identity!r} nor 'source'")
+        if row.get("transform") == "identity" and (again := str(row.get("variant") or "0")).isdecimal():
+            key = _repeat(key, int(again) - 1) if int(again) else key
         prediction = _prediction(row, answer)
         if prediction is None:
             raise ModelError(f"{path}:{line} has no {answer!r}")

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.fake import load as fake
 from codeaudit.audit.models.predictions import MISSING, ONCE, FileModel
 from codeaudit.audit.models.provider import Settings
-from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.records import NOT_REPEATED, Failed, Predicted, Query
 from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
@@ -238,10 +239,42 @@ def test_answers_to_a_suite_are_judged_as_those_of_the_model_itself(
     summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))
     (first,) = [model for model in summary["models"] if model["model"] == "file/p.jsonl"]
     idle = [row for row in verdicts if row["model"] == "file/p.jsonl" and row["kind"] == "identity"]
-    assert {(row["outcome"], row["reason"]) for row in idle} == {("unjudged", ONCE)}
-    assert first["unjudged_reasons"] == {ONCE: len(idle)}
+    # Of each sample one repeat counts as missing, and none of the others was due.
+    assert {(row["outcome"], row["reason"]) for row in idle if not row["variant"]} == {("unjudged", ONCE)}
+    assert {row["reason"] for row in idle if row["variant"]} == {NOT_REPEATED}
+    assert first["unjudged_reasons"] == {ONCE: len({row["sample"] for row in idle})}
     assert first["noise_floor"]["total"] == 0
     assert first["noise_floor"]["rate"] is None
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_the_rows_of_the_identity_are_the_original_and_its_repeats(
+    tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    suite = Path("suite.parquet")
+    assert main(["transform", str(sources), "--suite", str(suite), "--transform", "rename"]) == 0
+    rows = pd.read_parquet(suite)
+    rows = rows[rows["status"] == "perturbed"]
+    assert set(rows[rows["transform"] == "identity"]["variant"]) == {0, 1, 2, 3}
+    # The third repeat of each sample answers otherwise.
+    other = (rows["transform"] == "identity") & (rows["variant"] == 3)
+    rows["answer"] = ["other" if one else "stable" for one in other]
+    path = Path(f"answers.{kind}")
+    if kind == "parquet":
+        rows.to_parquet(path)
+    elif kind == "csv":
+        rows.to_csv(path, index=False)
+    else:
+        rows.to_json(path, orient="records", lines=True)
+    assert main(["run", "--suite", str(suite), "--model", f"file/{path}", "--out", "out"]) == 0
+    verdicts = pd.read_parquet("out/verdicts.parquet")
+    found = verdicts[verdicts["kind"] == "identity"].groupby("variant")["outcome"].agg(set)
+    assert found.to_dict() == {0: {"held"}, 1: {"held"}, 2: {"violated"}, 3: {"unjudged"}}
+    assert set(verdicts[verdicts["kind"] == "preserving"]["outcome"]) == {"held"}
+    manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    told = {"per_sample": 3, "stages": 2, "why": "the file holds 3 repeats of an input"}
+    assert manifest["repeats"] == {f"file/{path}": told}
 
 
 def test_answers_that_are_missing_are_no_verdicts(
