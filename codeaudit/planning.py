@@ -12,11 +12,12 @@ from codeaudit.audit.models.endpoints.spending import Spending, tokens_of
 from codeaudit.audit.models.wrappers import Canonical, innermost
 from codeaudit.audit.movable import readable_by
 from codeaudit.audit.records import Case, Failed, Query
-from codeaudit.audit.run import RunProgress, queries, repeats
+from codeaudit.audit.run import ONCE, RunProgress, queries, repeats
 from codeaudit.audit.store import RunFolder
 from codeaudit.auditing import CACHE_FILE
 from codeaudit.options import RunOptions
 from codeaudit.preparing import LoadedRun, check_names, load_all, watched_cases
+from codeaudit.repeating import Stages, fixed
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.transforms.errors import RunError
 
@@ -32,7 +33,11 @@ class ModelPlan:
 
     model: str
     queries: int = 0
-    """Distinct queries, the repeated ones for the noise floor included."""
+    """Distinct queries, those of the first stage of repeats included."""
+    repeats: int = 0
+    """Those of them that ask an unchanged input again."""
+    second_stage: int = 0
+    """Further repeats, asked only if one of the first shows noise."""
     kept: int = 0
     """Those of them whose answers are in the cache."""
     requests: int | None = None
@@ -50,6 +55,8 @@ class _Counting:
     model: Model
     plan: ModelPlan
     memory: ModelMemory | None
+    stages: Stages | None
+    """`None` if they depend on the answers."""
     seen: set[int] = field(default_factory=set)
     """Hashes of the queries so far, because the queries of a large run take much memory."""
 
@@ -68,12 +75,17 @@ class _Counting:
     def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
         for case in cases:
             reply = usual_reply(case, task)
-            for again, asked in ((False, queries(case, task)), (True, repeats(case, task))):
+            repeating = ONCE if self.stages is None else self.stages.repeating
+            again_asked = repeats(case, task, repeating)
+            if self.stages is None:
+                self.plan.second_stage += len(repeats(case, task)) - len(again_asked)
+            for again, asked in ((False, queries(case, task)), (True, again_asked)):
                 for query in asked:
                     # Of canonical code, equal forms are one query.
                     form = self.model.form(query) if isinstance(self.model, Canonical) else query
                     if not isinstance(form, Failed) and (key := hash((form, again))) not in self.seen:
                         self.seen.add(key)
+                        self.plan.repeats += again
                         yield query, reply, again
 
     def _add(self, query: Query, reply: int) -> None:
@@ -108,9 +120,9 @@ def plan_run(options: RunOptions, progress: RunProgress) -> list[ModelPlan]:
     progress.note(found.inputs.headline)
     place = (options.cache or default_folder()) / CACHE_FILE
     if not place.exists():
-        return _plans(found, None, "", progress)
+        return _plans(found, options, None, "", progress)
     with closing(AnswerCache(place)) as cache:
-        return _plans(found, cache, _unfinished(options), progress)
+        return _plans(found, options, cache, _unfinished(options), progress)
 
 
 def _unfinished(options: RunOptions) -> str:
@@ -123,7 +135,9 @@ def _unfinished(options: RunOptions) -> str:
     return ""
 
 
-def _plans(found: LoadedRun, cache: AnswerCache | None, run: str, progress: RunProgress) -> list[ModelPlan]:
+def _plans(
+    found: LoadedRun, options: RunOptions, cache: AnswerCache | None, run: str, progress: RunProgress
+) -> list[ModelPlan]:
     counting = []
     for model in found.models:
         if isinstance(model, RecordedAnswers):
@@ -135,7 +149,8 @@ def _plans(found: LoadedRun, cache: AnswerCache | None, run: str, progress: RunP
         plan = ModelPlan(model=model.name)
         if isinstance(innermost(model), ForecastsUsage):
             plan.requests = plan.tokens_in = plan.tokens_out = 0
-        counting.append(_Counting(model, plan, memory))
+        stages = fixed(model, repeats=options.repeats, shard=options.shard is not None)
+        counting.append(_Counting(model, plan, memory, stages))
     for seed in found.inputs.seeds:
         chooser = found.inputs.chooser(readable_by(found.models, found.task))
         every = watched_cases(found.inputs, seed, chooser, progress)
@@ -188,6 +203,11 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
         notes.append("No model here is behind an endpoint: nothing costs requests or tokens.")
     elif any(one.cost is None for one in spends):
         notes.append("Without -M price_in and -M price_out (per million tokens) there is no cost.")
+    notes += [
+        f"{one.model}: {one.second_stage:,} repeats more if a first one changes an answer."
+        for one in plans
+        if one.second_stage
+    ]
     if passed := exceeded(plans, options):
         notes.append(f"This is more than {' and '.join(passed)}: the run would stop there (exit code 3).")
     if options.attacks:
@@ -198,6 +218,7 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
         (
             one.model,
             f"{one.queries:,}",
+            f"{one.repeats:,}",
             f"{one.kept:,}",
             shown(one.requests),
             shown(one.tokens_in),
@@ -210,11 +231,12 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
         title="Dry run: nothing was asked",
         columns=(
             *words("model"),
-            *numbers("queries", "in the cache", "requests", "tokens in", "tokens out", "cost"),
+            *numbers("queries", "repeats", "in the cache", "requests", "tokens in", "tokens out", "cost"),
         ),
         rows=tuple(tuple(Cell(lines=(text,)) for text in row) for row in rows),
         notes=tuple(notes),
         legend=(
+            "repeats: queries that ask an unchanged input again, to measure noise. "
             "requests: without repetitions after failures; tokens: estimated from the texts of prompts, and "
             "from usual replies (a model that thinks aloud needs more).",
         ),

@@ -1,0 +1,164 @@
+"""How often a model is asked the unchanged input again: by what it is, by what it answers, and by `--repeats`."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import codeaudit
+from codeaudit.audit.records import NOT_REPEATED
+from codeaudit.cli.main import main
+from tests.support.endpoints import Act, Asked, says, serving
+
+FUNCTIONS = 24
+SOURCES = tuple(
+    f"def f{number}(alpha, beta):\n    one = alpha + {number % 7}\n    two = beta * {number}\n"
+    f"    return one - two\n"
+    for number in range(FUNCTIONS)
+)
+NOISE = 0.2
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-FAKEfakeFAKEfake0123456789")
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+class Model:
+    """A callable that gives one name; with `noise`, now and then another, by how often a text was asked."""
+
+    def __init__(self, *, noise: float = 0.0, breaks_after: int | None = None) -> None:
+        self.asked = Counter[str]()
+        self.noise = noise
+        self.left = breaks_after
+
+    def __call__(self, queries: Sequence[codeaudit.Query]) -> list[str]:
+        return [self.answer(query.source) for query in queries]
+
+    def answer(self, text: str) -> str:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+        self.asked[text] += 1
+        drawn = hashlib.sha256(f"{self.asked[text]} {text}".encode()).digest()
+        return f"other_{drawn.hex()[:6]}" if drawn[0] < 256 * self.noise else "stable_name"
+
+
+def run(model: Any, out: str = "out", **options: Any) -> pd.DataFrame:
+    """The verdicts of a run."""
+    settings = {"corpus": list(SOURCES), "transforms": "rename", "controls": False, "workers": 1, **options}
+    codeaudit.run({"m": model} if callable(model) else model, out=out, **settings)
+    return pd.read_parquet(Path(out, "verdicts.parquet"))
+
+
+def told(out: str = "out") -> dict[str, Any]:
+    (one,) = json.loads(Path(out, "manifest.json").read_text("utf-8"))["repeats"].values()
+    assert isinstance(one, dict)
+    return one
+
+
+def numbers(verdicts: pd.DataFrame) -> dict[int, int]:
+    """How many repeats of each number were asked."""
+    kept = verdicts[(verdicts["kind"] == "identity") & (verdicts["reason"] != NOT_REPEATED)]
+    return dict(kept.groupby("variant").size())
+
+
+def test_a_local_model_without_noise_is_asked_again_once() -> None:
+    model = Model()
+    verdicts = run(model)
+    assert numbers(verdicts) == {0: FUNCTIONS}
+    variants = verdicts[verdicts["kind"] == "preserving"]["input"].nunique()
+    assert sum(model.asked.values()) == 2 * FUNCTIONS + variants
+    assert told() == {"per_sample": 1, "stages": 1, "why": "one repeat of each sample showed no noise"}
+    # The suite holds the others, so that a noisy model may be asked on it.
+    suite = pd.read_parquet("out/suite.parquet")
+    assert Counter(suite[suite["kind"] == "identity"]["variant"]) == dict.fromkeys(range(4), FUNCTIONS)
+
+
+def test_a_local_model_with_noise_is_asked_as_often_as_it_has_variants() -> None:
+    model = Model(noise=NOISE)
+    verdicts = run(model)
+    assert numbers(verdicts) == dict.fromkeys(range(4), FUNCTIONS), (
+        "every sample, not only those that changed"
+    )
+    assert {model.asked[text] for text in set(pd.read_parquet("out/suite.parquet")["source"])} == {5}
+    found = told()
+    assert (found["per_sample"], found["stages"]) == (4, 2)
+    changed = verdicts[(verdicts["variant"] == 0) & (verdicts["kind"] == "identity")]["outcome"] == "violated"
+    assert found["why"] == f"the first repeat changed {changed.sum()} of {FUNCTIONS} answers"
+
+
+@pytest.mark.parametrize(("repeats", "variants"), [(1, 4), (2, 4), (6, 4), (3, 2)])
+def test_the_user_decides(repeats: int, variants: int) -> None:
+    verdicts = run(Model(), repeats=repeats, variants=variants)
+    assert numbers(verdicts) == dict.fromkeys(range(repeats), FUNCTIONS)
+    assert told() == {"per_sample": repeats, "stages": 2 if repeats > 1 else 1, "why": "--repeats"}
+
+
+def test_trials_are_asked_equally_often() -> None:
+    class Late(Model):
+        """Its noise begins with the functions of the second trial."""
+
+        def answer(self, text: str) -> str:
+            self.noise = 0.5 if "* 7\n" in text else 0.0
+            return super().answer(text)
+
+    verdicts = run(Late(), trials=2, limit=12)
+    by_trial = verdicts[(verdicts["kind"] == "identity") & (verdicts["reason"] != NOT_REPEATED)]
+    assert by_trial.groupby("seed")["variant"].agg(set).map(len).nunique() == 1
+
+
+def test_a_run_that_was_stopped_between_the_stages_goes_on() -> None:
+    whole = run(Model(noise=NOISE), "whole")
+    noisy = Model(noise=NOISE, breaks_after=2 * FUNCTIONS)
+    with pytest.raises(KeyboardInterrupt):
+        run(noisy)
+    assert set(noisy.asked.values()) == {2}
+    noisy.left = None
+    resumed = run(noisy)
+    assert (
+        sum(noisy.asked.values()) == 5 * FUNCTIONS + whole[whole["kind"] == "preserving"]["input"].nunique()
+    )
+    pd.testing.assert_frame_equal(resumed, whole)
+    summaries = [Path(name, "summary.json").read_text("utf-8") for name in ("whole", "out")]
+    assert summaries[0] == summaries[1]
+
+
+class Hosted(Model):
+    """The same behind an address."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.order: list[str] = []
+
+    def act(self, asked: Asked) -> Act:
+        self.order.append(asked.text)
+        return says(self.answer(asked.text))
+
+
+def test_a_hosted_model_is_asked_all_repeats_among_the_variants(sources: Path) -> None:
+    model = Hosted()
+    with serving(model.act) as endpoint:
+        words = ["--model", "openai/tiny", "--base-url", endpoint.url, "-M", "concurrency=1"]
+        assert main(["run", "--corpus", str(sources), *words, "--transform", "rename", "--out", "out"]) == 0
+    verdicts = pd.read_parquet("out/verdicts.parquet")
+    samples = verdicts["sample"].nunique()
+    assert numbers(verdicts) == dict.fromkeys(range(4), samples)
+    assert told() == {"per_sample": 4, "stages": 2, "why": "the model is hosted"}
+    manifest = json.loads(Path("out/manifest.json").read_text("utf-8"))
+    assert [one["hosted"] for one in manifest["models"]] == [True]
+    # No text comes five times in a row: its repeats stand among its variants.
+    again = [text for text, number in model.asked.items() if number == 5]
+    assert len(again) == samples
+    for text in again:
+        places = [place for place, one in enumerate(model.order) if one == text]
+        assert places[-1] - places[0] > len(places), "all in a row"
