@@ -25,6 +25,7 @@ from codeaudit.audit.records import (
     Query,
     Repeat,
     answer_from_json,
+    draws_from_json,
     failed_from_json,
     replies_from_json,
     scores_from_json,
@@ -214,6 +215,8 @@ def encode(predicted: Prediction) -> str:
         if isinstance(predicted, Failed)
         else {"answer": predicted.answer, "scores": predicted.scores, "margin": predicted.margin}
     )
+    if isinstance(predicted, Predicted) and predicted.draws:
+        value["draws"] = predicted.draws
     if predicted.replies:
         value["replies"] = predicted.replies
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
@@ -240,5 +243,9 @@ def decode(text: object) -> Prediction:
     # A whole number of JSON has no limit; a table of verdicts takes floats.
     margin = None if margin is None else float(margin)
     return Predicted(
-        answer=answer_from_json(answer), scores=scores_from_json(scores), margin=margin, replies=replies
+        answer=answer_from_json(answer),
+        scores=scores_from_json(scores),
+        margin=margin,
+        draws=draws_from_json(value.get("draws", [])),
+        replies=replies,
     )

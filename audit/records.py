@@ -93,6 +93,34 @@ def label_from_json(value: object) -> str | float | tuple[str, ...]:
             raise RunError(f"no answer: {shown(value)}")
 
 
+def predicted_to_json(predicted: "Predicted") -> object:
+    """The answer as a value for JSON; with its draws, if there are some, an object."""
+    answer = answer_to_json(predicted.answer)
+    return {"answer": answer, "draws": list(predicted.draws)} if predicted.draws else answer
+
+
+def predicted_from_json(value: object) -> tuple[Answer, tuple[Answer, ...]]:
+    """The answer and its draws that `predicted_to_json` wrote.
+
+    Raises:
+        RunError: it is no answer.
+    """
+    if not isinstance(value, Mapping):
+        return answer_from_json(value), ()
+    return answer_from_json(value.get("answer")), draws_from_json(value.get("draws"))
+
+
+def draws_from_json(value: object) -> tuple[Answer, ...]:
+    """The draws of an answer.
+
+    Raises:
+        RunError: they are none.
+    """
+    if not isinstance(value, list):
+        raise RunError(f"no draws: {shown(value)}")
+    return tuple(map(label_from_json, value))
+
+
 def failed_from_json(value: Mapping[str, object]) -> "Failed":
     """The failure that `{"failed": REASON}` stands for.
 
@@ -217,6 +245,9 @@ class Predicted:
     """The labels with the highest scores and those scores, where the model gives them, sorted by label."""
     margin: float | None = None
     """Smallest change of a score that would change the answer, in the unit of the scores; None if unknown."""
+    draws: tuple[Answer, ...] = ()
+    """The answers that were drawn to one query, of a sampled model; `answer` is the commonest. Empty if one
+    answer was asked, or if the task's answers are attempts."""
     replies: tuple[RawReply, ...] = field(default=(), compare=False)
     """What a model of texts wrote, one for each attempt; empty if it writes none, or if nobody kept it."""
 

@@ -34,10 +34,11 @@ from codeaudit.audit.records import (
     Unjudged,
     Verdict,
     Violated,
-    answer_from_json,
     answer_to_json,
     failed_from_json,
     label_from_json,
+    predicted_from_json,
+    predicted_to_json,
     scores_from_json,
 )
 from codeaudit.audit.run import ALL, Repeating, repeats
@@ -263,7 +264,7 @@ def _prediction_columns(side: str, prediction: Prediction) -> TableRow:
         case Predicted():
             scores = json.dumps(prediction.scores) if prediction.scores else None
             return {
-                side: json.dumps(answer_to_json(prediction.answer)),
+                side: json.dumps(predicted_to_json(prediction)),
                 f"{side}_scores": scores,
                 f"{side}_margin": prediction.margin,
             }
@@ -430,10 +431,11 @@ def prediction_of(row: TableRow, side: str) -> Prediction:
 def _prediction(answer: str, scores: str | None, margin: float | None) -> Prediction:
     # A sample's first answer stands in the rows of all its variants, and most answers equal it.
     value = load_json(answer)
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and "failed" in value:
         return failed_from_json(value)
+    said, draws = predicted_from_json(value)
     return Predicted(
-        answer=answer_from_json(value), scores=scores_from_json(load_json(scores or "[]")), margin=margin
+        answer=said, scores=scores_from_json(load_json(scores or "[]")), margin=margin, draws=draws
     )
 
 

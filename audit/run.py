@@ -24,6 +24,7 @@ from codeaudit.audit.interface import (
     AnswersInAnyOrder,
     Expectation,
     GradesByExecution,
+    HasAttempts,
     Model,
     OneLabel,
     RecordedAnswers,
@@ -650,6 +651,8 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
         case Failed(reason=reason):
             # These reasons excuse a missing verdict, and only `judge` may give them.
             return Failed(reason=f"model: {reason}") if reason in EXCUSES else prediction
+        case Predicted() if prediction.draws:
+            return _drawn(task, prediction)
         case Predicted():
             # A word of `--label-map` is a complete answer.
             known = as_label(prediction.answer) in task.words
@@ -661,6 +664,26 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
                 failed = malformed(prediction.answer)
                 return replace(failed, replies=prediction.replies or failed.replies)
             return replace(told, answer=answer)
+
+
+def _drawn(task: Task, predicted: Predicted) -> Prediction:
+    """Several answers to one query: attempts, if the task takes them; else draws.
+
+    The commonest draw is the answer, and of equally common ones the first.
+    """
+    if isinstance(task, HasAttempts):
+        texts = tuple(one for one in predicted.draws if isinstance(one, str))
+        if len(texts) < len(predicted.draws):
+            return malformed(next(one for one in predicted.draws if not isinstance(one, str)))
+        return _checked(task, replace(predicted, answer=texts, draws=()))
+    found: list[Answer] = []
+    for one in predicted.draws:
+        checked = _checked(task, Predicted(answer=one))
+        if isinstance(checked, Failed):
+            return replace(checked, replies=predicted.replies or checked.replies)
+        found.append(checked.answer)
+    commonest = max(found, key=found.count)
+    return Predicted(answer=commonest, draws=tuple(found), replies=predicted.replies)
 
 
 def _read(task: Task, predicted: Predicted) -> Predicted:

@@ -440,8 +440,8 @@ def _decoded(text: str | None) -> object:
         value = None if text is None else load_json(text)
     except ValueError as error:
         raise RunError(f"a table of the run is damaged: {error}") from error
-    # A failure is a JSON object, an answer never is.
-    return None if isinstance(value, dict) else value
+    # A failure is an object without an answer, and draws stand beside the answer.
+    return value.get("answer") if isinstance(value, dict) else value
 
 
 # ── restricted to some transforms ────────────────────────────────────────────────────────────────────────

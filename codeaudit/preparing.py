@@ -25,12 +25,10 @@ from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, disproves, execute, witnesses
 from codeaudit.audit.interface import (
     ContinuesPrompt,
-    HasAttempts,
     HasUsage,
     LabelSource,
     Model,
     OneLabel,
-    SamplesAnswers,
     SeveralTasks,
     Task,
     as_label,
@@ -224,8 +222,8 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     """The named task, else the task of the models, else the default.
 
     Raises:
-        UsageError: the models were made for different tasks; the task continues a text and a model sees
-            another text (its canonical form); or a model draws several answers where the task takes one.
+        UsageError: the models were made for different tasks; or the task continues a text and a model sees
+            another text (its canonical form).
         ModelError: a model was made for another task than the named one.
     """
     # Models that take every task, such as callables, have no task of their own.
@@ -242,22 +240,12 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
     found = TASKS.get(task)
     for model in models:
-        if not isinstance(found, HasAttempts) and isinstance(model, SamplesAnswers) and model.samples > 1:
-            raise UsageError(
-                f"-M samples={model.samples}: an answer to the task {task!r} is one text, not several "
-                f"attempts; leave samples out, or write --task {_with_attempts()}"
-            )
-    for model in models:
         if isinstance(found, ContinuesPrompt) and model.name.startswith(f"{catalogue.CANONICAL}/"):
             raise UsageError(
                 f"{model.name!r} sees canonical code, and an answer to the task {task!r} goes on with "
                 "the code itself; audit the model without the wrapper"
             )
     return found
-
-
-def _with_attempts() -> str:
-    return next(name for name in TASKS.built_in if isinstance(TASKS.get(name), HasAttempts))
 
 
 class PlacedCase(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Final
 
 from codeaudit.audit import prompts
 from codeaudit.audit.prompts import CODE, SOURCE, Prompt
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query, malformed
+from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.seeding import stream
@@ -123,18 +123,15 @@ def draws(attempt: int, *, seed: int = 0) -> Random:
 def joined(attempts: Sequence[Prediction]) -> Prediction:
     """All answers to one query as one, in their order; the first failure if there is one.
 
-    No answer may be left out, because the remaining ones would no longer be the sample that was drawn.
+    No answer may be left out, because the remaining ones would no longer be the sample that was drawn. The
+    task decides what they are: attempts, or draws of one answer (`codeaudit.audit.run`).
     """
-    if len(attempts) == 1:  # any kind of answer; several answers are texts
+    if len(attempts) == 1:
         return attempts[0]
-    texts: list[str] = []
-    replies = tuple(reply for one in attempts for reply in one.replies)
+    drawn: list[Answer] = []
     for one in attempts:
-        match one:
-            case Failed():
-                return one
-            case Predicted(answer=str(text)):
-                texts.append(text)
-            case Predicted(answer=other):
-                return malformed(other)
-    return Predicted(answer=tuple(texts), replies=replies)
+        if isinstance(one, Failed):
+            return one
+        drawn.append(one.answer)
+    replies = tuple(reply for one in attempts for reply in one.replies)
+    return Predicted(answer=drawn[0], draws=tuple(drawn), replies=replies)

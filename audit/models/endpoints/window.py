@@ -328,8 +328,8 @@ class RollingWindow:
         """Hand a query's prediction to the caller."""
         self._open -= 1
         found = pending.prediction
-        if isinstance(found, Predicted) and isinstance(found.answer, tuple) and pending.samples > 1:
-            self._several.append(tuple(map(str, found.answer)))
+        if isinstance(found, Predicted) and found.draws:
+            self._several.append(tuple(map(str, found.draws)))
             if len(self._several) == COMPARED:
                 self._session.compare(self._several)
         self._arrived.append((pending.place, found))

@@ -3,7 +3,7 @@
 import pytest
 
 from codeaudit.audit.models.text_models import draws, joined, samples
-from codeaudit.audit.records import MALFORMED, Failed, Predicted
+from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import UsageError
 
 
@@ -27,12 +27,11 @@ def test_an_attempt_has_draws_of_its_own_which_are_the_same_everywhere() -> None
 def test_attempts_are_one_answer_in_their_order() -> None:
     alone = Predicted(answer="b", scores=(("b", 1.0),), margin=0.5)
     assert joined([alone]) is alone
-    assert joined([alone, Predicted(answer="a"), alone]) == Predicted(answer=("b", "a", "b"))
-    assert joined([Predicted(answer=""), Predicted(answer="")]) == Predicted(answer=("", ""))
+    assert joined([alone, Predicted(answer="a"), alone]) == Predicted(answer="b", draws=("b", "a", "b"))
+    assert joined([Predicted(answer=""), Predicted(answer="")]) == Predicted(answer="", draws=("", ""))
 
 
 def test_no_attempt_is_left_out() -> None:
     lost = Failed(reason="out of memory")
     assert joined([lost]) == lost
     assert joined([Predicted(answer="a"), lost, Predicted(answer="b")]) == lost
-    assert joined([Predicted(answer="a"), Predicted(answer=2.0)]) == Failed(reason=MALFORMED)

@@ -22,8 +22,8 @@ def texts(found: Sequence[Prediction]) -> list[tuple[str, ...]]:
     made = []
     for one in found:
         assert isinstance(one, Predicted)
-        assert isinstance(one.answer, tuple)
-        made.append(one.answer)
+        assert one.answer == one.draws[0]
+        made.append(one.draws)
     return made  # type: ignore[return-value]
 
 
