@@ -278,13 +278,13 @@ def repeats(case: Case, task: Task, repeating: Repeating = ALL) -> tuple[Repeat,
 
 
 def in_time(case: Case, setup: AuditSetup) -> list[Query]:
-    """The distinct queries of a case, the original first, then variants with repeats spread among them.
+    """The distinct queries of a case: the original and its repeats spread among the variants.
 
-    A model that changes with the hour, as a hosted one may, then changes for both alike.
+    A model that changes with the hour, as a hosted one may, then changes for all of them alike.
     """
     first, *variants = dict.fromkeys(queries(case, setup.task))
     again = dict.fromkeys(repeats(case, setup.task, setup.repeating))
-    return [first, *_spread(variants, list(again))]
+    return _spread(variants, [first, *again])
 
 
 def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
@@ -591,14 +591,14 @@ class _Rolling:
 
     def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
         # The stream gives some again when it is closed.
-        new = {
-            self._asked.pop(place): _checked(self._setup.task, found)
-            for place, found in arrived
-            if place in self._asked
-        }
+        places = {place: found for place, found in arrived if place in self._asked}
+        new = {self._asked[place]: _checked(self._setup.task, found) for place, found in places.items()}
         if new:
             _keep(new, self._setup)
             self.answers |= new
+        # Not before they are stored, because Ctrl-C may come in between.
+        for place in places:
+            del self._asked[place]
 
 
 def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) -> Iterator[Audited]:

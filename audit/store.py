@@ -259,6 +259,13 @@ def _spent(value: object) -> bool:
     return isinstance(value, dict) and all(is_number(value.get(name)) for name in names)
 
 
+def _repeats(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(one, dict) and is_whole(one.get("per_sample")) and is_text(one.get("why"))
+        for one in value.values()
+    )
+
+
 def _object(value: object) -> bool:
     return isinstance(value, dict)
 
@@ -282,6 +289,9 @@ _FIELDS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
     "models": ("a list of objects with name and fingerprint", _models),
     "usage": ("a list of objects with a model and numbers", _uses),
     "spent": ("an object with requests, tokens, cost and ledger", _spent),
+    "variants": ("a whole number", is_whole),
+    "asked_again": ("a whole number", is_whole),
+    "repeats": ("an object with an object for each model", _repeats),
 }
 """Fields of a manifest that are read later: in words, and the check."""
 

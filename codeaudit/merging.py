@@ -400,7 +400,7 @@ def _repeated(parts: Sequence[_Part], summary: Summary, progress: RunProgress) -
         told |= part.manifest.get(REPEATS, {})
     noise = {model.model: model.noise_floor for model in summary.models}
     for name, one in told.items():
-        if one.get("why") != SHARD_STAGE:
+        if one.get("why") != SHARD_STAGE or name not in noise:
             continue
         if not noise[name].count:
             told[name] = {**one, "why": FIRST_STAGE}

@@ -21,6 +21,7 @@ SET: Final[dict[str, Any]] = {
     "device": "cpu", "precision": "float32", "batch_size": 4, "max_requests": 400, "max_tokens": 9000,
     "max_cost": 5.5, "workers": 2, "engine": "ray", "address": "auto", "cache": Path("cache"),
     "shard": "1/2", "sign_key": Path("key"), "proxy": "http://proxy:8080", "label_map": "LABEL_1=1",
+    "repeats": 3,
 }  # fmt: skip
 IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
 """Parameters of `codeaudit.run` with another name than the option."""
