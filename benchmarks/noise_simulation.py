@@ -30,6 +30,7 @@ import numpy as np
 
 from codeaudit.reports.statistics.excess import AT_LEAST, AT_MOST, LEAST, MOST, flips, sample_excess
 from codeaudit.reports.statistics.intervals import Z
+from codeaudit.reports.statistics.mcnemar import coin
 from codeaudit.reports.statistics.power import detectable
 
 Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -223,35 +224,40 @@ def bootstrapped(values: Real) -> Limits95:
 
 
 @cache
-def mcnemar_rejects(more: int, less: int) -> bool:
-    """Whether the test of the sample excess rejects at 0.05."""
-    p = sample_excess([(1, 0)] * more + [(0, 1)] * less).p
-    return p is not None and p <= ALPHA
+def mcnemar_p(more: int, less: int) -> tuple[float, float]:
+    """The two-sided p of the sample excess, and the one-sided one for an excess above 0."""
+    return sample_excess([(1, 0)] * more + [(0, 1)] * less).p or 1.0, coin(more, less)
 
 
 @cache
-def flips_reject(kinds: tuple[tuple[int, int], ...]) -> bool:
-    """Whether the test of the pair excess rejects at 0.05, from how often each difference occurs."""
-    return flips([Fraction(value) for value, times in kinds for _ in range(times)]) <= ALPHA
+def flips_p(kinds: tuple[tuple[int, int], ...]) -> tuple[float, float]:
+    """The same of the pair excess, from how often each difference occurs."""
+    differences = [Fraction(value) for value, times in kinds for _ in range(times)]
+    return flips(differences), flips(differences, above=True)
 
 
-def rejections(pairs: Whole) -> list[bool]:
-    """Whether the test of the pair excess rejects, in each run.
+def whole_rejections(whole: Whole) -> Real:
+    """How often the two-sided and the one-sided test of the sample excess reject."""
+    more, less = ((whole == one).sum(axis=1).tolist() for one in (1, -1))
+    ps = np.array([mcnemar_p(*one) for one in zip(more, less, strict=True)])
+    return np.asarray((ps <= ALPHA).mean(axis=0))
 
-    Where many samples moved and the sum is far from the limit of a normal distribution, that decides.
+
+def pair_rejections(pairs: Whole) -> Real:
+    """How often the two-sided and the one-sided test of the pair excess reject.
+
+    Where many samples moved and the sum is far from the limits of a normal distribution, that decides.
     """
     first, squares, _ = sums(pairs.astype(np.float64))
     moved = (pairs != 0).sum(axis=1)
-    size = np.abs(first) / np.sqrt(np.maximum(squares, 1.0))
-    certain = (moved >= CERTAIN) & ((size < 1.6) | (size > 2.4))
-    found = []
-    for run, known in enumerate(certain):
-        if known:
-            found.append(bool(size[run] > 2))
-        else:
-            values, times = np.unique(pairs[run][pairs[run] != 0], return_counts=True)
-            found.append(flips_reject(tuple(zip(values.tolist(), times.tolist(), strict=True))))
-    return found
+    size = first / np.sqrt(np.maximum(squares, 1.0))
+    certain = (moved >= CERTAIN) & ((np.abs(size) > 2.4) | (np.abs(size) < 1.3))
+    found = np.stack([np.abs(size) > Z, size > Z], axis=1)
+    for run in np.flatnonzero(~certain):
+        values, times = np.unique(pairs[run][pairs[run] != 0], return_counts=True)
+        kinds = tuple(zip(values.tolist(), times.tolist(), strict=True))
+        found[run] = np.less_equal(flips_p(kinds), ALPHA)
+    return np.asarray(found.mean(axis=0))
 
 
 class Quality(NamedTuple):
@@ -274,7 +280,10 @@ class Quality(NamedTuple):
     plain_cover: float
     """Of the interval for pairs that adds nothing."""
     whole_reject: float
+    whole_above: float
+    """Rejections of the one-sided test."""
     pairs_reject: float
+    pairs_above: float
 
 
 def chunks(runs: int, setting: NoiseSetting) -> Iterable[int]:
@@ -294,7 +303,6 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0) -> Quality:
         found = measured(*drawn(rng, setting, some), setting.unit)
         values = found.pairs / setting.unit
         changes = found.whole.astype(np.float64)
-        more, less = ((found.whole == one).sum(axis=1).tolist() for one in (1, -1))
         numbers = (
             changes.mean(),
             values.mean(),
@@ -306,8 +314,8 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0) -> Quality:
             bootstrapped(values).hold(pairs),
             wald(values, 1).hold(pairs),
             wald(values, 0).hold(pairs),
-            np.mean([mcnemar_rejects(*one) for one in zip(more, less, strict=True)]),
-            np.mean(rejections(found.pairs)),
+            *whole_rejections(found.whole),
+            *pair_rejections(found.pairs),
         )
         parts.append([float(one) for one in numbers])
     return Quality(setting, runs, *np.average(parts, axis=0, weights=sizes).tolist())
@@ -415,20 +423,21 @@ def coverage(found: Sequence[Quality]) -> str:
 
 
 def power_table(runs: int) -> str:
-    """How often a single test rejects at 0.05."""
+    """How often a single test rejects at 0.05: two-sided, as the tool tests, and one-sided."""
     rows = []
     models: list[tuple[float, Noise]] = [(noise, "equal") for noise in NOISES[1:]]
     models += [(0.05, "hard"), (0.05, "two labels")]
-    for noise, spread in models:
-        cells = []
-        for effect, one in ((0.0, False), (0.03, False), (0.1, False), (0.1, True)):
-            setting = NoiseSetting(noise, effect, 4, 200, spread, one, counted=True)
-            found = quality(setting, runs, seed=1)
-            cells.append(f"{points(found.whole_reject)} / {points(found.pairs_reject)}")
-        rows.append(f"| noise {100 * noise:g} % ({spread}) | " + " | ".join(cells) + " |")
+    for (noise, spread), (effect, one) in product(
+        models, ((0.0, False), (0.03, False), (0.1, False), (0.1, True))
+    ):
+        setting = NoiseSetting(noise, effect, 4, 200, spread, one)
+        found = quality(setting, runs, seed=1)
+        numbers = (found.whole_reject, found.pairs_reject, found.whole_above, found.pairs_above)
+        name = str(setting).rpartition(", 4")[0]
+        rows.append(f"| {name} | " + " | ".join(map(points, numbers)) + " |")
     head = (
-        "| 4 variants, 200 samples: McNemar on the sample excess / sign flips on the pair excess, % "
-        "| no effect | 3 % | 10 % | 10 %, on one variant |"
+        "| 4 variants, 200 samples | sample excess, McNemar, % | pair excess, sign flips, % "
+        "| one-sided: sample excess | pair excess |"
     )
     return table(head, rows)
 
@@ -439,7 +448,7 @@ def repeats_table(runs: int) -> str:
     for noise, effect in product((0.01, 0.05, 0.2), (0.03, 0.1)):
         cells = []
         for again in (1, 2, 4):
-            found = quality(NoiseSetting(noise, effect, 4, 200, repeats=again, counted=True), runs)
+            found = quality(NoiseSetting(noise, effect, 4, 200, repeats=again), runs)
             cells.append(points(found.pairs_reject))
         rows.append(f"| noise {100 * noise:g} %, effect {100 * effect:g} % | " + " | ".join(cells) + " |")
     return table("| 4 variants, 200 samples | 1 repeat | 2 | 4 |", rows)
@@ -511,10 +520,9 @@ def drift_table(runs: int) -> str:
         parts, sizes = [], list(chunks(runs, setting))
         for some in sizes:
             found = measured(*drifted(rng, setting, order, some, noisier=noisier), setting.unit)
-            more, less = ((found.whole == one).sum(axis=1).tolist() for one in (1, -1))
-            rejected = np.mean([mcnemar_rejects(*one) for one in zip(more, less, strict=True)])
-            pairs = (found.pairs.mean() / setting.unit, np.mean(rejections(found.pairs)))
-            parts.append([float(one) for one in (found.whole.mean(), rejected, *pairs)])
+            whole = (found.whole.mean(), whole_rejections(found.whole)[0])
+            pairs = (found.pairs.mean() / setting.unit, pair_rejections(found.pairs)[0])
+            parts.append([float(one) for one in (*whole, *pairs)])
         numbers = np.average(parts, axis=0, weights=sizes).tolist()
         name = "noise grows" if noisier else "answers change"
         rows.append(f"| {name}: {order} | " + " | ".join(points(one) for one in numbers) + " |")
