@@ -32,6 +32,7 @@ from codeaudit.reports.statistics.excess import AT_LEAST, AT_MOST, LEAST, MOST, 
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import coin
 from codeaudit.reports.statistics.power import detectable
+from codeaudit.reports.statistics.shuffles import Pool, spread, tails
 
 Whole = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Real = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -49,7 +50,11 @@ DRIFT: Final = 0.1
 FEW: Final = 10
 """Below this number of samples that differ an interval may be wider."""
 CERTAIN: Final = 40
-"""From this number on a normal distribution decides where its answer is clear."""
+"""From this number of unsteady samples on a normal distribution decides where its answer is clear."""
+NORMAL: Final = 150
+"""From this number on it decides always, in this simulation."""
+Z95: Final = 1.6448536269514722
+"""The 95 % quantile of the normal distribution."""
 CELLS: Final = 20_000_000
 """Answers that are drawn at once."""
 
@@ -243,20 +248,79 @@ def whole_rejections(whole: Whole) -> Real:
     return np.asarray((ps <= ALPHA).mean(axis=0))
 
 
-def pair_rejections(pairs: Whole) -> Real:
-    """How often the two-sided and the one-sided test of the pair excess reject.
+def flip_rejections(pairs: Whole) -> Real:
+    """How often sign flips on the pair excess reject, two-sided and one-sided.
 
     Where many samples moved and the sum is far from the limits of a normal distribution, that decides.
     """
     first, squares, _ = sums(pairs.astype(np.float64))
     moved = (pairs != 0).sum(axis=1)
     size = first / np.sqrt(np.maximum(squares, 1.0))
-    certain = (moved >= CERTAIN) & ((np.abs(size) > 2.4) | (np.abs(size) < 1.3))
-    found = np.stack([np.abs(size) > Z, size > Z], axis=1)
+    certain = (moved >= CERTAIN) & ((np.abs(size) > 2.4) | (np.abs(size) < 1.3)) | (moved >= NORMAL)
+    found = np.stack([np.abs(size) > Z, size > Z95], axis=1)
     for run in np.flatnonzero(~certain):
         values, times = np.unique(pairs[run][pairs[run] != 0], return_counts=True)
         kinds = tuple(zip(values.tolist(), times.tolist(), strict=True))
         found[run] = np.less_equal(flips_p(kinds), ALPHA)
+    return np.asarray(found.mean(axis=0))
+
+
+@cache
+def shuffled_p(pools: tuple[tuple[Pool, int], ...], unit: int, found: int) -> tuple[float, float]:
+    """The two-sided and the one-sided p of the pair excess, from how often each pool of answers occurs."""
+    if not pools:
+        return 1.0, 1.0
+    upper, lower = tails(pools, unit, found)
+    return 2 * min(upper, lower), upper
+
+
+def weights(answers: int) -> list[int]:
+    """What an answer that occurs 0, 1, 2, … times adds to the code of a pool with so many answers."""
+    found = [0, 1]
+    for size in range(1, answers):
+        found.append(found[-1] * (answers // size + 1))
+    return found
+
+
+@cache
+def pool_of(code: int, answers: int, originals: int) -> Pool:
+    """The pool with this code."""
+    sizes: list[int] = []
+    for size, weight in reversed(list(enumerate(weights(answers)))[1:]):
+        times, code = divmod(code, weight)
+        sizes += [size] * times
+    return Pool(tuple(sizes), originals)
+
+
+def pooled_codes(originals: Answers, variants: Answers, names: int) -> Whole:
+    """A code for the pool of each sample: how many answers occur once, twice, and so on."""
+    pooled = np.concatenate([originals, variants], axis=2)
+    weight = np.array(weights(pooled.shape[2]))
+    codes = np.zeros(pooled.shape[:2], dtype=np.int64)
+    for name in range(names):
+        codes += weight[(pooled == name).sum(axis=2)]
+    return codes
+
+
+def shuffle_rejections(pairs: Whole, codes: Whole, setting: NoiseSetting) -> Real:
+    """How often shuffled answers reject, two-sided and one-sided.
+
+    Where many samples are unsteady and the sum is far from the limits of a normal distribution, that decides.
+    """
+    answers = setting.again + 1 + setting.variants
+    every, place = np.unique(codes, return_inverse=True)
+    pools = [pool_of(int(code), answers, setting.again + 1) for code in every]
+    moving = np.array([len(pool.sizes) > 1 for pool in pools])
+    variances = np.array([spread(pool) for pool in pools]) * setting.unit**2
+    place = place.reshape(codes.shape)
+    moved = moving[place].sum(axis=1)
+    size = pairs.sum(axis=1) / np.sqrt(np.maximum(variances[place].sum(axis=1), 1.0))
+    certain = (moved >= CERTAIN) & ((np.abs(size) > 2.8) | (np.abs(size) < 1.2)) | (moved >= NORMAL)
+    found = np.stack([np.abs(size) > Z, size > Z95], axis=1)
+    for run in np.flatnonzero(~certain):
+        numbers = np.bincount(place[run], minlength=len(pools))
+        kinds = tuple((pools[n], int(numbers[n])) for n in np.flatnonzero(numbers) if moving[n])
+        found[run] = np.less_equal(shuffled_p(kinds, setting.unit, int(pairs[run].sum())), ALPHA)
     return np.asarray(found.mean(axis=0))
 
 
@@ -283,7 +347,11 @@ class Quality(NamedTuple):
     whole_above: float
     """Rejections of the one-sided test."""
     pairs_reject: float
+    """Of the test that shuffles answers."""
     pairs_above: float
+    flips_reject: float
+    """Of sign flips over samples; 0 where they were not asked for."""
+    flips_above: float
 
 
 def chunks(runs: int, setting: NoiseSetting) -> Iterable[int]:
@@ -294,13 +362,15 @@ def chunks(runs: int, setting: NoiseSetting) -> Iterable[int]:
         runs -= most
 
 
-def quality(setting: NoiseSetting, runs: int, seed: int = 0) -> Quality:
-    """Simulate one setting."""
+def quality(setting: NoiseSetting, runs: int, seed: int = 0, *, flipped: bool = False) -> Quality:
+    """Simulate one setting; `flipped`: with sign flips, for comparison."""
     rng = np.random.default_rng([seed, *str(setting).encode()])
     whole, pairs = expected(setting)
     parts, sizes = [], list(chunks(runs, setting))
     for some in sizes:
-        found = measured(*drawn(rng, setting, some), setting.unit)
+        answers = drawn(rng, setting, some)
+        found = measured(*answers, setting.unit)
+        codes = pooled_codes(*answers, setting.names)
         values = found.pairs / setting.unit
         changes = found.whole.astype(np.float64)
         numbers = (
@@ -315,7 +385,8 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0) -> Quality:
             wald(values, 1).hold(pairs),
             wald(values, 0).hold(pairs),
             *whole_rejections(found.whole),
-            *pair_rejections(found.pairs),
+            *shuffle_rejections(found.pairs, codes, setting),
+            *(flip_rejections(found.pairs) if flipped else (0.0, 0.0)),
         )
         parts.append([float(one) for one in numbers])
     return Quality(setting, runs, *np.average(parts, axis=0, weights=sizes).tolist())
@@ -323,13 +394,13 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0) -> Quality:
 
 def settings(sizes: Sequence[int], numbers: Sequence[int]) -> Iterable[NoiseSetting]:
     """All settings that differ."""
-    spreads: tuple[Noise, ...] = ("equal", "hard", "two labels")
-    for spread, noise, effect, variants, samples, one in product(
-        spreads, NOISES, EFFECTS, numbers, sizes, (False, True)
+    kinds: tuple[Noise, ...] = ("equal", "hard", "two labels")
+    for kind, noise, effect, variants, samples, one in product(
+        kinds, NOISES, EFFECTS, numbers, sizes, (False, True)
     ):
-        if (one and (variants == 1 or not effect)) or (not noise and spread != "equal"):
+        if (one and (variants == 1 or not effect)) or (not noise and kind != "equal"):
             continue
-        yield NoiseSetting(noise, effect, variants, samples, spread, one)
+        yield NoiseSetting(noise, effect, variants, samples, kind, one)
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -368,11 +439,17 @@ def requirements(found: Sequence[Quality]) -> str:
             f"| {points(getattr(highest, cover))} % | 97 %; above in {over} of {len(many)} settings "
             f"| {highest.setting} |"
         )
-        worst = max((one for one in found if not one.setting.effect), key=lambda one: getattr(one, reject))
+        quiet = [one for one in found if not one.setting.effect]
+        worst = max(quiet, key=lambda one: getattr(one, reject))
         lines.append(
             f"| {name}: most rejections without an effect | {points(getattr(worst, reject))} % | 6 % "
             f"| {worst.setting} |"
         )
+    worst = max(quiet, key=lambda one: one.flips_reject)
+    lines.append(
+        f"| sign flips on the pair excess, not used: most rejections without an effect "
+        f"| {points(worst.flips_reject)} % | 6 % | {worst.setting} |"
+    )
     return table("| | simulated | required | where |", lines).replace("---:|---:|---:|", "---:|---|---|")
 
 
@@ -427,17 +504,20 @@ def power_table(runs: int) -> str:
     rows = []
     models: list[tuple[float, Noise]] = [(noise, "equal") for noise in NOISES[1:]]
     models += [(0.05, "hard"), (0.05, "two labels")]
-    for (noise, spread), (effect, one) in product(
+    for (noise, kind), (effect, one) in product(
         models, ((0.0, False), (0.03, False), (0.1, False), (0.1, True))
     ):
-        setting = NoiseSetting(noise, effect, 4, 200, spread, one)
-        found = quality(setting, runs, seed=1)
-        numbers = (found.whole_reject, found.pairs_reject, found.whole_above, found.pairs_above)
+        setting = NoiseSetting(noise, effect, 4, 200, kind, one)
+        found = quality(setting, runs, seed=1, flipped=True)
+        numbers = (
+            *(found.whole_reject, found.flips_reject, found.pairs_reject),
+            *(found.whole_above, found.flips_above, found.pairs_above),
+        )
         name = str(setting).rpartition(", 4")[0]
         rows.append(f"| {name} | " + " | ".join(map(points, numbers)) + " |")
     head = (
-        "| 4 variants, 200 samples | sample excess, McNemar, % | pair excess, sign flips, % "
-        "| one-sided: sample excess | pair excess |"
+        "| 4 variants, 200 samples | sample excess, McNemar, % | pair excess, sign flips | shuffled answers "
+        "| one-sided: McNemar | sign flips | shuffled answers |"
     )
     return table(head, rows)
 
@@ -519,9 +599,11 @@ def drift_table(runs: int) -> str:
         rng = np.random.default_rng([3, noisier, *order.encode()])
         parts, sizes = [], list(chunks(runs, setting))
         for some in sizes:
-            found = measured(*drifted(rng, setting, order, some, noisier=noisier), setting.unit)
+            answers = drifted(rng, setting, order, some, noisier=noisier)
+            found = measured(*answers, setting.unit)
+            codes = pooled_codes(*answers, setting.names)
             whole = (found.whole.mean(), whole_rejections(found.whole)[0])
-            pairs = (found.pairs.mean() / setting.unit, pair_rejections(found.pairs)[0])
+            pairs = (found.pairs.mean() / setting.unit, shuffle_rejections(found.pairs, codes, setting)[0])
             parts.append([float(one) for one in (*whole, *pairs)])
         numbers = np.average(parts, axis=0, weights=sizes).tolist()
         name = "noise grows" if noisier else "answers change"
@@ -580,7 +662,8 @@ def main(words: Sequence[str] | None = None) -> int:
     found = []
     for setting in settings(sizes, (1, 4) if asked.fast else (1, 2, 4, 8)):
         # Rates of false alarms are compared with a limit, so they are drawn more often.
-        found.append(quality(setting, runs * (1 if setting.effect else 2)))
+        quiet = not setting.effect
+        found.append(quality(setting, runs * (2 if quiet else 1), flipped=quiet))
         print(f"{len(found)}: {setting}", file=sys.stderr, flush=True)
     parts = {
         f"{len(found)} settings, {runs:,} runs each, twice as many without an effect.": requirements(found),

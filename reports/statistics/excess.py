@@ -8,10 +8,14 @@ effect.
   which some of as many repeats does. It is on the scale of the violation rate.
 - *Pair excess*: share of pairs (original, variant) of answers that differ, minus the share of pairs of
   originals that differ. It has more power, so it decides whether an effect is shown.
+
+Where the answers themselves are at hand, `answer_excess` tests the pair excess. Sign flips (`pair_excess`)
+are for scores.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm, sqrt
 from typing import Final
@@ -19,6 +23,7 @@ from typing import Final
 from codeaudit.reports.records import Excess
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import coin
+from codeaudit.reports.statistics.shuffles import Table, difference, shuffled
 
 CELLS: Final = 4_000_000
 """Largest number of cells of an exact distribution."""
@@ -120,6 +125,17 @@ def pair_excess(differences: Sequence[Fraction], *, least: Fraction = LEAST, mos
         samples=total,
         interval=INTERVAL,
     )
+
+
+def answer_excess(tables: Sequence[Table]) -> Excess:
+    """The pair excess, tested by shuffling the answers of each sample.
+
+    `tables` has one table for each sample (`codeaudit.reports.statistics.shuffles.tabled`). The test is exact
+    and has more power than sign flips (`benchmarks/noise_simulation.py`).
+    """
+    if not tables:
+        return Excess()
+    return replace(pair_excess([difference(table) for table in tables]), p=shuffled(tables))
 
 
 def bounds(kinds: Sequence[tuple[float, float]]) -> tuple[float, float]:
