@@ -324,7 +324,7 @@ def shuffle_rejections(pairs: Whole, codes: Whole, setting: NoiseSetting) -> Rea
     return np.asarray(found.mean(axis=0))
 
 
-class Quality(NamedTuple):
+class Simulated(NamedTuple):
     """How good estimates, intervals and tests were; means over runs."""
 
     setting: NoiseSetting
@@ -362,7 +362,7 @@ def chunks(runs: int, setting: NoiseSetting) -> Iterable[int]:
         runs -= most
 
 
-def quality(setting: NoiseSetting, runs: int, seed: int = 0, *, flipped: bool = False) -> Quality:
+def quality(setting: NoiseSetting, runs: int, seed: int = 0, *, flipped: bool = False) -> Simulated:
     """Simulate one setting; `flipped`: with sign flips, for comparison."""
     rng = np.random.default_rng([seed, *str(setting).encode()])
     whole, pairs = expected(setting)
@@ -389,7 +389,7 @@ def quality(setting: NoiseSetting, runs: int, seed: int = 0, *, flipped: bool = 
             *(flip_rejections(found.pairs) if flipped else (0.0, 0.0)),
         )
         parts.append([float(one) for one in numbers])
-    return Quality(setting, runs, *np.average(parts, axis=0, weights=sizes).tolist())
+    return Simulated(setting, runs, *np.average(parts, axis=0, weights=sizes).tolist())
 
 
 def settings(sizes: Sequence[int], numbers: Sequence[int]) -> Iterable[NoiseSetting]:
@@ -417,7 +417,7 @@ def points(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f}"
 
 
-def requirements(found: Sequence[Quality]) -> str:
+def requirements(found: Sequence[Simulated]) -> str:
     """What is required of both excesses, with the worst setting of each."""
     lines = []
     for name, moved, cover, reject in (
@@ -453,7 +453,7 @@ def requirements(found: Sequence[Quality]) -> str:
     return table("| | simulated | required | where |", lines).replace("---:|---:|---:|", "---:|---|---|")
 
 
-def biases(found: Sequence[Quality], key: str) -> Iterable[tuple[float, str]]:
+def biases(found: Sequence[Simulated], key: str) -> Iterable[tuple[float, str]]:
     """The bias for each model and edit, over all numbers of samples: it does not depend on them."""
     groups: dict[str, list[tuple[float, int]]] = {}
     for one in found:
@@ -465,7 +465,7 @@ def biases(found: Sequence[Quality], key: str) -> Iterable[tuple[float, str]]:
         yield abs(mean), name
 
 
-def estimates(found: Sequence[Quality]) -> str:
+def estimates(found: Sequence[Simulated]) -> str:
     """What both excesses estimate, and their mean."""
     rows = []
     for one in found:
@@ -477,7 +477,7 @@ def estimates(found: Sequence[Quality]) -> str:
     return table("| 4 variants | sample excess expected | mean | pair excess expected | mean |", rows)
 
 
-def coverage(found: Sequence[Quality]) -> str:
+def coverage(found: Sequence[Simulated]) -> str:
     """Coverage by how many samples differ."""
     rows = []
     for low, high in ((0, 3), (3, 10), (10, 30), (30, 100), (100, 1001)):
@@ -621,7 +621,7 @@ def drift_table(runs: int) -> str:
 def plan_table(runs: int, sizes: Sequence[int]) -> str:
     """The smallest effect that is shown in four of five runs, and how often it was."""
     rows = []
-    for samples, variants, noise, again in product(sizes, (1, 4, 8), NOISES, (0, 1)):
+    for samples, variants, noise, again in product(sizes, (1, 4), NOISES, (0, 1)):
         if again and variants == 1:
             continue
         least = detectable(samples, variants, noise, repeats=again or None)
@@ -662,11 +662,15 @@ def main(words: Sequence[str] | None = None) -> int:
     found = []
     for setting in settings(sizes, (1, 4) if asked.fast else (1, 2, 4, 8)):
         # Rates of false alarms are compared with a limit, so they are drawn more often.
-        quiet = not setting.effect
-        found.append(quality(setting, runs * (2 if quiet else 1), flipped=quiet))
+        # A thousand samples take long, and each run says more.
+        quiet, less = not setting.effect, setting.samples >= 1000
+        found.append(quality(setting, runs * (2 if quiet else 1) // (2 if less else 1), flipped=quiet))
         print(f"{len(found)}: {setting}", file=sys.stderr, flush=True)
+    number = (
+        f"{len(found)} settings, {runs:,} runs each: twice as many without an effect, half of it with 1,000"
+    )
     parts = {
-        f"{len(found)} settings, {runs:,} runs each, twice as many without an effect.": requirements(found),
+        f"{number} samples.": requirements(found),
         "## What both excesses estimate": estimates(found),
         "## Coverage of the 95 % intervals": coverage(found),
         "## Power at 0.05": power_table(runs),

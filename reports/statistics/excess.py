@@ -15,7 +15,6 @@ are for scores.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm, sqrt
 from typing import Final
@@ -109,6 +108,13 @@ def pair_excess(differences: Sequence[Fraction], *, least: Fraction = LEAST, mos
     Rubin (1981), The Bayesian bootstrap. Cornish and Fisher (1938), Moments and cumulants in the
     specification of distributions.
     """
+    return estimated(differences, flips(differences), least=least, most=most)
+
+
+def estimated(
+    differences: Sequence[Fraction], p: float, *, least: Fraction = LEAST, most: Fraction = MOST
+) -> Excess:
+    """The mean and the interval of `pair_excess`, with the p of another test."""
     total = len(differences)
     if not total:
         return Excess()
@@ -121,7 +127,7 @@ def pair_excess(differences: Sequence[Fraction], *, least: Fraction = LEAST, mos
         points=points,
         low=max(below, min(points, low)),
         high=min(above, max(points, high)),
-        p=flips(differences),
+        p=p,
         samples=total,
         interval=INTERVAL,
     )
@@ -133,9 +139,7 @@ def answer_excess(tables: Sequence[Table]) -> Excess:
     `tables` has one table for each sample (`codeaudit.reports.statistics.shuffles.tabled`). The test is exact
     and has more power than sign flips (`benchmarks/noise_simulation.py`).
     """
-    if not tables:
-        return Excess()
-    return replace(pair_excess([difference(table) for table in tables]), p=shuffled(tables))
+    return estimated([difference(table) for table in tables], shuffled(tables))
 
 
 def bounds(kinds: Sequence[tuple[float, float]]) -> tuple[float, float]:

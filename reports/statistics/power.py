@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PRECISION: Final = 1e-4
 """Step of the search: a hundredth of a percentage point."""
-COUNTED: Final = 30
+COUNTED: Final = 60
 """Up to this number of affected samples shuffles are counted; above it their sum is taken as normal."""
 LEVEL: Final = 0.025
 """Half of 0.05: the test has two sides."""
@@ -62,7 +62,7 @@ def detectable(
 
     Notes
     -----
-    The number of affected samples is binomial, and noise is taken as normal. Up to 30 affected samples the
+    The number of affected samples is binomial, and noise is taken as normal. Up to 60 affected samples the
     shuffles of their answers are counted. `benchmarks/noise_simulation.py` compares.
     """
     if samples < 1 or not 0 <= noise < 1:
