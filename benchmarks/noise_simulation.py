@@ -666,9 +666,7 @@ def main(words: Sequence[str] | None = None) -> int:
         quiet, less = not setting.effect, setting.samples >= 1000
         found.append(quality(setting, runs * (2 if quiet else 1) // (2 if less else 1), flipped=quiet))
         print(f"{len(found)}: {setting}", file=sys.stderr, flush=True)
-    number = (
-        f"{len(found)} settings, {runs:,} runs each: twice as many without an effect, half of it with 1,000"
-    )
+    number = f"{len(found)} settings, {runs:,} runs each: twice as many without an effect, half with 1,000"
     parts = {
         f"{number} samples.": requirements(found),
         "## What both excesses estimate": estimates(found),

@@ -14,6 +14,7 @@ Rasch, Schölkopf and Smola (2012), A kernel two-sample test, for the unbiased e
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from math import factorial, prod
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -58,7 +59,7 @@ def counted(originals: Sequence[object], variants: Sequence[Sequence[object]]) -
 
 def distance(draws: Draws) -> Fraction:
     """The distance of a sample; with several variants, the mean over them."""
-    sizes = [sum(group) for group in zip(*draws, strict=True)]
+    sizes = _sizes(draws)
     first = sizes[0]
     total = Fraction(0)
     for n, size in enumerate(sizes[1:], 1):
@@ -77,13 +78,11 @@ def sample_distance(draws: Draws, *, seed: int = 0) -> Distance:
     """
     import numpy as np
 
-    found, pool = distance(draws), _pool(draws)
-    ways = factorial(sum(pool)) // prod(map(factorial, pool))
-    if ways <= ARRANGEMENTS:
-        every = _distances(np.array(list(_arrangements(pool))), draws)
-        return Distance(found, float(np.mean(every >= float(found) - CLOSE)))
-    every = _distances(_shuffled(pool, np.random.default_rng([seed, *pool])), draws)
-    return Distance(found, (int((every >= float(found) - CLOSE).sum()) + 1) / (SHUFFLES + 1))
+    found = distance(draws)
+    every, exact = _dealt(_pool(draws), _sizes(draws), seed)
+    reached = every >= float(found) - CLOSE
+    # The answers that were found are one of the drawn orders, so that p is never 0.
+    return Distance(found, float(np.mean(reached)) if exact else (int(reached.sum()) + 1) / (SHUFFLES + 1))
 
 
 def mean_distance(samples: Sequence[Draws], *, seed: int = 0) -> Excess:
@@ -106,7 +105,7 @@ def mean_distance(samples: Sequence[Draws], *, seed: int = 0) -> Excess:
         pool = _pool(draws)
         # Answers that are all equal have a distance of 0, however they are dealt out.
         if len(pool) > 1:
-            total += _distances(_shuffled(pool, rng), draws)
+            total += _distances(_shuffled(pool, rng), _sizes(draws))
     found = float(sum(distances, Fraction(0)))
     return estimated(distances, (int((total >= found - CLOSE).sum()) + 1) / (SHUFFLES + 1))
 
@@ -114,6 +113,24 @@ def mean_distance(samples: Sequence[Draws], *, seed: int = 0) -> Excess:
 def _pool(draws: Draws) -> tuple[int, ...]:
     """Return how often each different answer was given."""
     return tuple(sorted(map(sum, draws)))
+
+
+def _sizes(draws: Draws) -> tuple[int, ...]:
+    """Return the number of answers to the original and to each variant."""
+    return tuple(map(sum, zip(*draws, strict=True)))
+
+
+@lru_cache(maxsize=256)
+def _dealt(
+    pool: tuple[int, ...], sizes: tuple[int, ...], seed: int
+) -> tuple["np.ndarray[tuple[int], np.dtype[np.float64]]", bool]:
+    """Return the distances of answers that are dealt out anew, and whether in all ways."""
+    import numpy as np
+
+    ways = factorial(sum(pool)) // prod(map(factorial, pool))
+    if ways <= ARRANGEMENTS:
+        return _distances(np.array(list(_arrangements(pool))), sizes), True
+    return _distances(_shuffled(pool, np.random.default_rng([seed, *pool])), sizes), False
 
 
 def _shuffled(
@@ -142,12 +159,12 @@ def _arrangements(pool: tuple[int, ...]) -> Iterator[list[int]]:
 
 
 def _distances(
-    answers: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", draws: Draws
+    answers: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", groups: tuple[int, ...]
 ) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return the distance of each row; the groups of answers are as large as those of `draws`."""
+    """Return the distance of each row, whose answers belong to groups of these sizes."""
     import numpy as np
 
-    sizes = np.array([sum(group) for group in zip(*draws, strict=True)])
+    sizes = np.array(groups)
     starts = np.cumsum(sizes) - sizes
     across = np.zeros((len(answers), len(sizes) - 1))
     within = np.zeros((len(answers), len(sizes)))

@@ -172,8 +172,7 @@ def _limit(affected: int, quiet: float, mixture: Mixture) -> float:
     chances = _sums(mixture, affected)
     sums = np.arange(len(chances)) + affected * mixture.dealt[0][0]
     if not quiet:
-        beyond = np.cumsum(chances[::-1])[::-1]
-        fitting = np.flatnonzero(beyond <= LEVEL)
+        fitting = np.flatnonzero(np.cumsum(chances[::-1])[::-1] <= LEVEL)
         return float(sums[fitting[0]]) if len(fitting) else float("inf")
     deviation = sqrt(quiet)
     least, most = 0.0, float(sums[-1]) + TAIL * deviation

@@ -30,7 +30,7 @@ def brute_force(differences: list[Fraction], *, above: bool = False) -> float:
 def mcnemar(more: int, less: int) -> float:
     total = more + less
     tail = sum(math.comb(total, n) for n in range(max(more, less), total + 1))
-    return min(1.0, 2 * tail / 2**total)
+    return min(1.0, 2 * float(tail / 2**total))
 
 
 # ── the sample excess ────────────────────────────────────────────────────────────────────────────────────
@@ -53,6 +53,7 @@ def test_sample_excess_is_the_exact_mcnemar_test(more: int, less: int, same: int
     if not more + less + same:
         assert found == Excess()
         return
+    assert found.points is not None
     assert found.p == pytest.approx(mcnemar(more, less))
     assert found.p == pytest.approx(flips([Fraction(1)] * more + [Fraction(-1)] * less))
     assert -1 <= found.low <= found.points <= found.high <= 1
@@ -209,7 +210,7 @@ def test_what_noise_explains() -> None:
 def test_one_more_would_not_be_explained(unsteady: int, alpha: float) -> None:
     def chance(more: int) -> float:
         total = more + unsteady
-        return sum(math.comb(total, n) for n in range(unsteady + 1)) / 2**total
+        return sum(math.comb(total, n) for n in range(unsteady + 1)) / 2.0**total
 
     found = explained(unsteady, alpha)
     assert chance(found) > alpha >= chance(found + 1)
