@@ -8,31 +8,50 @@ effect.
   which some of as many repeats does. It is on the scale of the violation rate.
 - *Pair excess*: share of pairs (original, variant) of answers that differ, minus the share of pairs of
   originals that differ. It has more power, so it decides whether an effect is shown.
+
+Where the answers themselves are at hand, `answer_excess` tests the pair excess. Sign flips (`pair_excess`)
+are for scores.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from math import comb, lcm, sqrt
+from math import gcd, lcm, sqrt
 from typing import Final
 
 from codeaudit.reports.records import Excess
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import coin
+from codeaudit.reports.statistics.shuffles import Table, difference, shuffled
 
 CELLS: Final = 4_000_000
 """Largest number of cells of an exact distribution."""
 DRAWS: Final = 100_000
 """Number of sign flips that are drawn where the distribution has more cells."""
+DRAWN: Final = 10_000_000
+"""Signs that are drawn at once."""
+
+DIGITS: Final = 12
+"""Decimals of an exact p."""
+
+LEAST: Final = Fraction(-1, 2)
+"""The smallest difference of pairs: two originals differ, and each variant has the answer of one of them."""
+MOST: Final = Fraction(1)
+"""The largest: all originals agree, and no variant has their answer."""
+AT_MOST, AT_LEAST = 0.5, 0.25
+"""Samples with the largest and with the smallest difference that are added for the interval."""
+INTERVAL: Final = "Bayesian bootstrap by moments"
 
 
-def sample_excess(units: Sequence[tuple[int, int]]) -> Excess:
+def sample_excess(units: Sequence[tuple[int, int]], *, trials: int = 1) -> Excess:
     """The sample excess.
 
     Parameters
     ----------
     units
-        For each sample, how often it was violated and how often unsteady: 0 or 1 each in a single trial.
+        For each sample, in how many trials it was violated and in how many it was unsteady.
+    trials
+        Number of trials.
 
     Notes
     -----
@@ -44,80 +63,166 @@ def sample_excess(units: Sequence[tuple[int, int]]) -> Excess:
     Bonett and Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based
     on paired data.
     """
+    most = max([trials, *map(max, units)])
     differences = [violated - unsteady for violated, unsteady in units]
-    found = pair_excess([Fraction(one) for one in differences])
-    if any(max(unit) > 1 for unit in units) or not units:
-        return found
-    more, less = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
-    p = min(1.0, 2 * coin(max(more, less), min(more, less))) if more or less else 1.0
-    return Excess(
-        points=found.points,
-        low=found.low,
-        high=found.high,
-        p=p,
-        samples=len(units),
-        interval="Bonett-Price",
-    )
-
-
-def pair_excess(differences: Sequence[Fraction]) -> Excess:
-    """The mean of each sample's difference, with its interval and the two-sided test by sign flips.
-
-    Notes
-    -----
-    The interval is Wald's after one sample with a difference of 1 and one with -1 are added, which for
-    differences of -1, 0 and 1 is Bonett and Price's.
-    """
-    total = len(differences)
-    if not total:
-        return Excess()
-    points = float(sum(differences, Fraction(0)) / total)
-    values = [float(one) for one in differences]
-    middle = sum(values) / (total + 2)
-    spread = Z * sqrt(max(0.0, (sum(one**2 for one in values) + 2) / (total + 2) - middle**2) / (total + 2))
+    if most > 1 or not units:
+        return pair_excess([Fraction(one, most) for one in differences], least=-MOST)
+    total, more, less = len(units), differences.count(1), differences.count(-1)
+    points = (more - less) / total
+    # One sample of each kind is added: 2 to the number of samples, 1 to `more` and to `less`.
+    middle = (more - less) / (total + 2)
+    spread = Z * sqrt(max(0.0, (more + less + 2) / (total + 2) - middle**2) / (total + 2))
     return Excess(
         points=points,
         low=max(-1.0, min(points, middle - spread)),
         high=min(1.0, max(points, middle + spread)),
-        p=flips(differences),
+        p=min(1.0, 2 * coin(max(more, less), min(more, less))),
         samples=total,
-        interval="Wald, two samples added",
+        interval="Bonett-Price",
     )
+
+
+def pair_excess(differences: Sequence[Fraction], *, least: Fraction = LEAST, most: Fraction = MOST) -> Excess:
+    """The mean of each sample's difference, with its interval and the two-sided test by sign flips.
+
+    Parameters
+    ----------
+    differences
+        One for each sample.
+    least, most
+        The smallest and the largest difference that a sample can have. By default those of pairs of answers.
+        A difference outside widens them.
+
+    Notes
+    -----
+    Most samples have small differences, from noise; a few may have large ones, from an effect. The interval
+    must allow for large ones that no sample happened to have. So half a sample with the largest difference
+    and a quarter of one with the smallest are added. The interval has the 2.5 % and 97.5 % points of the
+    Bayesian bootstrap of all these, from its first three moments (Cornish and Fisher). It is widened if need
+    be to hold the mean.
+
+    `benchmarks/noise_simulation.py` has its coverage, and that of the alternatives.
+
+    References
+    ----------
+    Rubin (1981), The Bayesian bootstrap. Cornish and Fisher (1938), Moments and cumulants in the
+    specification of distributions.
+    """
+    return estimated(differences, flips(differences), least=least, most=most)
+
+
+def estimated(
+    differences: Sequence[Fraction], p: float, *, least: Fraction = LEAST, most: Fraction = MOST
+) -> Excess:
+    """The mean and the interval of `pair_excess`, with the p of another test."""
+    total = len(differences)
+    if not total:
+        return Excess()
+    points = float(sum(differences, Fraction(0)) / total)
+    # Sorted, so that rounding does not depend on the order of the samples.
+    kinds = [(float(value), float(times)) for value, times in sorted(Counter(differences).items())]
+    below, above = min(float(least), kinds[0][0]), max(float(most), kinds[-1][0])
+    low, high = bounds([*kinds, (below, AT_LEAST), (above, AT_MOST)])
+    return Excess(
+        points=points,
+        low=max(below, min(points, low)),
+        high=min(above, max(points, high)),
+        p=p,
+        samples=total,
+        interval=INTERVAL,
+    )
+
+
+def answer_excess(tables: Sequence[Table]) -> Excess:
+    """The pair excess, tested by shuffling the answers of each sample.
+
+    `tables` has one table for each sample (`codeaudit.reports.statistics.shuffles.tabled`). The test is exact
+    and has more power than sign flips (`benchmarks/noise_simulation.py`).
+    """
+    return estimated([difference(table) for table in tables], shuffled(tables))
+
+
+def bounds(kinds: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The 2.5 % and 97.5 % points of the Bayesian bootstrap of a mean, from its first three moments.
+
+    `kinds` has each value with its weight: the number of samples that have it.
+
+    References
+    ----------
+    Rubin (1981), The Bayesian bootstrap: the shares of the values have a Dirichlet distribution. Cornish and
+    Fisher (1938), Moments and cumulants in the specification of distributions.
+    """
+    weight = sum(times for _, times in kinds)
+    mean = sum(value * times for value, times in kinds) / weight
+    second, third = (sum((value - mean) ** n * times for value, times in kinds) / weight for n in (2, 3))
+    if second <= 0:
+        return mean, mean
+    spread = sqrt(second / (weight + 1))
+    # The third central moment of a Dirichlet mean is 2 * third / ((weight + 1) * (weight + 2)).
+    skewness = 2 * sqrt(weight + 1) / (weight + 2) * third / second**1.5
+    shift = (Z**2 - 1) / 6 * skewness
+    return mean + spread * (shift - Z), mean + spread * (shift + Z)
 
 
 def flips(differences: Sequence[Fraction], *, above: bool = False) -> float:
     """How often random signs give a sum as far from 0 as the signs that were found; `above`: as large.
 
     Exact where its distribution has at most `CELLS` cells, else from `DRAWS` drawn flips with a fixed seed.
-    """
-    import numpy as np
-    from scipy.signal import fftconvolve
 
+    References
+    ----------
+    Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.2: paired comparisons.
+    """
     moved = [one for one in differences if one]
     if not moved:
         return 1.0
     unit = lcm(*(one.denominator for one in moved))
-    sizes = Counter(abs(int(one * unit)) for one in moved)
-    found, reach = int(sum(moved) * unit), sum(size * times for size, times in sizes.items())
-    if not above and found < 0:
-        found = -found
-    if 2 * reach + 1 > CELLS:
-        signs = np.random.default_rng(0).integers(0, 2, size=(DRAWS, len(moved)), dtype=np.int8) * 2 - 1
-        sums = signs @ np.array([float(one) for one in moved])
-        # The signs that were found are one of the draws, so that p is never 0.
-        target = float(abs(sum(moved)) if not above else sum(moved)) - 1e-12
-        tail = (int((sums >= target).sum()) + 1) / (DRAWS + 1)
-        return tail if above else min(1.0, 2 * tail)
-    chances = np.zeros(2 * reach + 1)
-    chances[reach] = 1.0
-    for size, times in sizes.items():
-        # `times` signs at once: their sum is size * (2 * heads - times).
-        spread = np.zeros(2 * size * times + 1)
-        spread[:: 2 * size] = [comb(times, heads) / 2**times for heads in range(times + 1)]
-        chances = fftconvolve(chances, spread)[size * times : size * times + 2 * reach + 1]
-    # A Fourier transform leaves errors of its own where the chance is tiny.
-    tail = max(float(chances[reach + found :].sum()), 2.0 ** -len(moved))
+    whole = [int(one * unit) for one in moved]
+    step = gcd(*whole)
+    # Sorted, so that drawn flips do not depend on the order of the samples.
+    sizes = sorted(Counter(abs(one) // step for one in whole).items())
+    found, reach = sum(whole) // step, sum(size * times for size, times in sizes)
+    if not above:
+        found = abs(found)
+    tail = _exact(sizes, reach, found) if 2 * reach + 1 <= CELLS else _drawn(sizes, reach, found)
     return min(1.0, tail if above else 2 * tail)
+
+
+def _exact(sizes: Sequence[tuple[int, int]], reach: int, found: int) -> float:
+    """Return the chance of a sum of at least `found`."""
+    import numpy as np
+    from scipy.fft import irfft, next_fast_len
+
+    cells = next_fast_len(2 * reach + 1, real=True)
+    steps = np.arange(cells // 2 + 1)
+    # The characteristic function of one sign is a cosine, and that of a sum is a product. The angle is
+    # reduced in whole numbers, where nothing is rounded.
+    waves = np.ones(len(steps))
+    for size, times in sizes:
+        waves *= np.cos(2 * np.pi / cells * (size * steps % cells)) ** times
+    chances = irfft(waves, cells)
+    # Sums below 0 stand at the end.
+    tail = chances[max(0, found) : reach + 1].sum() + (chances[found:].sum() if found < 0 else 0.0)
+    # A Fourier transform leaves errors in the last digits, which differ between computers.
+    return max(round(float(tail), DIGITS), 2.0 ** -sum(times for _, times in sizes))
+
+
+def _drawn(sizes: Sequence[tuple[int, int]], reach: int, found: int) -> float:
+    """Return the share of drawn sums of at least `found`."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    # Sizes from scores may be too large for 64 bits.
+    factors = np.array([2 * size / reach for size, _ in sizes])
+    numbers = np.array([times for _, times in sizes])
+    least, reached, left = found / reach - 1e-9, 0, DRAWS
+    while left:
+        some = min(left, max(1, DRAWN // len(sizes)))
+        # The number of positive signs among those of one size is binomial.
+        reached += int((rng.binomial(numbers, 0.5, (some, len(sizes))) @ factors - 1 >= least).sum())
+        left -= some
+    # The signs that were found are one of the draws, so that p is never 0.
+    return (reached + 1) / (DRAWS + 1)
 
 
 def explained(unsteady: int, alpha: float) -> int:
