@@ -198,7 +198,7 @@ def test_transforms_are_shown_with_what_they_could_not_do() -> None:
 
 
 def test_json_is_written_unwrapped() -> None:
-    assert json.loads(shown(summary(), "json", width=80))["schema"] == 2
+    assert json.loads(shown(summary(), "json", width=80))["schema"] == 3
 
 
 def test_best_is_bold_in_a_comparison() -> None:
