@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from codeaudit.reports.digests import Clusters, Row, TrialDigest
 from codeaudit.reports.records import NOTHING, Excess, Rate, Repeats
-from codeaudit.reports.statistics.excess import pair_excess, sample_excess
+from codeaudit.reports.statistics.differences import excess_of
+from codeaudit.reports.statistics.excess import sample_excess
 from codeaudit.reports.statistics.intervals import rate_of
 
 
@@ -69,7 +70,7 @@ def beyond_noise(tables: Iterable[Clusters], *, steady: bool, seed: int) -> Beyo
     return BeyondNoise(
         noise=rate_of(Counter((sum(each), len(each)) for each in again.values() if each), seed=seed),
         excess=_sample_excess(units),
-        pair_excess=pair_excess(_shares({key: [one.pairs for one in each] for key, each in units.items()})),
+        pair_excess=excess_of(_shares({key: [one.pairs for one in each] for key, each in units.items()})),
         violated_steady=bare + sum(one.violated and not one.unsteady for one in asked),
         unsteady_kept=sum(one.unsteady and not one.violated for one in asked),
     )
@@ -97,13 +98,10 @@ def _sample_excess(units: Mapping[int, Sequence[_Unit]]) -> Excess:
     differences = {
         key: [Fraction(int(one.violated) - int(one.unsteady)) for one in each] for key, each in units.items()
     }
-    return pair_excess(_shares(differences))
+    return excess_of(_shares(differences))
 
 
 def _shares(differences: Mapping[int, Sequence[Fraction]]) -> list[Fraction]:
-    """One difference for each sample, whose mean is that of all observations.
-
-    Sorted, so that no sum depends on the order of the records.
-    """
+    """One difference for each sample, whose mean is that of all observations."""
     scale = Fraction(len(differences), sum(map(len, differences.values())))
-    return sorted(sum(each, Fraction(0)) * scale for each in differences.values())
+    return [sum(each, Fraction(0)) * scale for each in differences.values()]

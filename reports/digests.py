@@ -16,7 +16,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Agreement, Rate, Score
 from codeaudit.reports.scores import ScoreTally
-from codeaudit.reports.shared_inputs import SharedInputs
+from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.transforms.errors import CannotAudit, UsageError
@@ -375,8 +375,9 @@ class RunDigest:
                     one.model,
                     pair.kind,
                     one.sample.id,
-                    (pair.transform, pair.input),
+                    asked(pair.kind, pair.transform, pair.input, pair.variant),
                     violated=pair.changed,
+                    variant=pair.variant,
                     part=(one.seed, one.extra),
                 )
 

@@ -563,7 +563,9 @@ class Standing:
     best: bool
     excess: Excess = field(default_factory=Excess)
     """What the edits changed beyond noise, in a comparison by the excess: points and interval count samples,
-    p is of pairs of answers."""
+    p is of single answers."""
+    unsteady: Rate = NOTHING
+    """In a comparison by the excess: samples of which some of as many repeats got another answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -582,7 +584,7 @@ class Paired:
     """Mean rank of each model over the inputs; ties share their mean rank; 1 is the best."""
     by_excess: bool = False
     """Whether some model is noisy: then differences, ranks and tests are of the excess. `difference` of a
-    contrast counts samples, and its p is of pairs of answers."""
+    contrast counts samples, and its p is of single answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,16 +9,16 @@ robust drop and robust relative over s perturbed prompts.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, lcm
+from math import comb
 from typing import Final
 
 from codeaudit.audit.interface import HasAttempts
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import UNKNOWN, Estimate, Excess, RobustPass
-from codeaudit.reports.statistics.excess import pair_excess
+from codeaudit.reports.statistics.differences import excess_of
 from codeaudit.reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wilson
 
 
@@ -128,8 +128,6 @@ def _resampled(
 
 COUNTS: Final = (1, 5, 10, 100)
 """Values of k to report, if that many attempts were made."""
-FINEST: Final = 400
-"""The largest common denominator of differences that are tested as they are; others are rounded to it."""
 
 
 def robust(
@@ -232,8 +230,4 @@ def _beyond_noise(problems: Sequence[Problem], k: int, seed: int) -> tuple[Estim
     if not found:
         return UNKNOWN, Excess()
     again, lost = zip(*found, strict=True)
-    # Of many attempts the denominators are huge, and the test by sign flips would take long.
-    fine = lcm(*(one.denominator for one in lost)) > FINEST
-    excess = pair_excess([Fraction(round(one * FINEST), FINEST) for one in lost] if fine else lost)
-    points = float(sum(lost, Fraction(0)) / len(lost))
-    return mean([float(one) for one in again], seed=seed), replace(excess, points=points)
+    return mean([float(one) for one in again], seed=seed), excess_of(lost)

@@ -9,21 +9,25 @@ from typing import Final
 from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import (
+    ByTransform,
     Comparison,
     Contrast,
     Coverage,
+    Excess,
     Group,
     Metric,
     ModelSummary,
     Paired,
+    RobustPass,
+    Standing,
     Summary,
 )
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.reports.statistics.agreement import by_label
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.trials import TIES
-from codeaudit.reports.verdict import LEVEL, blind, verdict
-from codeaudit.reports.wording import ABSENT
+from codeaudit.reports.verdict import blind, verdict
+from codeaudit.reports.wording import ABSENT, LEVEL
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
@@ -48,10 +52,22 @@ LEGEND: Final = (
     "with the 95 % interval. A sample is movable if an edit really changed it. Over all samples: the same "
     "share with those that no edit changed.",
     "sensitivity: answers that changed under controls, which change the meaning; here more is better.",
-    "noise floor: answers that changed for the unchanged input.",
+    "unsteady: samples with another answer when the unchanged input was asked again.",
 )
+EXCESS: Final = (
+    "excess: points by which more samples changed under edits than under as many repeats of the unchanged input, "
+    "with the 95 % interval; samples changed by edits - by repeats / all. p: whether pairs of answers show an "
+    "effect; a steady model has no noise to subtract."
+)
+"""Explains the columns of a run with a noisy model."""
 
 
+EXCESS_OF_MODELS: Final = (
+    "excess: points by which more samples changed under edits than under as many repeats, with the 95 % "
+    "interval; samples changed by edits - by repeats / all. Differences are of the excess, and p is of single "
+    "answers, by sign flips over samples."
+)
+"""Explains a comparison with a noisy model."""
 OVER_TRIALS: Final = (
     "numbers without counts: the mean over trials ± its standard error, shares in percent. The report of a "
     "run puts the samples of all trials together, so its rates may differ a little."
@@ -135,19 +151,21 @@ def _models(summary: Summary) -> Sheet:
     over = f", {trials} trials" if trials > 1 else ""
     where = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
     score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
+    noisy = any(map(wording.is_noisy, summary.models))
     heads = (
         f"{score}",
         f"attack {score}",
         "violation rate",
         "over all samples",
         "sensitivity",
-        "noise floor",
+        "unsteady",
+        *(("excess", "sensitivity excess") if noisy else ()),
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     notes = [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
     notes += wording.relations(_transform_names(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
-    legend = [*LEGEND, _attack_legend(summary, score)]
+    legend = [*LEGEND, *([EXCESS] if noisy else []), _attack_legend(summary, score)]
     if any(model.extra for model in summary.models):
         legend.append(EXTRA)
     if trials > 1:
@@ -159,7 +177,10 @@ def _models(summary: Summary) -> Sheet:
     return Sheet(
         title=f"{where}: all transforms together",
         columns=(*words("model", "size", "asked"), *numbers(*heads)),
-        rows=tuple(_model_row(model, model.model in best and not _blind(model)) for model in summary.models),
+        rows=tuple(
+            _model_row(model, model.model in best and not wording.ignores(model), noisy=noisy)
+            for model in summary.models
+        ),
         notes=tuple(notes),
         legend=tuple(legend),
         stacked=3,
@@ -172,14 +193,12 @@ def _kept(model: ModelSummary) -> bool:
     return "preserving" in kinds or "paper" not in kinds
 
 
-def _blind(model: ModelSummary) -> bool:
-    """Whether no control changed an answer. A model that never changes its answer must not be marked
-    as best.
-    """
-    return bool(model.sensitivity.total) and not model.sensitivity.count
-
-
-def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
+def _model_row(model: ModelSummary, best: bool, *, noisy: bool) -> tuple[Cell, ...]:
+    controls = model.sensitivity_excess
+    beyond = (
+        Cell(lines=_tested(wording.excess_lines(model.excess, model.noise_samples), model.pair_excess)),
+        Cell(lines=_tested((wording.points(controls.points), wording.ends(controls)), controls)),
+    )
     return (
         _cell(wording.plain(model.model)),
         _cell(wording.size(model.parameters)),
@@ -189,8 +208,14 @@ def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
         Cell(lines=wording.lines(model.violations), bold=best),
         Cell(lines=wording.lines(model.all_samples)),
         Cell(lines=wording.lines(model.sensitivity)),
-        Cell(lines=wording.lines(model.noise_floor)),
+        Cell(lines=wording.bounded(wording.unsteady(model))),
+        *(() if not noisy else beyond if wording.is_noisy(model) else (_cell(ABSENT),) * 2),
     )
+
+
+def _tested(lines: tuple[str, ...], pairs: Excess) -> tuple[str, ...]:
+    """An excess with its p; a single dash without one."""
+    return (ABSENT,) if pairs.p is None else (*lines, f"p {wording.p_value(pairs.p)}")
 
 
 def _score(model: ModelSummary) -> Cell:
@@ -210,7 +235,17 @@ def _attack(model: ModelSummary) -> Cell:
         wording.value(score.attack_worst_sample, share=share),
         f"drop {wording.value(score.drop, share=share)}",
         f"round {wording.value(score.attack_worst_round, share=share)}",
+        *_beyond(model, share=share),
     )
+
+
+def _beyond(model: ModelSummary, *, share: bool) -> tuple[str, ...]:
+    """What a noisy model loses beyond noise, with its interval."""
+    drop = model.score.drop_excess
+    if not wording.is_noisy(model) or drop.points is None:
+        return ()
+    shown = [wording.value(one, share=share) for one in (drop.points, drop.low, drop.high)]
+    return (f"beyond noise {shown[0]}", f"{shown[1]} to {shown[2]}")
 
 
 def _attack_legend(summary: Summary, score: str) -> str:
@@ -218,11 +253,25 @@ def _attack_legend(summary: Summary, score: str) -> str:
     return (
         f"attack {score}: with each sample's worst answer over its variants, and what that loses; "
         f"round: the worst of {rounds} rounds, each one variant of one transform."
+        + (
+            " Beyond noise: what as many variants as repeats lose against these."
+            if any(map(wording.is_noisy, summary.models))
+            else ""
+        )
     )
+
+
+def _excess_cells(model: ModelSummary, row: ByTransform) -> tuple[str, ...]:
+    if not wording.is_noisy(model) or row.excess.points is None:
+        return (ABSENT,) * 4
+    excess = row.excess
+    steady = f"{row.noise.count}/{row.noise.total}"
+    return steady, wording.points(excess.points), wording.ends(excess), wording.p_value(row.pair_excess.p)
 
 
 def _changes(summary: Summary) -> Sheet:
     rows = []
+    noisy = any(map(wording.is_noisy, summary.models))
     for transform in _transform_names(summary):
         shown = transform
         for model in summary.models:
@@ -230,14 +279,21 @@ def _changes(summary: Summary) -> Sheet:
                 if row.transform == transform:
                     told = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
                     told = (*told, wording.percent(row.pairs.rate), str(row.unjudged))
+                    if noisy:
+                        told = (*told, *_excess_cells(model, row))
                     names = (_cell(shown), _cell(wording.plain(model.model)))
                     rows.append((*names, *(_cell(number) for number in told)))
                     shown = ""
     return Sheet(
         title="Changed answers by transform",
-        columns=(*words("transform", "model"), *numbers("rate", "95 %", "samples", "per pair", "unjudged")),
+        columns=(
+            *words("transform", "model"),
+            *numbers("rate", "95 %", "samples", "per pair", "unjudged"),
+            *(numbers("unsteady", "excess", "95 %", "p") if noisy else ()),
+        ),
         rows=tuple(rows),
         notes=tuple(wording.relations(_transform_names(summary))),
+        legend=(EXCESS,) if noisy else (),
     )
 
 
@@ -279,7 +335,15 @@ def _sizes(size: DrawnSize) -> tuple[Cell, Cell]:
     return _cell(lines), _cell(statements)
 
 
+def _robust_excess(model: ModelSummary, block: RobustPass) -> tuple[Cell, Cell]:
+    if not wording.is_noisy(model) or block.excess.points is None:
+        return _cell(ABSENT), _cell(ABSENT)
+    lost = (wording.points(block.excess.points), wording.ends(block.excess))
+    return Cell(lines=wording.estimate(block.repeated)), Cell(lines=_tested(lost, block.excess))
+
+
 def _robust(summary: Summary) -> Sheet:
+    noisy = any(map(wording.is_noisy, summary.models))
     rows = [
         (
             _cell(wording.plain(model.model)),
@@ -291,6 +355,7 @@ def _robust(summary: Summary) -> Sheet:
                 Cell(lines=wording.estimate(one))
                 for one in (block.nominal, block.robust, block.drop, block.relative)
             ),
+            *(_robust_excess(model, block) if noisy else ()),
         )
         for model in summary.models
         for block in model.robust
@@ -302,6 +367,7 @@ def _robust(summary: Summary) -> Sheet:
             *numbers(
                 "k", "problems", "variants each", "pass@k", "robust pass@k", "robust drop", "robust relative"
             ),
+            *(numbers("over repeats", "lost beyond noise") if noisy else ()),
         ),
         rows=tuple(rows),
         legend=(
@@ -309,11 +375,16 @@ def _robust(summary: Summary) -> Sheet:
             "what that loses, of pass@k; robust relative: attempts that some variant changes, for the worse "
             "or for the better (ReCode, arXiv 2212.10264). All over the problems that have a variant. "
             "Variants without an answer are left out, which can only raise robust pass@k.",
+            *([REPEATED] if noisy else []),
         ),
         stacked=2,
     )
 
 
+REPEATED: Final = (
+    "over repeats: robust pass@k where as many repeats of the prompt stand for the variants; lost beyond noise: "
+    "points by which as many variants are below that."
+)
 MOST_LABELS: Final = 20
 """Labels in the table of single labels; the commonest ones."""
 
@@ -487,7 +558,7 @@ def _coverage(coverage: Sequence[Coverage]) -> Sheet:
             _cell(wording.percent(one.share), f"{one.missing:,}/{one.verdicts:,}"),
             _cell(wording.reasons(one.reasons)),
             Cell(lines=wording.lines(one.pairs)),
-            Cell(lines=wording.lines(one.noise_floor)),
+            Cell(lines=wording.bounded(one.noise_floor)),
         )
         for one in coverage
     )
@@ -497,12 +568,12 @@ def _coverage(coverage: Sequence[Coverage]) -> Sheet:
             *words("model"),
             *numbers("unjudged"),
             *words("because"),
-            *numbers("per pair", "noise floor"),
+            *numbers("per pair", "per repeat"),
         ),
         rows=rows,
         legend=(
             "unjudged: the share of verdicts that are missing, because there was no answer. per pair: the "
-            "share of answers that one edit changed; noise floor: the same for the unchanged input. These "
+            "share of answers that one edit changed; per repeat: the same for the unchanged input. These "
             "two compare.",
         ),
     )
@@ -520,6 +591,7 @@ def _beside(comparison: Comparison) -> Sheet:
     rows = []
     unmoved = blind(comparison)
     changed = {name for name, group in means.get("violation rate", {}).items() if group.mean}
+    noisy = any(paired.by_excess for paired in comparison.paired)
     for name in dict.fromkeys(names):
         cells = [_cell(wording.plain(name))]
         for metric in metrics:
@@ -531,7 +603,7 @@ def _beside(comparison: Comparison) -> Sheet:
             cells.append(
                 _cell(ABSENT)
                 if standing is None
-                else Cell(lines=wording.lines(standing.changed), bold=standing.best and name not in unmoved)
+                else Cell(lines=_standing(standing, paired), bold=standing.best and name not in unmoved)
             )
         rows.append(tuple(cells))
     untested = dict.fromkeys(
@@ -546,8 +618,8 @@ def _beside(comparison: Comparison) -> Sheet:
         rows=tuple(rows),
         notes=(
             *(
-                f"{wording.plain(name)}: {wording.UNMOVED}."
-                if name in changed
+                f"{wording.plain(name)}: {wording.NOISE_ONLY if noisy else wording.UNMOVED}."
+                if name in changed or noisy
                 else f"{wording.plain(name)} may look steady; {wording.BLIND}."
                 for name in unmoved
             ),
@@ -556,8 +628,16 @@ def _beside(comparison: Comparison) -> Sheet:
         legend=(
             "bold: the best, and those not significantly different from it by the tests below.",
             *([OVER_TRIALS] if metrics else []),
+            *([EXCESS_OF_MODELS] if noisy else []),
         ),
     )
+
+
+def _standing(standing: Standing, paired: Paired) -> tuple[str, ...]:
+    """The number that ranks a model on shared inputs."""
+    if paired.by_excess:
+        return wording.excess_lines(standing.excess, standing.unsteady)
+    return wording.lines(standing.changed)
 
 
 def _mean(metric: Metric, group: Group) -> Cell:
@@ -632,7 +712,7 @@ def _paired(paired: Paired) -> Sheet:
         rows.append(
             (
                 Cell(lines=(f"{number} {wording.plain(each.model)}",), bold=each.best),
-                Cell(lines=wording.lines(each.changed), bold=each.best),
+                Cell(lines=_standing(each, paired), bold=each.best),
                 *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
             )
         )
@@ -640,12 +720,15 @@ def _paired(paired: Paired) -> Sheet:
         title=f"On shared inputs: {paired.name} ({paired.better} is better)",
         columns=(
             *words("model"),
-            *numbers("changed"),
+            *numbers("excess" if paired.by_excess else "changed"),
             *numbers(*(f"p vs {number}" for number in range(1, len(names) + 1))),
         ),
         rows=tuple(rows),
         notes=(f"{wording.verdict(paired.test)}.",),
-        legend=_legend(paired.standings, "exact McNemar", paired.test.p),
+        legend=(
+            *([EXCESS_OF_MODELS] if paired.by_excess else []),
+            *_legend(paired.standings, "sign flips" if paired.by_excess else "exact McNemar", paired.test.p),
+        ),
     )
 
 

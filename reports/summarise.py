@@ -8,7 +8,8 @@ from typing import Any, Final, get_args
 from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
-from codeaudit.reports.compare import comparison
+from codeaudit.reports import wording
+from codeaudit.reports.compare import comparison, is_quiet
 from codeaudit.reports.digests import (
     Agreements,
     Clusters,
@@ -34,6 +35,7 @@ from codeaudit.reports.records import (
 )
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score
+from codeaudit.reports.shared_inputs import Part
 from codeaudit.reports.statistics.intervals import rate
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
@@ -63,6 +65,12 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         name: asked_once((each.asked for each in by_seed.values()), "preserving")
         for name, by_seed in seen.trials.items()
     }
+    noisy = any(wording.is_noisy(model) for model in models)
+    steady = [model.model for model in models if is_quiet(model)]
+
+    def counts(model: str, part: Part) -> bool:
+        return once[model] or not part[1]
+
     return Summary(
         task=header.task,
         corpus=header.corpus,
@@ -73,8 +81,9 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         draws=tuple(header.draws),
         statistics=comparison(
             {model.model: model.trials for model in models},
-            lambda kind: seen.inputs.outcomes(kind, lambda model, part: once[model] or not part[1]),
+            lambda kind: seen.inputs.outcomes(kind, counts),
             models=len(seen.trials),
+            beyond=(lambda kind: seen.inputs.beyond_noise(kind, steady, counts)) if noisy else None,
         ),
     )
 
