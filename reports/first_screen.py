@@ -24,6 +24,8 @@ from codeaudit.transforms.records import Kind
 
 MOST: Final = 4
 """Number of columns of transforms. Beyond it families take their place."""
+FEW: Final = 2
+"""So many noisy models are named in a sentence."""
 DENSE: Final = 5
 """From so many models on there are no blank lines between them."""
 
@@ -72,17 +74,23 @@ def first_screen(summary: Summary) -> Sheet:
     edits = _edits(summary)
     shown = sorted(sorted(edits, key=lambda one: -one.worst)[:MOST], key=edits.index)
     score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
+    dense = len(summary.models) >= DENSE
+    # The numbers of noisy models are wider, so that names are broken.
+    tall = dense and any(map(wording.is_noisy, summary.models))
     return Sheet(
         title=_title(summary),
         lead=tuple(_sentences(summary, shown, len(edits) - len(shown))),
         columns=(
-            *words("model", "size", "asked"),
+            *words("model", *([] if tall else ["size"]), "asked"),
             *numbers(*(one.name for one in shown), score, "sensitivity", "unsteady"),
         ),
-        rows=tuple(_row(model, [one.found[n] for one in shown]) for n, model in enumerate(summary.models)),
+        rows=tuple(
+            _row(model, [one.found[n] for one in shown], sized=not tall)
+            for n, model in enumerate(summary.models)
+        ),
         legend=tuple(_legend(summary, score)),
-        stacked=3,
-        dense=len(summary.models) >= DENSE,
+        stacked=2 if tall else 3,
+        dense=dense,
     )
 
 
@@ -131,6 +139,12 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield from wording.network(model)
         yield from _warnings(model)
         yield from _strangers(model, summary.task)
+    noisy = [wording.plain(model.model) for model in summary.models if wording.is_noisy(model)]
+    # Of more models the legend says it.
+    if 0 < len(noisy) <= FEW:
+        kind, whose = ("is noisy", "its") if len(noisy) == 1 else ("are noisy", "their")
+        told = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
+        yield f"{told} what asking again did."
     yield from _broken(summary)
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
@@ -170,11 +184,14 @@ def _contrast(found: Sequence[tuple[str, _Found]]) -> str:
 def _effects(noisy: Sequence[tuple[str, _Found]]) -> str:
     """Of which noisy models an effect is shown; the table has their numbers."""
     shown = [name for name, one in noisy if wording.is_shown(one.excess, one.pairs)]
-    others = [name for name, _ in noisy if name not in shown]
+    every = f"{len(noisy)} noisy models"
     if not shown:
-        return f"beyond noise no effect is shown for {wording.listed(others)}"
-    rest = f", and none for {wording.listed(others)}" if others else ""
-    return f"beyond noise an effect is shown for {wording.listed(shown)}{rest}"
+        return f"beyond noise no effect is shown for the {every}"
+    if len(shown) == len(noisy):
+        return f"beyond noise an effect is shown for all {every}"
+    if len(shown) <= FEW:
+        return f"beyond noise an effect is shown for {wording.listed(shown)}, of {every}"
+    return f"beyond noise an effect is shown for {len(shown)} of {every}"
 
 
 def _share(rate: Rate) -> str:
@@ -231,17 +248,15 @@ def _warnings(model: ModelSummary) -> Iterator[str]:
     elif wording.ignores(model):
         told = f"{name} changed no answer where the meaning changed"
         yield f"{told}." if model.violations.count else f"{told} either: it may not read the edits."
-    if wording.is_noisy(model):
-        yield f"{name} is noisy: {_share(noise)} of its samples got another answer when asked again."
-    elif noise.count:
+    if noise.count and not wording.is_noisy(model):
         told = f"{name} is noisy: it changed {_share(noise)} when asked the same again"
         yield f"{told}. Noise is part of its rates, since this summary has no excess."
 
 
-def _row(model: ModelSummary, found: Sequence[_Found]) -> tuple[Cell, ...]:
+def _row(model: ModelSummary, found: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
-        Cell(lines=(wording.size(model.parameters),)),
+        *([Cell(lines=(wording.size(model.parameters),))] if sized else []),
         Cell(lines=(counted(model.samples, "sample"),)),
         *(Cell(lines=one.lines) for one in found),
         _score(model),
@@ -253,7 +268,7 @@ def _row(model: ModelSummary, found: Sequence[_Found]) -> tuple[Cell, ...]:
 def _sensitivity(model: ModelSummary) -> tuple[str, ...]:
     excess = model.sensitivity_excess
     if wording.is_noisy(model) and excess.points is not None:
-        return wording.points(excess.points), wording.ends(excess), wording.counts(model.sensitivity)
+        return wording.points(excess.points), wording.span(excess), wording.counts(model.sensitivity)
     return wording.lines(model.sensitivity)
 
 
@@ -276,13 +291,13 @@ def _score(model: ModelSummary) -> Cell:
 
 def _legend(summary: Summary, score: str) -> Iterator[str]:
     yield (
-        "violation rate: samples with another answer, of those that an edit changed in text but not in meaning "
-        "(95 % interval, counts). sensitivity: answers that changed with the meaning; more is better. "
-        f"unsteady: samples with another answer to the same input. drop: {score} lost with each sample's worst "
-        "answer."
+        "violation rate: samples with another answer, of those that an edit changed in text but not in "
+        "meaning (95 % interval, counts). sensitivity: answers that changed with the meaning; more is "
+        f"better. unsteady: samples with another answer to the same input. drop: {score} lost with each "
+        "sample's worst answer."
     )
     if any(map(wording.is_noisy, summary.models)):
-        yield "+ or -: points more or less than asking again changed (samples by edits - by repeats / all)."
+        yield "+ or -: points beyond noise (samples changed by edits - by repeats / all)."
     left = wording.losses(summary.models, most=2, names=1)
     none = f"no example of the task: {wording.reasons(summary.skipped, most=2)}" if summary.skipped else ""
     if left or none:

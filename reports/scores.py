@@ -48,7 +48,10 @@ AVERAGED: Final = (
 """Fields of a score that are averaged over trials."""
 
 RESAMPLED: Final = 400_000
-"""Number of answers in all draws of a bootstrap; it has 200 to 1,000 draws."""
+"""Number of answers in all draws of a bootstrap."""
+LEAST: Final = 200
+MOST: Final = 1_000
+"""The least and the largest number of draws."""
 STEPS: Final = 50
 """Sizes of differences of scores that the test by sign flips tells apart, so that its time is bounded."""
 
@@ -191,7 +194,9 @@ def _bootstrap(
     """The ends of the 95 % interval of the loss; both scores are of the same drawn samples."""
     import numpy as np
 
-    draws = max(200, min(1_000, RESAMPLED // len(order)))
+    # A score that is no function of numbers is slow.
+    most = LEAST if isinstance(before, _AnswerParts) else MOST
+    draws = max(LEAST, min(most, RESAMPLED // len(order)))
     places = np.random.default_rng(seed).integers(len(order), size=(draws, len(order)))
     chosen = np.asarray(order)[places]
     lost = [_loss(_finite(before.whole(row)), _finite(after.whole(row)), better) for row in chosen.tolist()]

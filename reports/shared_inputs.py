@@ -45,7 +45,7 @@ class SharedInputs:
         asked: Hashable,
         *,
         violated: bool,
-        variant: int,
+        variant: int = 0,
         part: Part = ALL,
     ) -> None:
         """Add a judged answer to an input; a later answer of the same part replaces an earlier one."""

@@ -9,7 +9,6 @@ from typing import Final
 from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import (
-    ByTransform,
     Comparison,
     Contrast,
     Coverage,
@@ -18,7 +17,9 @@ from codeaudit.reports.records import (
     Metric,
     ModelSummary,
     Paired,
+    Rate,
     RobustPass,
+    Score,
     Standing,
     Summary,
 )
@@ -55,17 +56,17 @@ LEGEND: Final = (
     "unsteady: samples with another answer when the unchanged input was asked again.",
 )
 EXCESS: Final = (
-    "excess: points by which more samples changed under edits than under as many repeats of the unchanged input, "
-    "with the 95 % interval; samples changed by edits - by repeats / all. p: whether pairs of answers show an "
-    "effect; a steady model has no noise to subtract."
+    "excess: points by which more samples changed under edits than under as many repeats, with the 95 % "
+    "interval; counts: samples changed by edits - by repeats / all. p: whether pairs of answers show an "
+    "effect. A drop is that of the worst of as many variants as repeats."
 )
 """Explains the columns of a run with a noisy model."""
 
 
 EXCESS_OF_MODELS: Final = (
     "excess: points by which more samples changed under edits than under as many repeats, with the 95 % "
-    "interval; samples changed by edits - by repeats / all. Differences are of the excess, and p is of single "
-    "answers, by sign flips over samples."
+    "interval; samples changed by edits - by repeats / all. Differences are of the excess, and p is of "
+    "single answers, by sign flips over samples."
 )
 """Explains a comparison with a noisy model."""
 OVER_TRIALS: Final = (
@@ -143,7 +144,16 @@ def asked_for(summary: Summary) -> tuple[Sheet, ...]:
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
     single = [_by_label(summary)] if _has_classes(summary) else []
-    return (_models(summary), *asked_for(summary), *single, _changes(summary), *drawn, _applied(summary))
+    beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
+    return (
+        _models(summary),
+        *beyond,
+        *asked_for(summary),
+        *single,
+        _changes(summary),
+        *drawn,
+        _applied(summary),
+    )
 
 
 def _models(summary: Summary) -> Sheet:
@@ -151,7 +161,6 @@ def _models(summary: Summary) -> Sheet:
     over = f", {trials} trials" if trials > 1 else ""
     where = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
     score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
-    noisy = any(map(wording.is_noisy, summary.models))
     heads = (
         f"{score}",
         f"attack {score}",
@@ -159,13 +168,12 @@ def _models(summary: Summary) -> Sheet:
         "over all samples",
         "sensitivity",
         "unsteady",
-        *(("excess", "sensitivity excess") if noisy else ()),
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     notes = [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
     notes += wording.relations(_transform_names(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
-    legend = [*LEGEND, *([EXCESS] if noisy else []), _attack_legend(summary, score)]
+    legend = [*LEGEND, _attack_legend(summary, score)]
     if any(model.extra for model in summary.models):
         legend.append(EXTRA)
     if trials > 1:
@@ -178,8 +186,7 @@ def _models(summary: Summary) -> Sheet:
         title=f"{where}: all transforms together",
         columns=(*words("model", "size", "asked"), *numbers(*heads)),
         rows=tuple(
-            _model_row(model, model.model in best and not wording.ignores(model), noisy=noisy)
-            for model in summary.models
+            _model_row(model, model.model in best and not wording.ignores(model)) for model in summary.models
         ),
         notes=tuple(notes),
         legend=tuple(legend),
@@ -193,12 +200,7 @@ def _kept(model: ModelSummary) -> bool:
     return "preserving" in kinds or "paper" not in kinds
 
 
-def _model_row(model: ModelSummary, best: bool, *, noisy: bool) -> tuple[Cell, ...]:
-    controls = model.sensitivity_excess
-    beyond = (
-        Cell(lines=_tested(wording.excess_lines(model.excess, model.noise_samples), model.pair_excess)),
-        Cell(lines=_tested((wording.points(controls.points), wording.ends(controls)), controls)),
-    )
+def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
     return (
         _cell(wording.plain(model.model)),
         _cell(wording.size(model.parameters)),
@@ -209,7 +211,6 @@ def _model_row(model: ModelSummary, best: bool, *, noisy: bool) -> tuple[Cell, .
         Cell(lines=wording.lines(model.all_samples)),
         Cell(lines=wording.lines(model.sensitivity)),
         Cell(lines=wording.bounded(wording.unsteady(model))),
-        *(() if not noisy else beyond if wording.is_noisy(model) else (_cell(ABSENT),) * 2),
     )
 
 
@@ -235,17 +236,7 @@ def _attack(model: ModelSummary) -> Cell:
         wording.value(score.attack_worst_sample, share=share),
         f"drop {wording.value(score.drop, share=share)}",
         f"round {wording.value(score.attack_worst_round, share=share)}",
-        *_beyond(model, share=share),
     )
-
-
-def _beyond(model: ModelSummary, *, share: bool) -> tuple[str, ...]:
-    """What a noisy model loses beyond noise, with its interval."""
-    drop = model.score.drop_excess
-    if not wording.is_noisy(model) or drop.points is None:
-        return ()
-    shown = [wording.value(one, share=share) for one in (drop.points, drop.low, drop.high)]
-    return (f"beyond noise {shown[0]}", f"{shown[1]} to {shown[2]}")
 
 
 def _attack_legend(summary: Summary, score: str) -> str:
@@ -253,25 +244,55 @@ def _attack_legend(summary: Summary, score: str) -> str:
     return (
         f"attack {score}: with each sample's worst answer over its variants, and what that loses; "
         f"round: the worst of {rounds} rounds, each one variant of one transform."
-        + (
-            " Beyond noise: what as many variants as repeats lose against these."
-            if any(map(wording.is_noisy, summary.models))
-            else ""
-        )
     )
 
 
-def _excess_cells(model: ModelSummary, row: ByTransform) -> tuple[str, ...]:
-    if not wording.is_noisy(model) or row.excess.points is None:
-        return (ABSENT,) * 4
-    excess = row.excess
-    steady = f"{row.noise.count}/{row.noise.total}"
-    return steady, wording.points(excess.points), wording.ends(excess), wording.p_value(row.pair_excess.p)
+def _beyond_noise(summary: Summary) -> Sheet:
+    """What edits did to the noisy models beyond their noise."""
+    rows: list[tuple[Cell, ...]] = []
+    for model in filter(wording.is_noisy, summary.models):
+        name, score = wording.plain(model.model), model.score
+        whole = (model.noise_samples, model.excess, model.pair_excess)
+        found = [("all together", *whole)] if model.excess.points is not None else []
+        found += [
+            (row.transform, row.noise, row.excess, row.pair_excess)
+            for row in model.by_transform
+            if row.excess.points is not None
+        ]
+        rows += [_excess_row(name, *one) for one in found]
+        if (controls := model.sensitivity_excess).points is not None:
+            rows.append(
+                _row_of(name, "controls, per pair", wording.points(controls.points), ABSENT, controls)
+            )
+        if (drop := score.drop_excess).points is not None:
+            told = wording.value(drop.points, share=wording.is_share(score))
+            rows.append(_row_of(name, f"drop of {wording.score_name(score.name)}", told, ABSENT, drop, score))
+    return Sheet(
+        title="What edits changed beyond noise",
+        columns=(*words("model", "edits"), *numbers("excess", "95 %", "counts", "p")),
+        rows=tuple(rows),
+        legend=(EXCESS,),
+        stacked=2,
+    )
+
+
+def _excess_row(model: str, edits: str, noise: Rate, excess: Excess, pairs: Excess) -> tuple[Cell, ...]:
+    told, _, counts = wording.excess_lines(excess, noise)
+    return _row_of(model, edits, told, counts, replace(excess, p=pairs.p))
+
+
+def _row_of(
+    model: str, edits: str, told: str, counts: str, excess: Excess, score: Score | None = None
+) -> tuple[Cell, ...]:
+    ends = wording.ends(excess)
+    if score is not None and excess.low is not None:
+        share = wording.is_share(score)
+        ends = " to ".join(wording.value(one, share=share) for one in (excess.low, excess.high))
+    return tuple(map(_cell, (model, edits, told, ends, counts, wording.p_value(excess.p))))
 
 
 def _changes(summary: Summary) -> Sheet:
     rows = []
-    noisy = any(map(wording.is_noisy, summary.models))
     for transform in _transform_names(summary):
         shown = transform
         for model in summary.models:
@@ -279,8 +300,6 @@ def _changes(summary: Summary) -> Sheet:
                 if row.transform == transform:
                     told = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
                     told = (*told, wording.percent(row.pairs.rate), str(row.unjudged))
-                    if noisy:
-                        told = (*told, *_excess_cells(model, row))
                     names = (_cell(shown), _cell(wording.plain(model.model)))
                     rows.append((*names, *(_cell(number) for number in told)))
                     shown = ""
@@ -289,11 +308,9 @@ def _changes(summary: Summary) -> Sheet:
         columns=(
             *words("transform", "model"),
             *numbers("rate", "95 %", "samples", "per pair", "unjudged"),
-            *(numbers("unsteady", "excess", "95 %", "p") if noisy else ()),
         ),
         rows=tuple(rows),
         notes=tuple(wording.relations(_transform_names(summary))),
-        legend=(EXCESS,) if noisy else (),
     )
 
 
@@ -382,8 +399,8 @@ def _robust(summary: Summary) -> Sheet:
 
 
 REPEATED: Final = (
-    "over repeats: robust pass@k where as many repeats of the prompt stand for the variants; lost beyond noise: "
-    "points by which as many variants are below that."
+    "over repeats: robust pass@k where as many repeats of the prompt stand for the variants; lost beyond "
+    "noise: points by which as many variants are below that."
 )
 MOST_LABELS: Final = 20
 """Labels in the table of single labels; the commonest ones."""

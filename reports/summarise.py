@@ -7,8 +7,8 @@ from typing import Any, Final, get_args
 
 from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited, Searched
-from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
 from codeaudit.reports import wording
+from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
 from codeaudit.reports.compare import comparison, is_quiet
 from codeaudit.reports.digests import (
     Agreements,

@@ -100,12 +100,18 @@ def ends(excess: Excess) -> str:
     return f"{low} to {high}"
 
 
+def span(excess: Excess) -> str:
+    """Format the interval of an excess for a cell: `-2.1–24.9`; with a word if both ends are negative."""
+    told = ends(excess)
+    return told if (excess.high or 0.0) < 0 else told.replace(" to ", "\N{EN DASH}")
+
+
 def excess_lines(excess: Excess, noise: Rate) -> tuple[str, ...]:
     """Return points, interval, and counts as three lines: violated samples - unsteady ones / all."""
     if excess.points is None:
         return (ABSENT,)
     violated = round(excess.points * noise.total) + noise.count
-    return points(excess.points), ends(excess), f"{violated}-{noise.count}/{noise.total}"
+    return points(excess.points), span(excess), f"{violated}-{noise.count}/{noise.total}"
 
 
 def beyond(excess: Excess, pairs: Excess) -> str:
@@ -246,7 +252,8 @@ def verdict(test: Test) -> str:
     if test.smallest_p is not None:
         how.append(f"smallest reachable {p_value(test.smallest_p)}")
     effect = "" if test.effect is None else f", epsilon² {test.effect:.2f}"
-    text = f"{test.name} {test.statistic or 0:.3g}, {_equation(test.p)}{effect}"
+    value = "" if test.statistic is None else f" {test.statistic:.3g}"
+    text = f"{test.name}{value}, {_equation(test.p)}{effect}"
     return "; ".join((f"{text} ({'; '.join(how)})" if how else text, *test.notes))
 
 

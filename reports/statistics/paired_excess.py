@@ -1,7 +1,7 @@
 """Compares models on the same inputs by what edits changed beyond each model's own noise.
 
-In the place of Cochran's Q and McNemar's tests, which would compare a noisy model's noise with a steady model's
-answers (`codeaudit.reports.statistics.paired`).
+In the place of Cochran's Q and McNemar's tests (`codeaudit.reports.statistics.paired`), which would compare
+the noise of one model with the answers of another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,8 +43,8 @@ def compare_excess(name: str, better: Better, outcomes: Mapping[str, Sequence[Sa
 
     Notes
     -----
-    Points and intervals count samples: violated minus unsteady. Every p is of `SampleOutcome.difference`, which
-    has more power, by sign flips over samples: of one model for its standing, of two for a contrast,
+    Points and intervals count samples: violated minus unsteady. Every p is of `SampleOutcome.difference`,
+    which has more power, by sign flips over samples: of one model for its standing, of two for a contrast,
     Holm-adjusted over all pairs. The test over all models has the smallest adjusted p of the pairs. Best are
     the model with the best mean difference and those that no pair separates from it at 0.05, and only if that
     test rejects.

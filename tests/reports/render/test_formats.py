@@ -175,8 +175,10 @@ def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
     screen = shown(report, "rich", 200)
     for model in found.models:
         row = cells[model.model]
-        rates = (model.violations, model.all_samples, model.sensitivity, model.noise_floor)
-        assert row[5:] == [", ".join(lines(rate)) for rate in rates]
+        rates = (model.violations, model.all_samples, model.sensitivity)
+        assert row[5:8] == [", ".join(lines(rate)) for rate in rates]
+        # None of the samples is unsteady: the upper end of the interval is the bound.
+        assert row[8] == "0 %, \\<9.2 %, 0/38"
         assert row[3] == f"{100 * model.score.original:.1f}"
         assert row[4].startswith(f"{100 * model.score.attack_worst_sample:.1f}, drop")
         assert all(cell in screen for cell in row)
