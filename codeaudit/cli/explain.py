@@ -164,7 +164,7 @@ def violations(
 def _repeats(place: Table) -> Mapping[tuple[str, int, str], Asked]:
     """The judged repeats by model, trial and sample."""
     found: defaultdict[tuple[str, int, str], Asked] = defaultdict(Asked)
-    for row in read_rows(place, kind="identity", columns=("model", "outcome", *VARIANT)):
+    for row in read_rows(place, kind="identity", columns=("model", "kind", "outcome", *VARIANT)):
         if row["outcome"] != "unjudged":
             key = (row["model"], row["seed"], row["sample"])
             old = found[key]
