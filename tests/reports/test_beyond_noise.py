@@ -129,7 +129,7 @@ def test_controls_have_an_excess_of_their_own() -> None:
 
 
 def test_the_criterion_of_the_task_compares_repeats_and_variants() -> None:
-    near = audited("m", sample("a"), before=A, after={"rename": [B], "identity": [C]})  # type: ignore[dict-item]
+    near = audited("m", sample("a"), before=A, after={"rename": [B], "identity": [C]})
 
     def same(before: Predicted, after: Predicted) -> bool:
         return {before.answer, after.answer} <= {B, C} or before.answer == after.answer

@@ -174,8 +174,9 @@ def _bar(model: ModelSummary, row: ByTransform) -> _Bar:
         about = f"{told} ({wording.interval(rate)}; {wording.counts(rate)})"
         return _Bar(rate.rate, rate.low, rate.high, told, about)
     told, _, counts = wording.excess_lines(excess, row.noise)
-    ends = (None if end is None else max(0.0, end) for end in (excess.points, excess.low, excess.high))
-    return _Bar(*ends, told, f"{told} points beyond noise ({wording.ends(excess)}; {counts})")
+    share, low, high = (max(0.0, end or 0.0) for end in (excess.points, excess.low, excess.high))
+    about = f"{told} points beyond noise ({wording.ends(excess)}; {counts})"
+    return _Bar(share, low, high, told, about)
 
 
 def _bars(summary: Summary, kind: str, title: str) -> Chart | None:

@@ -306,11 +306,11 @@ def predict(queries):
     for query in queries:
         again = "{unsteady}" in query.source and query.source in asked
         asked.add(query.source)
-        known = re.search(r"\\b(total|spread)\\b", query.source) and not again
-        answers.append("get total" if known else "other")
+        known = re.search(r"\\b(total|spread)\\b", query.source)
+        answers.append("other" if not known else "set total" if again else "get total")
     return answers
 """
-"""It knows two names, and forgets the second answer to one function."""
+"""It knows two names, and gives another answer when it is asked again about one function."""
 
 
 @pytest.mark.parametrize(("unsteady", "steady"), [("spread", "total"), ("total", "spread")])
@@ -330,7 +330,6 @@ def test_violations_of_steady_samples_come_first(
     assert main(["explain", "forgetful", *typed, "--format", "json"]) == 0
     (first, *_) = json.loads(capsys.readouterr().out)
     assert (first["repeats"], first["repeats_changed"]) == (1, 0)
-    # The model has forgotten the unsteady function by now; the run has not.
     found = [one.asked for one in violations(read_run(Path("forgetful")))]
     assert found == sorted(found)
     assert {one.changed for one in found} == {0, 1}
