@@ -2,9 +2,11 @@
 
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from codeaudit.reports.summarise import summarise
 from tests.reports.test_summarise import header, shares
 from tests.support.audited import Error, Subtokens, audited, sample
 
+ROOT = Path(__file__).parents[2]
 A, B, C, D = (("get", "name"), ("set",), ("get",), ("put",))
 
 
@@ -241,8 +244,32 @@ def test_a_summary_of_schema_2_is_read_without_an_excess() -> None:
     assert Summary.from_json(read.to_json()) == read
 
 
-def test_the_worked_example_of_the_documentation() -> None:
-    """docs/statistics.md: ten samples, two variants and two repeats each."""
+def test_the_example_of_the_documentation_has_these_numbers() -> None:
+    text = (ROOT / "docs/statistics.md").read_text("utf-8")
+    rows = re.findall(
+        r"^\| (\d) \| (\w) (\w) \| (\w) (\w) \| (yes|no) \| (yes|no) \| (\d).* \| (\S+) \|$", text, re.M
+    )
+    assert len(rows) == 4
+    records, expected = [], []
+    for kind, (times, one, two, first, second, violated, unsteady, _, difference) in enumerate(rows):
+        # A stands for the first answer.
+        words = [A if letter == "A" else (letter,) for letter in (one, two, first, second)]
+        found = [asked(f"{kind} {n}", words[:2], words[2:]) for n in range(int(times))]
+        alone = row(made(*found))
+        assert (alone.violations.rate, alone.noise.rate) == (violated == "yes", unsteady == "yes")
+        assert alone.pair_excess.points == pytest.approx(float(Fraction(difference)))
+        records += found
+        expected += [Fraction(difference)] * int(times)
+    whole = row(made(*records))
+    assert shares(whole.violations) == (4, 10)
+    assert shares(whole.noise) == (2, 10)
+    assert f"excess is {100 * (whole.excess.points or 0):.0f} points" in text
+    assert f"= {100 * (whole.pair_excess.points or 0):.0f} points" in text
+    assert whole.pair_excess.p == pytest.approx(flips(expected)) == pytest.approx(0.25)
+
+
+def test_ten_samples_by_hand() -> None:
+    """Two variants and two repeats each."""
     records = [
         *(asked(f"moved{n}", [B, B], [A, A]) for n in range(3)),
         *(asked(f"both{n}", [C, A], [A, D]) for n in range(1)),
