@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from codeaudit.reports.digests import Clusters, Row, TrialDigest
+from codeaudit.reports.digests import ClusterRow, Clusters, TrialDigest
 from codeaudit.reports.records import NOTHING, Excess, Rate, Repeats
 from codeaudit.reports.statistics.differences import excess_of
 from codeaudit.reports.statistics.excess import sample_excess
@@ -55,7 +55,7 @@ def beyond_noise(tables: Iterable[Clusters], *, steady: bool, seed: int) -> Beyo
 
     Rows without a repeat count only if the model is steady. `seed` is that of the resampling.
     """
-    samples: dict[int, list[Row]] = defaultdict(list)
+    samples: dict[int, list[ClusterRow]] = defaultdict(list)
     bare = 0
     for row in (row for table in tables for row in table.rows()):
         if row.repeats or steady:
@@ -84,7 +84,7 @@ class _Unit(NamedTuple):
     pairs: Fraction
 
 
-def _unit(row: Row, *, steady: bool) -> _Unit:
+def _unit(row: ClusterRow, *, steady: bool) -> _Unit:
     if steady:
         return _Unit(row.changed > 0, False, Fraction(row.changed, row.judged))
     originals = row.repeats + 1

@@ -27,7 +27,7 @@ Numbers: TypeAlias = Mapping[str, int]
 """The number of each sample, by its id."""
 
 
-class Row(NamedTuple):
+class ClusterRow(NamedTuple):
     """The numbers of some judged variants of an observation, and of its repeats."""
 
     sample: int
@@ -61,7 +61,7 @@ class Clusters:
     violated: bytearray = field(default_factory=bytearray)
     unsteady: bytearray = field(default_factory=bytearray)
 
-    def add(self, row: Row) -> None:
+    def add(self, row: ClusterRow) -> None:
         """Add the numbers of an observation."""
         if row.judged:
             self.samples.append(row.sample)
@@ -73,10 +73,10 @@ class Clusters:
             self.violated.append(row.violated)
             self.unsteady.append(row.unsteady)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[ClusterRow]:
         """All rows."""
         return map(
-            Row,
+            ClusterRow,
             self.samples,
             self.changed,
             self.judged,
@@ -88,7 +88,7 @@ class Clusters:
         )
 
 
-def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> Row:
+def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> ClusterRow:
     """The numbers of some judged variants of an observation, in any order."""
     # By variant first, so that of several transforms the first variants come first; by name, so that the
     # order of the records does not matter.
@@ -96,7 +96,7 @@ def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> Row:
     changed = [bool(pair.changed) for pair in ordered]
     repeats = one.repeats()
     most = min(len(changed), len(repeats))
-    return Row(
+    return ClusterRow(
         sample=number,
         changed=sum(changed),
         judged=len(changed),
@@ -330,7 +330,7 @@ class TrialDigest:
             # A sample that every transform left as it is was tried: no edit could change its answer.
             immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
             changed = any(pair.changed for pair in kept)
-            self.whole.add(Row(number, int(changed), int(bool(kept) or immovable)))
+            self.whole.add(ClusterRow(number, int(changed), int(bool(kept) or immovable)))
 
     def _add_families(self, one: Observation, number: int, pairs: Iterable[Pair]) -> None:
         found: dict[str, list[Pair]] = {}
