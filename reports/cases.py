@@ -72,6 +72,10 @@ class ReportedCase:
     kind: Kind
     sample: Sample
     variants: tuple[Variant, ...]
+    repeats: int = 0
+    """Number of judged repeats of the sample's unchanged input."""
+    unsteady: int = 0
+    """How many of them got another answer than the first."""
 
     @property
     def function(self) -> str:
@@ -101,11 +105,17 @@ class ReportedCase:
 
     @property
     def headline(self) -> str:
-        """Summary of a violated case, such as `'get name' became 'set' under rename in 2 of 4 variants`."""
+        """Summary of a violated case, such as `'get name' became 'set' under rename in 2 of 4 variants`.
+
+        It says if the answer also changed without an edit.
+        """
         violated = self.of("violated")
         judged = len(violated) + len(self.of("held"))
         change = f"{violated[0].before!r} became {violated[0].after!r}"
-        return f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
+        told = f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
+        if not self.unsteady:
+            return told
+        return f"{told}, and without an edit in {self.unsteady} of {counted(self.repeats, 'repeat')}"
 
 
 def cases(
@@ -118,6 +128,11 @@ def cases(
     """
     for seed, audited in trials:
         found: dict[tuple[str, Kind], list[Variant]] = {}
+        repeats = [
+            isinstance(one, Violated)
+            for one in audited.verdicts
+            if one.perturbed.kind == "identity" and not isinstance(one, Unjudged)
+        ]
         for verdict in audited.verdicts:
             named = verdict.perturbed
             found.setdefault((named.transform, named.kind), []).append(_judged(verdict))
@@ -132,6 +147,8 @@ def cases(
                     kind=kind,
                     sample=audited.sample,
                     variants=tuple(sorted(variants, key=lambda variant: variant.number)),
+                    repeats=len(repeats),
+                    unsteady=sum(repeats),
                 )
 
 

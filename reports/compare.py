@@ -2,24 +2,27 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
+from codeaudit.reports import wording
 from codeaudit.reports.records import (
     NOTHING,
     Better,
     ComparedRun,
     Comparison,
     Coverage,
+    Excess,
     Metric,
     ModelSummary,
     Paired,
     Rate,
     Trial,
 )
-from codeaudit.reports.shared_inputs import SharedInputs
+from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.paired import compare_paired
+from codeaudit.reports.statistics.paired_excess import SampleOutcome, compare_excess
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import UsageError
@@ -27,6 +30,8 @@ from codeaudit.transforms.records import Kind
 
 Read = Callable[[Trial], float | None]
 
+EXCESS: Final = "excess of violations"
+"""The metric over trials of what edits changed beyond noise."""
 OTHER_CORPORA: Final = "the runs have different corpora"
 """The beginning of the note that forbids to compare their rates and scores."""
 
@@ -37,18 +42,29 @@ SCORES: Final[tuple[tuple[str, Read], ...]] = (
     ("attack {score}, worst round", lambda trial: trial.score.attack_worst_round),
 )
 
-RATES: Final[tuple[tuple[str, Better, Read], ...]] = (
+NamedRate: TypeAlias = tuple[str, Better, Read]
+
+RATES: Final[tuple[NamedRate, ...]] = (
     ("violation rate", "lower", lambda trial: trial.violations.rate),
     ("changed, over all samples", "lower", lambda trial: trial.all_samples.rate),
     ("changed, per pair", "lower", lambda trial: trial.pairs.rate),
     ("sensitivity", "higher", lambda trial: trial.sensitivity.rate),
 )
 
+NOISY_RATES: Final[tuple[NamedRate, ...]] = (
+    (EXCESS, "lower", lambda trial: trial.excess.points),
+    ("sensitivity beyond noise", "higher", lambda trial: trial.sensitivity_excess.points),
+    *RATES,
+)
+"""The rates of a comparison with a noisy model: first what noise alone does not explain."""
+
 PAIRED: Final[tuple[tuple[str, Better, Kind], ...]] = (
     ("violated movable samples", "lower", "preserving"),
     ("samples sensitive to a control", "higher", "control"),
 )
 
+BeyondOutcomes: TypeAlias = Callable[[Kind], Mapping[str, Sequence[SampleOutcome]]]
+"""The same beside the repeats of each model."""
 PairedOutcomes = Callable[[Kind], Mapping[str, Sequence[bool]]]
 """Of a kind of transforms: by model, the outcomes of samples that all models were judged on."""
 
@@ -93,12 +109,21 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
                 trials.setdefault(group, {}).setdefault(key, trial)
         for flip in run.flips:
             model_name = shown.get((run.name, flip.model), flip.model)
-            asked = flip.transform, flip.input
-            inputs.add(model_name, flip.kind, flip.sample, asked, violated=flip.violated)
+            inputs.add(
+                model_name,
+                flip.kind,
+                flip.sample,
+                asked(flip.kind, flip.transform, flip.input, flip.variant),
+                violated=flip.violated,
+                variant=flip.variant,
+            )
     made = comparison(
         {group: tuple(each.values()) for group, each in trials.items()},
         inputs.outcomes,
         models=len(inputs.models),
+        beyond=_beyond(
+            [(shown[run.name, one.model], one) for run in runs for one in run.summary.models], inputs
+        ),
     )
     return Comparison(
         metrics=made.metrics,
@@ -133,6 +158,8 @@ def _covered(name: str, models: Sequence[ModelSummary]) -> Coverage:
         pairs=_together([model.pairs for model in models]),
         missing_pairs=min(missing, sum(row.unjudged for row in rows if row.kind == "preserving")),
         noise_floor=_together([model.noise_floor for model in models]),
+        excess=models[0].excess if len(models) == 1 else Excess(),
+        pair_excess=models[0].pair_excess if len(models) == 1 else Excess(),
     )
 
 
@@ -147,13 +174,39 @@ def _together(rates: Sequence[Rate]) -> Rate:
     return Rate(count=count, total=total, rate=count / total, low=low, high=high, interval="wilson")
 
 
-def comparison(trials: Mapping[str, Sequence[Trial]], outcomes: PairedOutcomes, *, models: int) -> Comparison:
+def _beyond(models: Sequence[tuple[str, ModelSummary]], inputs: SharedInputs) -> BeyondOutcomes | None:
+    """The outcomes beside repeats, if some model is noisy. `models` have the names of the comparison."""
+    if not any(wording.is_noisy(model) for _, model in models):
+        return None
+    restless = {name for name, model in models if not is_quiet(model)}
+    steady = [name for name, _ in models if name not in restless]
+    return lambda kind: inputs.beyond_noise(kind, steady)
+
+
+def is_quiet(model: ModelSummary) -> bool:
+    """Whether the noise of a model counts as zero, as in `codeaudit.reports.beyond_noise`."""
+    return (
+        not model.hosted
+        and model.repeats.per_sample == 1
+        and bool(model.noise_floor.total)
+        and not wording.unsteady(model).count
+    )
+
+
+def comparison(
+    trials: Mapping[str, Sequence[Trial]],
+    outcomes: PairedOutcomes,
+    *,
+    models: int,
+    beyond: BeyondOutcomes | None = None,
+) -> Comparison:
     """The tests over groups of trials, and those of models on shared inputs.
 
     A single group gives an empty comparison. Paired rows are samples, since variants of one sample are not
     independent: of each sample only the inputs that every model was judged on count, in all trials
     together, and the outcome is whether any of them changed the answer. `models` is the number of models in
-    `outcomes`.
+    `outcomes`. If some model is noisy, `beyond` has the outcomes beside repeats, and every test and rank is
+    of the excess.
     """
     if len(trials) < 2 and models < 2:
         return Comparison()
@@ -163,19 +216,24 @@ def comparison(trials: Mapping[str, Sequence[Trial]], outcomes: PairedOutcomes, 
     if any(len(each) > 1 for each in trials.values()):
         notes.append("trials of one run share models and often samples: they speak about other seeds only")
     return Comparison(
-        metrics=_metrics(trials) if len(trials) > 1 else (),
-        paired=_paired(outcomes) if models > 1 else (),
+        metrics=_metrics(trials, NOISY_RATES if beyond else RATES) if len(trials) > 1 else (),
+        paired=(_paired_excess(beyond) if beyond else _paired(outcomes)) if models > 1 else (),
         notes=tuple(notes),
     )
 
 
-def _metrics(trials: Mapping[str, Sequence[Trial]]) -> tuple[Metric, ...]:
+def _paired_excess(beyond: BeyondOutcomes) -> tuple[Paired, ...]:
+    found = ((name, better, beyond(kind)) for name, better, kind in PAIRED)
+    return tuple(compare_excess(name, better, each) for name, better, each in found if any(each.values()))
+
+
+def _metrics(trials: Mapping[str, Sequence[Trial]], rates: Sequence[NamedRate]) -> tuple[Metric, ...]:
     first = next((trial.score for each in trials.values() for trial in each), None)
     if first is None:
         return ()
     share = is_share(first)
     readings = [(name.format(score=first.name), first.better, read, share) for name, read in SCORES]
-    readings += [(name, better, read, True) for name, better, read in RATES]
+    readings += [(name, better, read, True) for name, better, read in rates]
     metrics = []
     for name, better, read, percent in readings:
         values = {

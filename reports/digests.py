@@ -9,14 +9,14 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.interface import CLOSED, HasAttempts, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import Agreement, Rate, Score
 from codeaudit.reports.scores import ScoreTally
-from codeaudit.reports.shared_inputs import SharedInputs
+from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.intervals import rate_of
 from codeaudit.transforms.errors import CannotAudit, UsageError
@@ -27,20 +27,85 @@ Numbers: TypeAlias = Mapping[str, int]
 """The number of each sample, by its id."""
 
 
+class ClusterRow(NamedTuple):
+    """The numbers of some judged variants of an observation, and of its repeats."""
+
+    sample: int
+    changed: int
+    """Number of variants with another answer than the first one."""
+    judged: int
+    """Number of variants."""
+    repeats: int = 0
+    across: int = 0
+    """Number of pairs (original, variant) of answers that differ; the originals are the first answer and the
+    repeats."""
+    within: int = 0
+    """Number of pairs of originals that differ."""
+    violated: bool = False
+    """Whether some of as many variants as repeats has another answer than the first one; of all variants
+    without a repeat."""
+    unsteady: bool = False
+    """Whether some of as many repeats as variants has."""
+
+
 @dataclass(slots=True)
 class Clusters:
-    """Changed and judged pairs, one row for each observation that has a judged pair."""
+    """One row for each observation that has a judged pair."""
 
     samples: "array[int]" = field(default_factory=lambda: array("Q"))
     changed: "array[int]" = field(default_factory=lambda: array("Q"))
     judged: "array[int]" = field(default_factory=lambda: array("Q"))
+    repeats: "array[int]" = field(default_factory=lambda: array("I"))
+    across: "array[int]" = field(default_factory=lambda: array("I"))
+    within: "array[int]" = field(default_factory=lambda: array("I"))
+    violated: bytearray = field(default_factory=bytearray)
+    unsteady: bytearray = field(default_factory=bytearray)
 
-    def add(self, sample: int, changed: int, judged: int) -> None:
-        """Add the counts of an observation."""
-        if judged:
-            self.samples.append(sample)
-            self.changed.append(changed)
-            self.judged.append(judged)
+    def add(self, row: ClusterRow) -> None:
+        """Add the numbers of an observation."""
+        if row.judged:
+            self.samples.append(row.sample)
+            self.changed.append(row.changed)
+            self.judged.append(row.judged)
+            self.repeats.append(row.repeats)
+            self.across.append(row.across)
+            self.within.append(row.within)
+            self.violated.append(row.violated)
+            self.unsteady.append(row.unsteady)
+
+    def rows(self) -> Iterator[ClusterRow]:
+        """All rows."""
+        return map(
+            ClusterRow,
+            self.samples,
+            self.changed,
+            self.judged,
+            self.repeats,
+            self.across,
+            self.within,
+            map(bool, self.violated),
+            map(bool, self.unsteady),
+        )
+
+
+def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> ClusterRow:
+    """The numbers of some judged variants of an observation, in any order."""
+    # By variant first, so that of several transforms the first variants come first; by name, so that the
+    # order of the records does not matter.
+    ordered = sorted(pairs, key=lambda pair: (pair.variant, pair.transform))
+    changed = [bool(pair.changed) for pair in ordered]
+    repeats = one.repeats()
+    most = min(len(changed), len(repeats))
+    return ClusterRow(
+        sample=number,
+        changed=sum(changed),
+        judged=len(changed),
+        repeats=len(repeats),
+        across=sum(changed) + sum(pair.apart for pair in ordered),
+        within=one.within,
+        violated=any(changed[:most] if repeats else changed),
+        unsteady=any(repeats[:most]),
+    )
 
 
 def clustered(tables: Iterable[Clusters], *, seed: int, movable: bool = False) -> Rate:
@@ -203,11 +268,13 @@ class TrialDigest:
         self.problems: list[Observation] = []
         """The observations of the plain draw, for a task with attempts."""
         self._family: dict[str, str] = {}
+        self._repeats = 0
         self._attempts = isinstance(task, HasAttempts)
 
     def add(self, one: Observation, number: int) -> None:
         """Count an observation of the sample with this number."""
         self._add_sample(one, number)
+        self._repeats = max(self._repeats, sum(pair.kind == "identity" for pair in one.pairs))
         for pair in one.pairs:
             self._add_pair(pair, one, number)
         for gap in one.missing:
@@ -248,39 +315,40 @@ class TrialDigest:
             self.deviation[pair.kind] = max(self.deviation.get(pair.kind, 0.0), pair.deviation)
 
     def _add_changes(self, one: Observation, number: int) -> None:
-        found: dict[tuple[Kind, str | None], list[int]] = {}
+        found: dict[tuple[Kind, str | None], list[Pair]] = {}
         for pair in one.pairs:
             self.asked_answered[pair.kind].add(pair.transform)
             if pair.changed is not None:
                 for name in (None, pair.transform):
-                    counts = found.setdefault((pair.kind, name), [0, 0])
-                    counts[0] += pair.changed
-                    counts[1] += 1
-        for (kind, name), (changed, judged) in found.items():
-            self.clusters[kind, name, one.extra].add(number, changed, judged)
+                    found.setdefault((pair.kind, name), []).append(pair)
+        for (kind, name), pairs in found.items():
+            self.clusters[kind, name, one.extra].add(row_of(one, number, pairs))
         if not one.extra:
-            self._add_families(one, number)
-            changed, judged = found.get(("preserving", None), (0, 0))
+            kept = found.get(("preserving", None), [])
+            self._add_families(one, number, kept)
             exists = any(pair.kind == "preserving" for pair in one.pairs)
             # A sample that every transform left as it is was tried: no edit could change its answer.
             immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
-            self.whole.add(number, int(changed > 0), int(judged > 0 or immovable))
+            changed = any(pair.changed for pair in kept)
+            self.whole.add(ClusterRow(number, int(changed), int(bool(kept) or immovable)))
 
-    def _add_families(self, one: Observation, number: int) -> None:
-        found: dict[str, list[int]] = {}
-        for pair in one.pairs:
-            if pair.kind == "preserving" and pair.changed is not None:
-                if pair.transform not in self._family:
-                    self._family[pair.transform] = family_of(pair.transform)
-                counts = found.setdefault(self._family[pair.transform], [0, 0])
-                counts[0] += pair.changed
-                counts[1] += 1
-        for name, (changed, judged) in found.items():
-            self.families[name].add(number, changed, judged)
+    def _add_families(self, one: Observation, number: int, pairs: Iterable[Pair]) -> None:
+        found: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            if pair.transform not in self._family:
+                self._family[pair.transform] = family_of(pair.transform)
+            found.setdefault(self._family[pair.transform], []).append(pair)
+        for name, some in found.items():
+            self.families[name].add(row_of(one, number, some))
 
-    def score(self) -> Score:
-        """The scores of the trial."""
-        return self.scores.score()
+    @property
+    def most_repeats(self) -> int:
+        """The largest number of repeats of a sample, judged or not."""
+        return self._repeats
+
+    def score(self, *, steady: bool, seed: int) -> Score:
+        """The scores of the trial; see `ScoreTally.score`."""
+        return self.scores.score(steady=steady, seed=seed)
 
 
 class RunDigest:
@@ -307,8 +375,9 @@ class RunDigest:
                     one.model,
                     pair.kind,
                     one.sample.id,
-                    (pair.transform, pair.input),
+                    asked(pair.kind, pair.transform, pair.input, pair.variant),
                     violated=pair.changed,
+                    variant=pair.variant,
                     part=(one.seed, one.extra),
                 )
 

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.audit.records import Answer, Explained, Predicted
 from codeaudit.reports import wording
@@ -53,6 +53,26 @@ def headline(explained: Explained) -> str:
         f"{wording.plain(explained.model)}, {explained.minimal.perturbed.transform}, "
         f"sample {explained.minimal.perturbed.sample.id}: {len(few)} of "
         f"{counted(len(all_), 'move')} ({least}; {asked})"
+    )
+
+
+class Asked(NamedTuple):
+    """The judged repeats of a sample: how many, and how many of them got another answer than the first."""
+
+    repeats: int = 0
+    changed: int = 0
+
+
+def steadiness(asked: Asked) -> str:
+    """Return whether the repeats of a violated sample were steady; empty if there are none."""
+    if not asked.repeats:
+        return ""
+    if not asked.changed:
+        only = "its one repeat" if asked.repeats == 1 else f"all {asked.repeats} repeats"
+        return f"steady: {only} of the unchanged input got the first answer"
+    return (
+        f"unsteady: {asked.changed} of {counted(asked.repeats, 'repeat')} of the unchanged input got another "
+        "answer, so this change may be noise"
     )
 
 

@@ -8,27 +8,60 @@ from typing import Final, NamedTuple
 
 from codeaudit.audit.evidence_check import DIFFERS, disproves
 from codeaudit.reports import wording
-from codeaudit.reports.records import NOTHING, Comparison, ModelSummary, Rate, Summary
+from codeaudit.reports.records import (
+    NOTHING,
+    ByFamily,
+    ByTransform,
+    Comparison,
+    Excess,
+    ModelSummary,
+    Rate,
+    Summary,
+)
 from codeaudit.reports.sheets import Cell, Sheet, numbers, sheets, words
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind
 
 MOST: Final = 4
 """Number of columns of transforms. Beyond it families take their place."""
+FEW: Final = 2
+"""So many noisy models are named in a sentence."""
 DENSE: Final = 5
 """From so many models on there are no blank lines between them."""
 
 
+class _Found(NamedTuple):
+    """What one edit did to one model."""
+
+    rate: Rate = NOTHING
+    noise: Rate = NOTHING
+    excess: Excess = Excess()
+    pairs: Excess = Excess()
+    """The pair excess, whose p decides."""
+    noisy: bool = False
+    """Whether the model is noisy, so that the excess is shown and not the rate."""
+
+    @property
+    def size(self) -> float:
+        """The rate, or the excess of a noisy model."""
+        return (self.excess.points if self.noisy else self.rate.rate) or 0.0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The cell: one number, its interval, its counts."""
+        return wording.excess_lines(self.excess, self.noise) if self.noisy else wording.lines(self.rate)
+
+
 class _Edit(NamedTuple):
-    """A transform or a family, with the violation rate of each model in the order of the rows."""
+    """A transform or a family, with what it did to each model in the order of the rows."""
 
     name: str
-    rates: tuple[Rate, ...]
+    found: tuple[_Found, ...]
 
     @property
     def worst(self) -> float:
-        """The highest rate."""
-        return max((rate.rate or 0.0 for rate in self.rates), default=0.0)
+        """The largest number."""
+        return max((one.size for one in self.found), default=0.0)
 
 
 def every_sheet(report: Summary | Comparison) -> tuple[Sheet, ...]:
@@ -41,17 +74,23 @@ def first_screen(summary: Summary) -> Sheet:
     edits = _edits(summary)
     shown = sorted(sorted(edits, key=lambda one: -one.worst)[:MOST], key=edits.index)
     score = wording.score_name(summary.models[0].score.name) if summary.models else "score"
+    dense = len(summary.models) >= DENSE
+    # The numbers of noisy models are wider, so that names are broken.
+    tall = dense and any(map(wording.is_noisy, summary.models))
     return Sheet(
         title=_title(summary),
         lead=tuple(_sentences(summary, shown, len(edits) - len(shown))),
         columns=(
-            *words("model", "size", "asked"),
-            *numbers(*(one.name for one in shown), score, "sensitivity", "noise floor"),
+            *words("model", *([] if tall else ["size"]), "asked"),
+            *numbers(*(one.name for one in shown), score, "sensitivity", "unsteady"),
         ),
-        rows=tuple(_row(model, [one.rates[n] for one in shown]) for n, model in enumerate(summary.models)),
+        rows=tuple(
+            _row(model, [one.found[n] for one in shown], sized=not tall)
+            for n, model in enumerate(summary.models)
+        ),
         legend=tuple(_legend(summary, score)),
-        stacked=3,
-        dense=len(summary.models) >= DENSE,
+        stacked=2 if tall else 3,
+        dense=dense,
     )
 
 
@@ -66,24 +105,29 @@ def _edits(summary: Summary) -> list[_Edit]:
     single = _of_kind(summary, "preserving")
     if len(single) > MOST:
         names = dict.fromkeys(one.family for model in summary.models for one in model.by_family)
-        tables = [{one.family: one.violations for one in model.by_family} for model in summary.models]
-        single = [_Edit(name, tuple(table.get(name, NOTHING) for table in tables)) for name in names]
+        tables = [{one.family: _found(one, model) for one in model.by_family} for model in summary.models]
+        single = [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
     return [*single, *_of_kind(summary, "paper"), *_of_kind(summary, "network")]
 
 
 def _of_kind(summary: Summary, kind: Kind) -> list[_Edit]:
     tables = [
-        {row.transform: row.violations for row in model.by_transform if row.kind == kind}
+        {row.transform: _found(row, model) for row in model.by_transform if row.kind == kind}
         for model in summary.models
     ]
     names = dict.fromkeys(name for table in tables for name in table)
-    return [_Edit(name, tuple(table.get(name, NOTHING) for table in tables)) for name in names]
+    return [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
+
+
+def _found(row: ByTransform | ByFamily, model: ModelSummary) -> _Found:
+    noisy = wording.is_noisy(model) and row.excess.points is not None
+    return _Found(row.violations, row.noise, row.excess, row.pair_excess, noisy)
 
 
 def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterator[str]:
     names = [wording.plain(model.model) for model in summary.models]
     for edit in edits:
-        told = _contrast(list(zip(names, edit.rates, strict=True)))
+        told = _contrast(list(zip(names, edit.found, strict=True)))
         if told:
             yield f"{edit.name}: {told}."
         elif any(model.violations.total for model in summary.models):
@@ -95,15 +139,24 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield from wording.network(model)
         yield from _warnings(model)
         yield from _strangers(model, summary.task)
+    noisy = [wording.plain(model.model) for model in summary.models if wording.is_noisy(model)]
+    # Of more models the legend says it.
+    if 0 < len(noisy) <= FEW:
+        kind, whose = ("is noisy", "its") if len(noisy) == 1 else ("are noisy", "their")
+        told = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
+        yield f"{told} what asking again did."
     yield from _broken(summary)
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
     )
 
 
-def _contrast(rates: Sequence[tuple[str, Rate]]) -> str:
-    """Who kept every answer, and who did not; empty if nothing was judged."""
-    judged = [(name, rate) for name, rate in rates if rate.total]
+def _contrast(found: Sequence[tuple[str, _Found]]) -> str:
+    """Who kept every answer, and who did not; of noisy models, who changed more than asking again did. Empty
+    if nothing was judged."""
+    rates = [(name, one.rate) for name, one in found]
+    noisy = [(name, one) for name, one in found if one.rate.total and one.noisy]
+    judged = [(name, one.rate) for name, one in found if one.rate.total and not one.noisy]
     kept = [(name, rate) for name, rate in judged if not rate.count]
     changed = sorted((one for one in judged if one[1].count), key=lambda one: one[1].rate or 0.0)
     parts = []
@@ -121,7 +174,24 @@ def _contrast(rates: Sequence[tuple[str, Rate]]) -> str:
             parts.append(f"{who} changed answers, from {ends[0]} to {ends[1]}")
     elif changed:
         parts.append(" and ".join(f"{name} changed {_share(rate)}" for name, rate in changed))
+    if len(noisy) > 2:
+        parts.append(_effects(noisy))
+    else:
+        parts += [f"{name} {wording.beyond(one.excess, one.pairs)}" for name, one in noisy]
     return "; ".join(parts)
+
+
+def _effects(noisy: Sequence[tuple[str, _Found]]) -> str:
+    """Of which noisy models an effect is shown; the table has their numbers."""
+    shown = [name for name, one in noisy if wording.is_shown(one.excess, one.pairs)]
+    every = f"{len(noisy)} noisy models"
+    if not shown:
+        return f"beyond noise no effect is shown for the {every}"
+    if len(shown) == len(noisy):
+        return f"beyond noise an effect is shown for all {every}"
+    if len(shown) <= FEW:
+        return f"beyond noise an effect is shown for {wording.listed(shown)}, of {every}"
+    return f"beyond noise an effect is shown for {len(shown)} of {every}"
 
 
 def _share(rate: Rate) -> str:
@@ -167,35 +237,49 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
 
 def _warnings(model: ModelSummary) -> Iterator[str]:
     """What forbids to read the rates of a model as they stand."""
-    name, noise = wording.plain(model.model), model.noise_floor
+    name, noise = wording.plain(model.model), wording.unsteady(model)
     kinds = {row.kind for row in model.by_transform}
     if not model.violations.total and ("preserving" in kinds or "paper" not in kinds):
         yield f"{wording.reading(model)}."
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
-    elif model.sensitivity.total and not model.sensitivity.count:
+    elif wording.ignores(model) and model.sensitivity.count:
+        told = f"{name} is not shown to change more answers where the meaning changed than when asked again"
+        yield f"{told}: it may not read the edits."
+    elif wording.ignores(model):
         told = f"{name} changed no answer where the meaning changed"
         yield f"{told}." if model.violations.count else f"{told} either: it may not read the edits."
-    if noise.count:
-        told = f"{name} changed {_share(noise)} of its answers to unchanged inputs"
-        yield f"{told}: read its rates against that."
+    if noise.count and not wording.is_noisy(model):
+        told = f"{name} is noisy: it changed {_share(noise)} when asked the same again"
+        yield f"{told}. Noise is part of its rates, since this summary has no excess."
 
 
-def _row(model: ModelSummary, rates: Sequence[Rate]) -> tuple[Cell, ...]:
+def _row(model: ModelSummary, found: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
     return (
         Cell(lines=(wording.plain(model.model),)),
-        Cell(lines=(wording.size(model.parameters),)),
+        *([Cell(lines=(wording.size(model.parameters),))] if sized else []),
         Cell(lines=(counted(model.samples, "sample"),)),
-        *(Cell(lines=wording.lines(rate)) for rate in rates),
+        *(Cell(lines=one.lines) for one in found),
         _score(model),
-        Cell(lines=wording.lines(model.sensitivity)),
-        Cell(lines=wording.lines(model.noise_floor)),
+        Cell(lines=_sensitivity(model)),
+        Cell(lines=wording.bounded(wording.unsteady(model))),
     )
+
+
+def _sensitivity(model: ModelSummary) -> tuple[str, ...]:
+    excess = model.sensitivity_excess
+    if wording.is_noisy(model) and excess.points is not None:
+        return wording.points(excess.points), wording.span(excess), wording.counts(model.sensitivity)
+    return wording.lines(model.sensitivity)
 
 
 def _score(model: ModelSummary) -> Cell:
     score, share = model.score, wording.is_share(model.score)
     lines = [wording.value(score.original, share=share)]
-    if score.drop is not None:
+    if wording.is_noisy(model) and score.drop_excess.points is not None:
+        # With its sign, as every number beyond noise.
+        sign = "" if score.drop_excess.points < 0 else "+"
+        lines.append(f"drop {sign}{wording.value(score.drop_excess.points, share=share)}")
+    elif score.drop is not None:
         lines.append(f"drop {wording.value(score.drop, share=share)}")
     found = model.agreement
     if found.classes:
@@ -207,11 +291,13 @@ def _score(model: ModelSummary) -> Cell:
 
 def _legend(summary: Summary, score: str) -> Iterator[str]:
     yield (
-        "violation rate: of the samples that an edit changed in text but not in meaning, the share with "
-        "another answer (95 % interval, counts). sensitivity: the share of answers that changed with the "
-        "meaning; more is better. noise floor: for the unchanged input. "
-        f"drop: {score} lost with each sample's worst answer."
+        "violation rate: samples with another answer, of those that an edit changed in text but not in "
+        "meaning (95 % interval, counts). sensitivity: answers that changed with the meaning; more is "
+        f"better. unsteady: samples with another answer to the same input. drop: {score} lost with each "
+        "sample's worst answer."
     )
+    if any(map(wording.is_noisy, summary.models)):
+        yield "+ or -: points beyond noise (samples changed by edits - by repeats / all)."
     left = wording.losses(summary.models, most=2, names=1)
     none = f"no example of the task: {wording.reasons(summary.skipped, most=2)}" if summary.skipped else ""
     if left or none:

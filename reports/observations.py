@@ -1,9 +1,10 @@
 """What reports count of an audited sample, in one record: `summarise` turns each into numbers at once."""
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import assert_never
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TypeAlias, assert_never
 
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
@@ -12,12 +13,16 @@ from codeaudit.audit.records import (
     Audited,
     Failed,
     Held,
+    Predicted,
     Unjudged,
     Verdict,
     Violated,
 )
 from codeaudit.reports.records import Flip
 from codeaudit.transforms.records import Kind, Sample
+
+Same: TypeAlias = Callable[[Predicted, Predicted], bool]
+"""Whether two answers count as the same (`Task.same`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,8 @@ class Pair:
     answer: Answer | None
     """The answer to score; `None` if it must not be scored."""
     score: float | None
+    apart: int = 0
+    """Number of judged repeats with another answer than this variant; 0 for a repeat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +74,13 @@ class Observation:
     missing: tuple[Missing, ...]
     extra: bool = False
     """Whether the sample was drawn in addition to the plain draw."""
+    within: int = 0
+    """Number of pairs of originals, the first answer and the judged repeats, with different answers."""
+
+    def repeats(self) -> list[bool]:
+        """Whether the answer of each judged repeat is another one than the first, in their order."""
+        found = sorted(self.judged("identity"), key=lambda pair: pair.variant)
+        return [bool(pair.changed) for pair in found]
 
     def judged(self, kind: Kind) -> list[Pair]:
         """Return the pairs of this kind that have a verdict."""
@@ -95,11 +109,21 @@ class Observation:
                 )
 
 
-def observe(audited: Audited, *, seed: int) -> Observation:
-    """Return the digest of an audited sample in the trial with this seed."""
+def equal(before: Predicted, after: Predicted) -> bool:
+    """Whether two answers are equal, as most tasks ask."""
+    return before.answer == after.answer
+
+
+def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
+    """Return the digest of an audited sample in the trial with this seed.
+
+    `same` compares the answers to repeats with those to variants and with each other. The verdicts have
+    compared all of them with the first answer.
+    """
     before = audited.before
     # A failure without a reason must still differ from an answer: `failure` is also the flag.
     failure = (before.reason or "no answer") if isinstance(before, Failed) else ""
+    repeats = _repeats(audited.verdicts)
     return Observation(
         model=audited.model,
         seed=seed,
@@ -108,7 +132,7 @@ def observe(audited: Audited, *, seed: int) -> Observation:
         failure=failure,
         score=None if failure else audited.score,
         pairs=tuple(
-            _pair(verdict, score)
+            _beside(_pair(verdict, score), verdict, repeats, same)
             for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
             if not (isinstance(verdict, Unjudged) and verdict.reason == NOT_REPEATED)
         ),
@@ -117,7 +141,33 @@ def observe(audited: Audited, *, seed: int) -> Observation:
             for each in audited.not_applied
         ),
         extra=audited.extra,
+        within=sum(isinstance(one, Violated) for one in repeats)
+        + sum(_differ(one, other.after, same) for one, other in combinations(repeats, 2)),
     )
+
+
+def _repeats(verdicts: Iterable[Verdict]) -> list[Held | Violated]:
+    """The judged repeats in their order."""
+    found = [one for one in verdicts if one.perturbed.kind == "identity" and not isinstance(one, Unjudged)]
+    return sorted(found, key=lambda one: one.perturbed.variant)
+
+
+def _beside(pair: Pair, verdict: Verdict, repeats: Sequence[Held | Violated], same: Same) -> Pair:
+    """The pair with the number of repeats that it differs from."""
+    if pair.kind == "identity" or isinstance(verdict, Unjudged) or not repeats:
+        return pair
+    # A repeat with the very first answer differs from what the first answer differs from.
+    apart = sum(
+        isinstance(verdict, Violated)
+        if one.after.answer == one.before.answer
+        else _differ(one, verdict.after, same)
+        for one in repeats
+    )
+    return replace(pair, apart=apart) if apart else pair
+
+
+def _differ(repeat: Held | Violated, other: Predicted, same: Same) -> bool:
+    return not same(repeat.after, other)
 
 
 def _pair(verdict: Verdict, score: float | None) -> Pair:

@@ -30,10 +30,14 @@ def encode(record: Any) -> str:
 
 
 def decode(
-    cls: type[T], text: str, *, schema: int | None = None, earlier: Callable[[Any], Any] | None = None
+    cls: type[T],
+    text: str,
+    *,
+    schema: int | None = None,
+    earlier: Mapping[int, Callable[[Any], Any]] | None = None,
 ) -> T:
-    """Read a record of class `cls` from JSON text. Unknown keys are ignored. `earlier` turns what schema 1
-    wrote into what schema 2 writes.
+    """Read a record of class `cls` from JSON text. Unknown keys are ignored. `earlier` holds, by an earlier
+    schema, the function that turns its content into that of `schema`.
 
     Raises:
         RunError: malformed text, another schema, a missing field, or a value of the wrong type.
@@ -43,8 +47,8 @@ def decode(
     except (ValueError, RecursionError) as error:
         raise RunError(f"summary is not JSON ({error}); run the audit again to write it anew") from error
     found = value.get("schema") if isinstance(value, dict) else None
-    if found == 1 and earlier is not None:
-        value = earlier(value)
+    if type(found) is int and found in (earlier or {}):
+        value = (earlier or {})[found](value)
     elif schema is not None and found != schema:
         raise RunError(f"summary has schema {found!r}, this version reads {schema}; run the audit again")
     result: T = _read(cls, value, cls.__name__)
@@ -99,6 +103,15 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     raise _wrong(where, value)
 
 
+def _of_schema_2(value: dict[str, Any]) -> dict[str, Any]:
+    """The content of a summary of schema 2: each sample was repeated once, and nothing has an excess."""
+    for model in _dicts(value.get("models")):
+        floor = model.get("noise_floor")
+        if isinstance(floor, dict) and floor.get("total"):
+            model.setdefault("repeats", {"per_sample": 1, "stages": 1})
+    return value | {"schema": SCHEMA}
+
+
 def _of_schema_1(value: dict[str, Any]) -> dict[str, Any]:
     """The content of a summary of schema 1, with the names of schema 2."""
     for model in _dicts(value.get("models")):
@@ -106,7 +119,7 @@ def _of_schema_1(value: dict[str, Any]) -> dict[str, Any]:
             _rename(one, pairs="violations", all_samples="violated_samples", violations="violated_movable")
         for row in _dicts(model.get("by_transform")):
             _rename(row, pairs="violations", violations="samples")
-    return value | {"schema": SCHEMA}
+    return _of_schema_2(value)
 
 
 def _dicts(value: object) -> list[dict[str, Any]]:
@@ -125,7 +138,7 @@ def _wrong(where: str, value: object) -> RunError:
     return RunError(f"summary has {value!r:.60} at {where}; run the audit again to write it anew")
 
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """Version of `summary.json`. It changes only if a reader of the old version would misread the new one."""
 
 Better: TypeAlias = Literal["higher", "lower"]
@@ -200,6 +213,14 @@ class Score:
     """
     drop_worst_round: float | None = None
     """Loss of `attack_worst_round` against `original`."""
+    repeat_worst_sample: float | None = None
+    """The corpus score with the worst answer of each sample, among its original and as many repeats as
+    variants; absent if nothing was asked again.
+    """
+    drop_excess: Excess = field(default_factory=Excess)
+    """Loss of the worst of as many variants as repeats against `repeat_worst_sample`. Where no repeat changed
+    and every variant counts, its points are `drop`.
+    """
     rounds: int = 0
     """Number of rounds."""
     scored: int = 0
@@ -235,11 +256,12 @@ class ByTransform:
     noise: Rate = NOTHING
     """Share of these samples of which some of as many repeats as variants got another answer."""
     excess: Excess = field(default_factory=Excess)
-    """`violations` minus `noise`, over the samples with both."""
+    """The share of samples of which some of as many variants as repeats got another answer, minus `noise`,
+    over the samples with a repeat. Where noise is zero: `violations`."""
     pair_excess: Excess = field(default_factory=Excess)
     """As `excess`, over pairs of answers. Its p decides whether an effect is shown."""
     violated_steady: int = 0
-    """Number of samples that are violated and whose repeats all agree."""
+    """Number of samples that are violated and whose repeats all agree, those without a repeat included."""
     unsteady_kept: int = 0
     """Number of samples that are unsteady and not violated."""
 
@@ -250,6 +272,10 @@ class ByFamily:
 
     family: str
     violations: Rate
+    noise: Rate = NOTHING
+    """As in `ByTransform`, and so are the next two."""
+    excess: Excess = field(default_factory=Excess)
+    pair_excess: Excess = field(default_factory=Excess)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +289,10 @@ class Trial:
     all_samples: Rate
     sensitivity: Rate
     noise_floor: Rate
+    noise_samples: Rate = NOTHING
+    excess: Excess = field(default_factory=Excess)
+    pair_excess: Excess = field(default_factory=Excess)
+    sensitivity_excess: Excess = field(default_factory=Excess)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +353,10 @@ class RobustPass:
     """RD_s@k: relative loss of robust pass@k against pass@k."""
     relative: Estimate
     """RR_s@k: share of attempts that some variant changes, from passed to failed or from failed to passed."""
+    repeated: Estimate = UNKNOWN
+    """RP@k over as many repeats of the prompt as variants; unknown if no prompt was asked again."""
+    excess: Excess = field(default_factory=Excess)
+    """`repeated` minus RP@k over as many variants as repeats: what the variants lose beyond noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,8 +410,8 @@ class ModelSummary:
     sensitivity: Rate
     """Share of judged pairs under controls with a changed answer. Higher is better."""
     noise_floor: Rate
-    """Share of changed answers when the unchanged input is asked again. Violation rates are read
-    against it.
+    """Share of changed answers among all repeats. It counts answers, and a violation rate counts samples:
+    `noise_samples` and `excess` compare with that.
     """
     max_deviation: float
     """Largest absolute change of a score under a meaning-keeping transform."""
@@ -414,9 +448,10 @@ class ModelSummary:
     """Whether somebody else runs the model, so that its noise may go unseen."""
     repeats: Repeats = field(default_factory=Repeats)
     noise_samples: Rate = NOTHING
-    """Share of these samples of which some of as many repeats as variants got another answer."""
+    """Share of the samples of `violations` of which some of as many repeats as variants got another
+    answer."""
     excess: Excess = field(default_factory=Excess)
-    """`violations` minus `noise_samples`."""
+    """Of `violations`; as in `ByTransform`."""
     pair_excess: Excess = field(default_factory=Excess)
     """As `excess`, over pairs of answers."""
     sensitivity_excess: Excess = field(default_factory=Excess)
@@ -526,6 +561,11 @@ class Standing:
     model: str
     changed: Rate
     best: bool
+    excess: Excess = field(default_factory=Excess)
+    """What the edits changed beyond noise, in a comparison by the excess: points and interval count samples,
+    p is of single answers."""
+    unsteady: Rate = NOTHING
+    """In a comparison by the excess: samples of which some of as many repeats got another answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -542,6 +582,9 @@ class Paired:
     contrasts: tuple[Contrast, ...] = ()
     ranks: Mapping[str, float] = field(default_factory=dict)
     """Mean rank of each model over the inputs; ties share their mean rank; 1 is the best."""
+    by_excess: bool = False
+    """Whether some model is noisy: then differences, ranks and tests are of the excess. `difference` of a
+    contrast counts samples, and its p is of single answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -588,6 +631,9 @@ class Coverage:
     missing_pairs: int
     """Number of such pairs without a verdict."""
     noise_floor: Rate
+    excess: Excess = field(default_factory=Excess)
+    """As of `ModelSummary`; absent for a model of several runs, and so is the next."""
+    pair_excess: Excess = field(default_factory=Excess)
 
     @property
     def share(self) -> float:
@@ -657,12 +703,13 @@ class Summary:
     def from_json(cls, text: str) -> "Summary":
         """Read a summary from the text that `to_json` wrote. Unknown keys are ignored.
 
-        A summary of schema 1 is read, too. Its `violations` were pairs.
+        Summaries of schemas 1 and 2 are read, too. The `violations` of schema 1 were pairs, and neither has
+        an excess.
 
         Raises:
             RunError: the text is not a summary, or has another schema.
         """
-        return decode(cls, text, schema=SCHEMA, earlier=_of_schema_1)
+        return decode(cls, text, schema=SCHEMA, earlier={1: _of_schema_1, 2: _of_schema_2})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

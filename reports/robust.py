@@ -10,12 +10,15 @@ robust drop and robust relative over s perturbed prompts.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 from typing import Final
 
 from codeaudit.audit.interface import HasAttempts
-from codeaudit.reports.observations import Observation
-from codeaudit.reports.records import UNKNOWN, Estimate, RobustPass
+from codeaudit.audit.records import Answer
+from codeaudit.reports.observations import Observation, Pair
+from codeaudit.reports.records import UNKNOWN, Estimate, Excess, RobustPass
+from codeaudit.reports.statistics.differences import excess_of
 from codeaudit.reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wilson
 
 
@@ -36,6 +39,19 @@ class Problem:
     nominal: tuple[bool, ...]
     perturbed: tuple[tuple[bool, ...], ...]
     """One tuple per perturbed prompt; at least one."""
+    first: tuple[tuple[bool, ...], ...] = ()
+    """As many perturbed prompts as repeats, in their order."""
+    repeats: tuple[tuple[bool, ...], ...] = ()
+    """As many repeats of the prompt as `first` has prompts; of a steady model its own attempts, once."""
+
+    def lost(self, k: int) -> tuple[Fraction, Fraction]:
+        """Return robust pass@k over the repeats, and what the first perturbed prompts lose against it."""
+        number = len(self.nominal)
+        again, perturbed = (
+            1 - Fraction(comb(number - sum(map(all, zip(*several, strict=True))), k), comb(number, k))
+            for several in (self.repeats, self.first)
+        )
+        return again, again - perturbed
 
     def at(self, k: int) -> tuple[float, float, float]:
         """Return pass@k, robust pass@k and robust relative@k.
@@ -114,21 +130,26 @@ COUNTS: Final = (1, 5, 10, 100)
 """Values of k to report, if that many attempts were made."""
 
 
-def robust(observations: Iterable[Observation], task: HasAttempts, *, seed: int) -> tuple[RobustPass, ...]:
+def robust(
+    observations: Iterable[Observation], task: HasAttempts, *, seed: int, steady: bool = False
+) -> tuple[RobustPass, ...]:
     """Return the results of one model over all trials; those under all transforms together come first.
 
     Each result covers the problems that have a judged variant, so all its numbers are over the same problems.
     Variants with equal text, for example from two trials, count once. If prompts got different numbers of
-    attempts, the first ones count.
+    attempts, the first ones count. As many repeats of the prompt as variants show what noise alone loses; the
+    noise of a `steady` model counts as zero.
     """
     own: dict[str, tuple[bool, ...]] = {}
     found: dict[str, dict[str, dict[str, tuple[bool, ...]]]] = defaultdict(lambda: defaultdict(dict))
+    repeats: dict[str, list[tuple[bool, ...]]] = defaultdict(list)
     for each in observations:
         if each.answer is None or each.score is None:
             continue
+        repeats[each.sample.id] += [task.attempts(answer) for answer in _in_order(each.judged("identity"))]
         # The original prompt is the same in every trial; its first answer counts.
         own.setdefault(each.sample.id, task.attempts(each.answer))
-        for pair in each.judged("preserving"):
+        for pair in sorted(each.judged("preserving"), key=lambda one: (one.variant, one.transform)):
             if pair.answer is not None:
                 tried = task.attempts(pair.answer)
                 found[""][each.sample.id][pair.input] = tried
@@ -136,31 +157,57 @@ def robust(observations: Iterable[Observation], task: HasAttempts, *, seed: int)
     return tuple(
         block
         for transform in ["", *sorted(found.keys() - {""})]
-        for block in _blocks(transform, own, found[transform], seed)
+        for block in _blocks(transform, own, found[transform], None if steady else repeats, seed)
     )
+
+
+def _in_order(pairs: Iterable[Pair]) -> list[Answer]:
+    ordered = sorted(pairs, key=lambda pair: pair.variant)
+    return [pair.answer for pair in ordered if pair.answer is not None]
 
 
 def _blocks(
     transform: str,
     own: Mapping[str, tuple[bool, ...]],
     found: Mapping[str, Mapping[str, tuple[bool, ...]]],
+    repeats: Mapping[str, Sequence[tuple[bool, ...]]] | None,
     seed: int,
 ) -> list[RobustPass]:
     """One result per value of k."""
     if not found:
         return []
     # pass@k compares equal numbers of attempts: an endpoint may have returned fewer for one prompt.
-    attempts = min(len(one) for key, each in found.items() for one in (own[key], *each.values()))
+    again = repeats or {}
+    attempts = min(
+        len(one) for key, each in found.items() for one in (own[key], *each.values(), *again.get(key, ()))
+    )
     problems = [
-        Problem(own[key][:attempts], tuple(one[:attempts] for one in found[key].values()))
+        # Of a steady model each prompt is its own repeat, as often as it has variants.
+        _problem(own[key], list(found[key].values()), again.get(key, ()), attempts, steady=repeats is None)
         for key in sorted(found)
     ]
     return [_block(transform, problems, k, attempts, seed) for k in COUNTS if k <= attempts]
 
 
+def _problem(
+    own: tuple[bool, ...],
+    variants: Sequence[tuple[bool, ...]],
+    repeats: Sequence[tuple[bool, ...]],
+    attempts: int,
+    *,
+    steady: bool,
+) -> Problem:
+    nominal, perturbed = own[:attempts], tuple(one[:attempts] for one in variants)
+    if steady:
+        return Problem(nominal, perturbed, perturbed, (nominal,))
+    most = min(len(variants), len(repeats))
+    return Problem(nominal, perturbed, perturbed[:most], tuple(one[:attempts] for one in repeats[:most]))
+
+
 def _block(transform: str, problems: Sequence[Problem], k: int, attempts: int, seed: int) -> RobustPass:
     nominal, kept, changed = zip(*(problem.at(k) for problem in problems), strict=True)
     sizes = [len(problem.perturbed) for problem in problems]
+    repeated, excess = _beyond_noise(problems, k, seed)
     return RobustPass(
         transform=transform,
         k=k,
@@ -172,4 +219,15 @@ def _block(transform: str, problems: Sequence[Problem], k: int, attempts: int, s
         robust=mean(kept, seed=seed),
         drop=drop(nominal, kept, seed=seed),
         relative=mean(changed, seed=seed),
+        repeated=repeated,
+        excess=excess,
     )
+
+
+def _beyond_noise(problems: Sequence[Problem], k: int, seed: int) -> tuple[Estimate, Excess]:
+    """Robust pass@k over the repeats, and what as many variants lose against it."""
+    found = [problem.lost(k) for problem in problems if problem.repeats]
+    if not found:
+        return UNKNOWN, Excess()
+    again, lost = zip(*found, strict=True)
+    return mean([float(one) for one in again], seed=seed), excess_of(lost)

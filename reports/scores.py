@@ -12,11 +12,16 @@ from the corpus), and a drop can even be negative.
 *Worst round*: a round is one variant of one transform over the whole corpus, samples that it cannot change
 keeping their original answer; the worst corpus score of all rounds. With one transform and four variants this
 is the permutation attack of the SPE paper, appendix C.1, table 6.
+
+*Drop beyond noise*: the worst of several noisy answers is worse than one of them though no edit did anything.
+So the worst of a sample's original and its first variants is compared with the worst of its original and as
+many repeats. Without an effect both have the same distribution.
 """
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, Protocol
@@ -24,7 +29,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from codeaudit.audit.interface import GivesPartialCredit, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
-from codeaudit.reports.records import Better, Score
+from codeaudit.reports.records import Better, Excess, Score
+from codeaudit.reports.statistics.excess import flips
 from codeaudit.transforms.records import Sample
 
 if TYPE_CHECKING:
@@ -37,16 +43,25 @@ AVERAGED: Final = (
     "attack_worst_round",
     "drop",
     "drop_worst_round",
+    "repeat_worst_sample",
 )
 """Fields of a score that are averaged over trials."""
 
+RESAMPLED: Final = 400_000
+"""Number of answers in all draws of a bootstrap."""
+LEAST: Final = 200
+MOST: Final = 1_000
+"""The least and the largest number of draws."""
+STEPS: Final = 50
+"""Sizes of differences of scores that the test by sign flips tells apart, so that its time is bounded."""
 
-def score(observations: Iterable[Observation], task: Task) -> Score:
+
+def score(observations: Iterable[Observation], task: Task, *, steady: bool = False, seed: int = 0) -> Score:
     """Compute the scores of one model in one trial, before and under attack."""
     tally = ScoreTally(task)
     for each in observations:
         tally.add(each)
-    return tally.score()
+    return tally.score(steady=steady, seed=seed)
 
 
 class ScoreTally:
@@ -57,6 +72,10 @@ class ScoreTally:
         self._samples: list[str] = []
         self._scores = array("d")
         self._originals, self._worst = _parts(task), _parts(task)
+        # The worst of the first variants, and of as many repeats.
+        self._few, self._again = _parts(task), _parts(task)
+        self._worst_scores, self._few_scores, self._again_scores = array("d"), array("d"), array("d")
+        self._repeated = False
         self._rounds: dict[tuple[str, int], _Round] = {}
         # With partial credit the texts themselves are compared.
         self._texts: list[tuple[tuple[Answer, Sample], tuple[Answer, Sample]]] = []
@@ -75,6 +94,8 @@ class ScoreTally:
         ordered = sorted(one.scored("preserving"), key=lambda p: (p.transform, p.variant))
         worst = _worst(one, ordered, better=self._task.better)
         self._worst.append(*worst)
+        self._worst_scores.append(worst[2])
+        self._add_repeats(one, ordered)
         # Not applied pairs are no round of their own: the original answer stands for them.
         for pair in ordered:
             key = (pair.transform, pair.variant)
@@ -87,8 +108,26 @@ class ScoreTally:
         if isinstance(self._task, GivesPartialCredit):
             self._texts.append(((one.answer, one.sample), worst[:2]))
 
-    def score(self) -> Score:
-        """The scores of all that was added, in the order of the samples' ids."""
+    def _add_repeats(self, one: Observation, pairs: Sequence[Pair]) -> None:
+        repeats = sorted(one.scored("identity"), key=lambda pair: pair.variant)
+        self._repeated = self._repeated or bool(repeats)
+        most = min(len(pairs), len(repeats))
+        # By variant first: of several transforms the first variants.
+        first = sorted(pairs, key=lambda pair: (pair.variant, pair.transform))[:most]
+        for parts, scores, chosen in (
+            (self._few, self._few_scores, first),
+            (self._again, self._again_scores, repeats[:most]),
+        ):
+            worst = _worst(one, chosen, better=self._task.better)
+            parts.append(*worst)
+            scores.append(worst[2])
+
+    def score(self, *, steady: bool = False, seed: int = 0) -> Score:
+        """The scores of all that was added, in the order of the samples' ids.
+
+        The noise of a `steady` model counts as zero: all variants are compared with the original. `seed` is
+        that of the resampling.
+        """
         task, better = self._task, self._task.better
         block = Score(name=task.score_name, better=better)
         if not self._samples:
@@ -100,6 +139,7 @@ class ScoreTally:
         worst_sample = _finite(self._worst.whole(order)) if rounds else None
         worst_round = _extreme([value for value in reached if value is not None], better)
         credit = task if isinstance(task, GivesPartialCredit) else None
+        again, beyond = self._beyond_noise(order, steady=steady, seed=seed) if rounds else (None, Excess())
         return replace(
             block,
             original=original,
@@ -108,11 +148,63 @@ class ScoreTally:
             attack_worst_round=worst_round,
             drop=_loss(original, worst_sample, better),
             drop_worst_round=_loss(original, worst_round, better),
+            repeat_worst_sample=again,
+            drop_excess=beyond,
             rounds=len(rounds),
             scored=len(self._samples),
             likeness=credit.likeness([self._texts[n][0] for n in order]) if credit else {},
             attack_likeness=credit.likeness([self._texts[n][1] for n in order]) if credit and rounds else {},
         )
+
+    def _beyond_noise(self, order: Sequence[int], *, steady: bool, seed: int) -> tuple[float | None, Excess]:
+        """The score of the repeats' worst answers, and what the variants' worst answers lose against it."""
+        if not self._repeated:
+            return None, Excess()
+        after, before = (self._worst, self._originals) if steady else (self._few, self._again)
+        own = (self._worst_scores, self._scores) if steady else (self._few_scores, self._again_scores)
+        better, again = self._task.better, _finite(before.whole(order))
+        lost = _loss(again, _finite(after.whole(order)), better)
+        if lost is None:
+            return again, Excess()
+        ends = _bootstrap(before, after, order, better, seed=seed)
+        sign = 1 if better == "higher" else -1
+        return again, Excess(
+            points=lost,
+            low=None if ends is None else min(ends[0], lost),
+            high=None if ends is None else max(ends[1], lost),
+            p=flips(in_steps([sign * (other - one) for one, other in zip(*own, strict=True)])),
+            samples=len(order),
+            interval=None if ends is None else "bootstrap",
+        )
+
+
+def in_steps(differences: Iterable[float], steps: int = STEPS) -> list[Fraction]:
+    """The differences as shares of the largest one, rounded to so many steps.
+
+    Rounding keeps a test by sign flips exact, because it is the same for both signs. Sorted.
+    """
+    found = sorted(one for one in differences if isfinite(one))
+    largest = max(map(abs, found), default=0.0)
+    return [Fraction(round(one / largest * steps), steps) if largest else Fraction(0) for one in found]
+
+
+def _bootstrap(
+    before: "_Parts", after: "_Parts", order: Sequence[int], better: Better, *, seed: int
+) -> tuple[float, float] | None:
+    """The ends of the 95 % interval of the loss; both scores are of the same drawn samples."""
+    import numpy as np
+
+    # A score that is no function of numbers is slow.
+    most = LEAST if isinstance(before, _AnswerParts) else MOST
+    draws = max(LEAST, min(most, RESAMPLED // len(order)))
+    places = np.random.default_rng(seed).integers(len(order), size=(draws, len(order)))
+    chosen = np.asarray(order)[places]
+    lost = [_loss(_finite(before.whole(row)), _finite(after.whole(row)), better) for row in chosen.tolist()]
+    found = [one for one in lost if one is not None]
+    if not found:
+        return None
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)
 
 
 class _Parts(Protocol):
@@ -214,9 +306,26 @@ def mean_score(blocks: Sequence[Score]) -> Score:
         better=first.better,
         **{name: _mean(getattr(block, name) for block in blocks) for name in AVERAGED},
         rounds=max(block.rounds for block in blocks),
+        drop_excess=_mean_excess([block.drop_excess for block in blocks]),
         scored=sum(block.scored for block in blocks),
         likeness=_means([block.likeness for block in blocks]),
         attack_likeness=_means([block.attack_likeness for block in blocks]),
+    )
+
+
+def _mean_excess(found: Sequence[Excess]) -> Excess:
+    """The mean over trials. They may share samples, so the interval is not narrower than that of one trial,
+    and p is twice the mean, which holds however the trials depend on each other.
+    """
+    present = [one for one in found if one.points is not None]
+    p = _mean(one.p for one in present)
+    return Excess(
+        points=_mean(one.points for one in present),
+        low=_mean(one.low for one in present),
+        high=_mean(one.high for one in present),
+        p=None if p is None else min(1.0, 2 * p),
+        samples=max((one.samples for one in present), default=0),
+        interval=present[0].interval if present else None,
     )
 
 

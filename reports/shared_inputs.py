@@ -2,15 +2,22 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
+from fractions import Fraction
 from typing import TypeAlias
 
+from codeaudit.reports.statistics.paired_excess import SampleOutcome
 from codeaudit.transforms.records import Kind
 
 Part: TypeAlias = tuple[int, bool]
 """The seed of a trial, and whether the sample was drawn in addition."""
 ALL: Part = (0, False)
 HELD, VIOLATED = 1, 2
+
+
+def asked(kind: Kind, transform: str, text: str, variant: int) -> Hashable:
+    """What tells the inputs of a sample apart: transform and text. All repeats have one text."""
+    return (transform, text, variant) if kind == "identity" else (transform, text)
 
 
 class SharedInputs:
@@ -25,11 +32,21 @@ class SharedInputs:
         self._inputs: defaultdict[tuple[Kind, str], array[int]] = defaultdict(lambda: array("q"))
         # By model, kind and part, then by sample: a byte for each input; 0 if it was not judged.
         self._states: defaultdict[tuple[str, Kind, Part], dict[str, bytearray]] = defaultdict(dict)
+        # The number of the variant of each input.
+        self._variants: defaultdict[tuple[Kind, str], array[int]] = defaultdict(lambda: array("I"))
         self.models: dict[str, None] = {}
         """The models in order of appearance."""
 
     def add(
-        self, model: str, kind: Kind, sample: str, asked: Hashable, *, violated: bool, part: Part = ALL
+        self,
+        model: str,
+        kind: Kind,
+        sample: str,
+        asked: Hashable,
+        *,
+        violated: bool,
+        variant: int = 0,
+        part: Part = ALL,
     ) -> None:
         """Add a judged answer to an input; a later answer of the same part replaces an earlier one."""
         self.models.setdefault(model)
@@ -39,6 +56,7 @@ class SharedInputs:
         except ValueError:
             place = len(known)
             known.append(key)
+            self._variants[kind, sample].append(variant)
         states = self._states[model, kind, part].setdefault(sample, bytearray())
         if place >= len(states):
             states.extend(bytes(place + 1 - len(states)))
@@ -68,6 +86,42 @@ class SharedInputs:
                     outcomes[model].append(any(state == VIOLATED for state, judged in found if judged))
         return outcomes
 
+    def beyond_noise(
+        self,
+        kind: Kind,
+        steady: Collection[str],
+        counts: Callable[[str, Part], bool] = lambda model, part: True,
+    ) -> dict[str, list[SampleOutcome]]:
+        """As `outcomes`, beside the repeats of each model that is not `steady`.
+
+        A sample that such a model has no repeat of is left out.
+        """
+        tables = {model: self._table(model, kind, counts) for model in self.models}
+        tables = {model: table for model, table in tables.items() if table}
+        if len(tables) < 2:
+            return {}
+        again = {model: self._table(model, "identity", counts) for model in tables if model not in steady}
+        outcomes: dict[str, list[SampleOutcome]] = {model: [] for model in tables}
+        for sample in sorted(
+            set.intersection(*(set(table) for table in (*tables.values(), *again.values())))
+        ):
+            states = [table[sample] for table in tables.values()]
+            shared = [place for place, each in enumerate(zip(*states, strict=False)) if all(each)]
+            # By variant first, so that of several transforms the first variants come first.
+            shared.sort(key=lambda place: (self._variants[kind, sample][place], place))
+            repeats = {model: self._repeats(sample, table[sample]) for model, table in again.items()}
+            most = min([len(shared), *map(len, repeats.values())])
+            if most:
+                for model, table in tables.items():
+                    changed = [table[sample][place] == VIOLATED for place in shared]
+                    outcomes[model].append(_outcome(changed, repeats.get(model, []), most))
+        return outcomes
+
+    def _repeats(self, sample: str, states: bytearray) -> list[bool]:
+        """Whether the answer to each judged repeat is another one, in their order."""
+        order = sorted(range(len(states)), key=lambda place: self._variants["identity", sample][place])
+        return [states[place] == VIOLATED for place in order if states[place]]
+
     def _table(self, model: str, kind: Kind, counts: Callable[[str, Part], bool]) -> dict[str, bytearray]:
         """The last answers of a model, by sample."""
         parts = sorted(part for name, of, part in self._states if (name, of) == (model, kind))
@@ -83,3 +137,12 @@ class SharedInputs:
                     for n in range(max(len(old), len(states)))
                 )
         return table
+
+
+def _outcome(changed: Sequence[bool], repeats: Sequence[bool], most: int) -> SampleOutcome:
+    share = Fraction(sum(changed), len(changed))
+    return SampleOutcome(
+        violated=any(changed[:most]),
+        unsteady=any(repeats[:most]),
+        difference=share - Fraction(sum(repeats), len(repeats)) if repeats else share,
+    )

@@ -12,18 +12,23 @@ from codeaudit.reports.records import (
     Comparison,
     Contrast,
     Coverage,
+    Excess,
     Group,
     Metric,
     ModelSummary,
     Paired,
+    Rate,
+    RobustPass,
+    Score,
+    Standing,
     Summary,
 )
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.reports.statistics.agreement import by_label
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.statistics.trials import TIES
-from codeaudit.reports.verdict import LEVEL, blind, verdict
-from codeaudit.reports.wording import ABSENT
+from codeaudit.reports.verdict import blind, verdict
+from codeaudit.reports.wording import ABSENT, LEVEL
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import KEEPS_TEXT, Kind
 
@@ -48,10 +53,22 @@ LEGEND: Final = (
     "with the 95 % interval. A sample is movable if an edit really changed it. Over all samples: the same "
     "share with those that no edit changed.",
     "sensitivity: answers that changed under controls, which change the meaning; here more is better.",
-    "noise floor: answers that changed for the unchanged input.",
+    "unsteady: samples with another answer when the unchanged input was asked again.",
 )
+EXCESS: Final = (
+    "excess: points by which more samples changed under edits than under as many repeats, with the 95 % "
+    "interval; counts: samples changed by edits - by repeats / all. p: whether pairs of answers show an "
+    "effect. A drop is that of the worst of as many variants as repeats."
+)
+"""Explains the columns of a run with a noisy model."""
 
 
+EXCESS_OF_MODELS: Final = (
+    "excess: points by which more samples changed under edits than under as many repeats, with the 95 % "
+    "interval; samples changed by edits - by repeats / all. Differences are of the excess, and p is of "
+    "single answers, by sign flips over samples."
+)
+"""Explains a comparison with a noisy model."""
 OVER_TRIALS: Final = (
     "numbers without counts: the mean over trials ± its standard error, shares in percent. The report of a "
     "run puts the samples of all trials together, so its rates may differ a little."
@@ -127,7 +144,16 @@ def asked_for(summary: Summary) -> tuple[Sheet, ...]:
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
     single = [_by_label(summary)] if _has_classes(summary) else []
-    return (_models(summary), *asked_for(summary), *single, _changes(summary), *drawn, _applied(summary))
+    beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
+    return (
+        _models(summary),
+        *beyond,
+        *asked_for(summary),
+        *single,
+        _changes(summary),
+        *drawn,
+        _applied(summary),
+    )
 
 
 def _models(summary: Summary) -> Sheet:
@@ -141,7 +167,7 @@ def _models(summary: Summary) -> Sheet:
         "violation rate",
         "over all samples",
         "sensitivity",
-        "noise floor",
+        "unsteady",
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
     notes = [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
@@ -159,7 +185,9 @@ def _models(summary: Summary) -> Sheet:
     return Sheet(
         title=f"{where}: all transforms together",
         columns=(*words("model", "size", "asked"), *numbers(*heads)),
-        rows=tuple(_model_row(model, model.model in best and not _blind(model)) for model in summary.models),
+        rows=tuple(
+            _model_row(model, model.model in best and not wording.ignores(model)) for model in summary.models
+        ),
         notes=tuple(notes),
         legend=tuple(legend),
         stacked=3,
@@ -172,13 +200,6 @@ def _kept(model: ModelSummary) -> bool:
     return "preserving" in kinds or "paper" not in kinds
 
 
-def _blind(model: ModelSummary) -> bool:
-    """Whether no control changed an answer. A model that never changes its answer must not be marked
-    as best.
-    """
-    return bool(model.sensitivity.total) and not model.sensitivity.count
-
-
 def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
     return (
         _cell(wording.plain(model.model)),
@@ -189,8 +210,13 @@ def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
         Cell(lines=wording.lines(model.violations), bold=best),
         Cell(lines=wording.lines(model.all_samples)),
         Cell(lines=wording.lines(model.sensitivity)),
-        Cell(lines=wording.lines(model.noise_floor)),
+        Cell(lines=wording.bounded(wording.unsteady(model))),
     )
+
+
+def _tested(lines: tuple[str, ...], pairs: Excess) -> tuple[str, ...]:
+    """An excess with its p; a single dash without one."""
+    return (ABSENT,) if pairs.p is None else (*lines, f"p {wording.p_value(pairs.p)}")
 
 
 def _score(model: ModelSummary) -> Cell:
@@ -221,6 +247,50 @@ def _attack_legend(summary: Summary, score: str) -> str:
     )
 
 
+def _beyond_noise(summary: Summary) -> Sheet:
+    """What edits did to the noisy models beyond their noise."""
+    rows: list[tuple[Cell, ...]] = []
+    for model in filter(wording.is_noisy, summary.models):
+        name, score = wording.plain(model.model), model.score
+        whole = (model.noise_samples, model.excess, model.pair_excess)
+        found = [("all together", *whole)] if model.excess.points is not None else []
+        found += [
+            (row.transform, row.noise, row.excess, row.pair_excess)
+            for row in model.by_transform
+            if row.excess.points is not None
+        ]
+        rows += [_excess_row(name, *one) for one in found]
+        if (controls := model.sensitivity_excess).points is not None:
+            rows.append(
+                _row_of(name, "controls, per pair", wording.points(controls.points), ABSENT, controls)
+            )
+        if (drop := score.drop_excess).points is not None:
+            told = wording.value(drop.points, share=wording.is_share(score))
+            rows.append(_row_of(name, f"drop of {wording.score_name(score.name)}", told, ABSENT, drop, score))
+    return Sheet(
+        title="What edits changed beyond noise",
+        columns=(*words("model", "edits"), *numbers("excess", "95 %", "counts", "p")),
+        rows=tuple(rows),
+        legend=(EXCESS,),
+        stacked=2,
+    )
+
+
+def _excess_row(model: str, edits: str, noise: Rate, excess: Excess, pairs: Excess) -> tuple[Cell, ...]:
+    told, _, counts = wording.excess_lines(excess, noise)
+    return _row_of(model, edits, told, counts, replace(excess, p=pairs.p))
+
+
+def _row_of(
+    model: str, edits: str, told: str, counts: str, excess: Excess, score: Score | None = None
+) -> tuple[Cell, ...]:
+    ends = wording.ends(excess)
+    if score is not None and excess.low is not None:
+        share = wording.is_share(score)
+        ends = " to ".join(wording.value(one, share=share) for one in (excess.low, excess.high))
+    return tuple(map(_cell, (model, edits, told, ends, counts, wording.p_value(excess.p))))
+
+
 def _changes(summary: Summary) -> Sheet:
     rows = []
     for transform in _transform_names(summary):
@@ -235,7 +305,10 @@ def _changes(summary: Summary) -> Sheet:
                     shown = ""
     return Sheet(
         title="Changed answers by transform",
-        columns=(*words("transform", "model"), *numbers("rate", "95 %", "samples", "per pair", "unjudged")),
+        columns=(
+            *words("transform", "model"),
+            *numbers("rate", "95 %", "samples", "per pair", "unjudged"),
+        ),
         rows=tuple(rows),
         notes=tuple(wording.relations(_transform_names(summary))),
     )
@@ -279,7 +352,15 @@ def _sizes(size: DrawnSize) -> tuple[Cell, Cell]:
     return _cell(lines), _cell(statements)
 
 
+def _robust_excess(model: ModelSummary, block: RobustPass) -> tuple[Cell, Cell]:
+    if not wording.is_noisy(model) or block.excess.points is None:
+        return _cell(ABSENT), _cell(ABSENT)
+    lost = (wording.points(block.excess.points), wording.ends(block.excess))
+    return Cell(lines=wording.estimate(block.repeated)), Cell(lines=_tested(lost, block.excess))
+
+
 def _robust(summary: Summary) -> Sheet:
+    noisy = any(map(wording.is_noisy, summary.models))
     rows = [
         (
             _cell(wording.plain(model.model)),
@@ -291,6 +372,7 @@ def _robust(summary: Summary) -> Sheet:
                 Cell(lines=wording.estimate(one))
                 for one in (block.nominal, block.robust, block.drop, block.relative)
             ),
+            *(_robust_excess(model, block) if noisy else ()),
         )
         for model in summary.models
         for block in model.robust
@@ -302,6 +384,7 @@ def _robust(summary: Summary) -> Sheet:
             *numbers(
                 "k", "problems", "variants each", "pass@k", "robust pass@k", "robust drop", "robust relative"
             ),
+            *(numbers("over repeats", "lost beyond noise") if noisy else ()),
         ),
         rows=tuple(rows),
         legend=(
@@ -309,11 +392,16 @@ def _robust(summary: Summary) -> Sheet:
             "what that loses, of pass@k; robust relative: attempts that some variant changes, for the worse "
             "or for the better (ReCode, arXiv 2212.10264). All over the problems that have a variant. "
             "Variants without an answer are left out, which can only raise robust pass@k.",
+            *([REPEATED] if noisy else []),
         ),
         stacked=2,
     )
 
 
+REPEATED: Final = (
+    "over repeats: robust pass@k where as many repeats of the prompt stand for the variants; lost beyond "
+    "noise: points by which as many variants are below that."
+)
 MOST_LABELS: Final = 20
 """Labels in the table of single labels; the commonest ones."""
 
@@ -487,7 +575,7 @@ def _coverage(coverage: Sequence[Coverage]) -> Sheet:
             _cell(wording.percent(one.share), f"{one.missing:,}/{one.verdicts:,}"),
             _cell(wording.reasons(one.reasons)),
             Cell(lines=wording.lines(one.pairs)),
-            Cell(lines=wording.lines(one.noise_floor)),
+            Cell(lines=wording.bounded(one.noise_floor)),
         )
         for one in coverage
     )
@@ -497,12 +585,12 @@ def _coverage(coverage: Sequence[Coverage]) -> Sheet:
             *words("model"),
             *numbers("unjudged"),
             *words("because"),
-            *numbers("per pair", "noise floor"),
+            *numbers("per pair", "per repeat"),
         ),
         rows=rows,
         legend=(
             "unjudged: the share of verdicts that are missing, because there was no answer. per pair: the "
-            "share of answers that one edit changed; noise floor: the same for the unchanged input. These "
+            "share of answers that one edit changed; per repeat: the same for the unchanged input. These "
             "two compare.",
         ),
     )
@@ -520,6 +608,7 @@ def _beside(comparison: Comparison) -> Sheet:
     rows = []
     unmoved = blind(comparison)
     changed = {name for name, group in means.get("violation rate", {}).items() if group.mean}
+    noisy = any(paired.by_excess for paired in comparison.paired)
     for name in dict.fromkeys(names):
         cells = [_cell(wording.plain(name))]
         for metric in metrics:
@@ -531,7 +620,7 @@ def _beside(comparison: Comparison) -> Sheet:
             cells.append(
                 _cell(ABSENT)
                 if standing is None
-                else Cell(lines=wording.lines(standing.changed), bold=standing.best and name not in unmoved)
+                else Cell(lines=_standing(standing, paired), bold=standing.best and name not in unmoved)
             )
         rows.append(tuple(cells))
     untested = dict.fromkeys(
@@ -546,8 +635,8 @@ def _beside(comparison: Comparison) -> Sheet:
         rows=tuple(rows),
         notes=(
             *(
-                f"{wording.plain(name)}: {wording.UNMOVED}."
-                if name in changed
+                f"{wording.plain(name)}: {wording.NOISE_ONLY if noisy else wording.UNMOVED}."
+                if name in changed or noisy
                 else f"{wording.plain(name)} may look steady; {wording.BLIND}."
                 for name in unmoved
             ),
@@ -556,8 +645,16 @@ def _beside(comparison: Comparison) -> Sheet:
         legend=(
             "bold: the best, and those not significantly different from it by the tests below.",
             *([OVER_TRIALS] if metrics else []),
+            *([EXCESS_OF_MODELS] if noisy else []),
         ),
     )
+
+
+def _standing(standing: Standing, paired: Paired) -> tuple[str, ...]:
+    """The number that ranks a model on shared inputs."""
+    if paired.by_excess:
+        return wording.excess_lines(standing.excess, standing.unsteady)
+    return wording.lines(standing.changed)
 
 
 def _mean(metric: Metric, group: Group) -> Cell:
@@ -632,7 +729,7 @@ def _paired(paired: Paired) -> Sheet:
         rows.append(
             (
                 Cell(lines=(f"{number} {wording.plain(each.model)}",), bold=each.best),
-                Cell(lines=wording.lines(each.changed), bold=each.best),
+                Cell(lines=_standing(each, paired), bold=each.best),
                 *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
             )
         )
@@ -640,12 +737,15 @@ def _paired(paired: Paired) -> Sheet:
         title=f"On shared inputs: {paired.name} ({paired.better} is better)",
         columns=(
             *words("model"),
-            *numbers("changed"),
+            *numbers("excess" if paired.by_excess else "changed"),
             *numbers(*(f"p vs {number}" for number in range(1, len(names) + 1))),
         ),
         rows=tuple(rows),
         notes=(f"{wording.verdict(paired.test)}.",),
-        legend=_legend(paired.standings, "exact McNemar", paired.test.p),
+        legend=(
+            *([EXCESS_OF_MODELS] if paired.by_excess else []),
+            *_legend(paired.standings, "sign flips" if paired.by_excess else "exact McNemar", paired.test.p),
+        ),
     )
 
 

@@ -7,7 +7,9 @@ from typing import Any, Final, get_args
 
 from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited, Searched
-from codeaudit.reports.compare import comparison
+from codeaudit.reports import wording
+from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
+from codeaudit.reports.compare import comparison, is_quiet
 from codeaudit.reports.digests import (
     Agreements,
     Clusters,
@@ -33,6 +35,7 @@ from codeaudit.reports.records import (
 )
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score
+from codeaudit.reports.shared_inputs import Part
 from codeaudit.reports.statistics.intervals import rate
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
@@ -51,7 +54,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     seen = RunDigest(task)
     for seed, audited in trials:
         for each in audited:
-            seen.add(observe(each, seed=seed))
+            seen.add(observe(each, seed=seed, same=task.same))
     models = tuple(
         # A model whose every query failed has no record. It still gets its row, with absent rates.
         _model(model, seen.of(model.name, header.seed), task=task, seed=header.seed)
@@ -62,6 +65,12 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         name: asked_once((each.asked for each in by_seed.values()), "preserving")
         for name, by_seed in seen.trials.items()
     }
+    noisy = any(wording.is_noisy(model) for model in models)
+    steady = [model.model for model in models if is_quiet(model)]
+
+    def counts(model: str, part: Part) -> bool:
+        return once[model] or not part[1]
+
     return Summary(
         task=header.task,
         corpus=header.corpus,
@@ -72,8 +81,9 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         draws=tuple(header.draws),
         statistics=comparison(
             {model.model: model.trials for model in models},
-            lambda kind: seen.inputs.outcomes(kind, lambda model, part: once[model] or not part[1]),
+            lambda kind: seen.inputs.outcomes(kind, counts),
             models=len(seen.trials),
+            beyond=(lambda kind: seen.inputs.beyond_noise(kind, steady, counts)) if noisy else None,
         ),
     )
 
@@ -81,8 +91,10 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
 def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Task, seed: int) -> ModelSummary:
     every = [by_seed[number] for number in sorted(by_seed)]
     draw = _draw(header.name, seed)
+    # Of the model, not of a trial: what one trial shows is true of all.
+    steady = is_steady(every, hosted=header.hosted)
     trials = tuple(
-        Trial(seed=number, score=one.score(), **_rates([one], _draw(header.name, number)))
+        _trial(one, number, _draw(header.name, number), steady=steady)
         for number, one in sorted(by_seed.items())
     )
     reasons = sum((each.reasons for each in every), Counter[str]())
@@ -94,7 +106,9 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         samples=len(set[int]().union(*(each.plain for each in every))),
         extra=len(set[int]().union(*(each.extra for each in every))),
         score=mean_score([trial.score for trial in trials]),
-        **_rates(every, draw),
+        **_rates(every, draw, steady=steady),
+        hosted=header.hosted,
+        repeats=repeats_of(every),
         max_deviation=max((each.deviation.get("preserving", 0.0) for each in every), default=0.0),
         noise_deviation=max((each.deviation.get("identity", 0.0) for each in every), default=0.0),
         noise=header.noise,
@@ -102,12 +116,22 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         unjudged_reasons=_ordered(reasons),
         skipped=_skipped(every),
         truncated=header.truncated,
-        by_transform=tuple(_by_transform(name, kind, every, draw) for kind, name in _transforms(every)),
+        by_transform=tuple(
+            _by_transform(name, kind, every, draw, steady=steady) for kind, name in _transforms(every)
+        ),
         trials=trials,
-        by_family=_by_family(every, draw),
-        robust=robust(problems, task, seed=draw) if isinstance(task, HasAttempts) else (),
+        by_family=_by_family(every, draw, steady=steady),
+        robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
+    )
+
+
+def _trial(one: TrialDigest, number: int, draw: int, *, steady: bool) -> Trial:
+    return Trial(
+        seed=number,
+        score=one.score(steady=steady, seed=draw),
+        **_rates([one], draw, steady=steady),
     )
 
 
@@ -124,7 +148,7 @@ def _draw(model: str, seed: int) -> int:
     return stream(seed, "interval", model).getrandbits(64)
 
 
-def _rates(trials: Sequence[TrialDigest], draw: int) -> dict[str, Any]:
+def _rates(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[str, Any]:
     """The rates that a model and each of its trials have, by their field. All intervals are resampled from
     one seed.
 
@@ -133,14 +157,20 @@ def _rates(trials: Sequence[TrialDigest], draw: int) -> dict[str, Any]:
     - `all_samples`: as `violations`, among all answered samples of the plain draw. A sample that no
       transform changed counts as held. Not counted: samples whose pairs are all unjudged, and samples on
       which no meaning-keeping transform was tried.
+    - `noise_samples`, `excess`, `pair_excess`: of `violations` (`codeaudit.reports.beyond_noise`).
     """
-    preserving = list(pooled(trials, "preserving"))
+    preserving, controls = (list(pooled(trials, kind)) for kind in ("preserving", "control"))
+    beyond = beyond_noise(preserving, steady=steady, seed=draw)
     return {
         "violations": clustered(preserving, seed=draw, movable=True),
         "pairs": clustered(preserving, seed=draw),
         "all_samples": clustered([each.whole for each in trials], seed=draw),
-        "sensitivity": clustered(pooled(trials, "control"), seed=draw),
+        "sensitivity": clustered(controls, seed=draw),
         "noise_floor": clustered(pooled(trials, "identity"), seed=draw),
+        "noise_samples": beyond.noise,
+        "excess": beyond.excess,
+        "pair_excess": beyond.pair_excess,
+        "sensitivity_excess": beyond_noise(controls, steady=steady, seed=draw).pair_excess,
     }
 
 
@@ -158,12 +188,15 @@ def _transforms(trials: Iterable[TrialDigest]) -> list[tuple[Kind, str]]:
     return sorted(tried, key=lambda key: (KINDS.index(key[0]), known.get(key[1], len(known)), key[1]))
 
 
-def _by_transform(transform: str, kind: Kind, trials: Sequence[TrialDigest], draw: int) -> ByTransform:
+def _by_transform(
+    transform: str, kind: Kind, trials: Sequence[TrialDigest], draw: int, *, steady: bool
+) -> ByTransform:
     counts = TransformDigest()
     for each in trials:
         if transform in each.transforms:
             counts.add(each.transforms[transform])
     clusters = _clusters(trials, kind, transform)
+    beyond = BeyondNoise() if kind == "identity" else beyond_noise(clusters, steady=steady, seed=draw)
     return ByTransform(
         transform=transform,
         kind=kind,
@@ -175,6 +208,7 @@ def _by_transform(transform: str, kind: Kind, trials: Sequence[TrialDigest], dra
         evidence=_ordered(counts.evidence),
         max_deviation=counts.max_deviation,
         extra=len(counts.extra),
+        **beyond._asdict(),
     )
 
 
@@ -184,7 +218,7 @@ def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list
     return [each.clusters[key] for each in trials for key in keys if key in each.clusters]
 
 
-def _by_family(trials: Sequence[TrialDigest], draw: int) -> tuple[ByFamily, ...]:
+def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tuple[ByFamily, ...]:
     families: dict[str, list[str]] = {}
     for kind, name in _transforms(trials):
         if kind == "preserving":
@@ -197,10 +231,17 @@ def _by_family(trials: Sequence[TrialDigest], draw: int) -> tuple[ByFamily, ...]
             return _clusters(trials, "preserving", own[0])
         return [each.families[name] for each in trials if name in each.families]
 
-    return tuple(
-        ByFamily(family=name, violations=clustered(found(name, own), seed=draw, movable=True))
-        for name, own in families.items()
-    )
+    def made(name: str, tables: list[Clusters]) -> ByFamily:
+        beyond = beyond_noise(tables, steady=steady, seed=draw)
+        return ByFamily(
+            family=name,
+            violations=clustered(tables, seed=draw, movable=True),
+            noise=beyond.noise,
+            excess=beyond.excess,
+            pair_excess=beyond.pair_excess,
+        )
+
+    return tuple(made(name, found(name, own)) for name, own in families.items())
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

@@ -7,11 +7,10 @@ from typing import Final
 from codeaudit.reports import wording
 from codeaudit.reports.compare import OTHER_CORPORA
 from codeaudit.reports.records import Comparison, Contrast, Coverage, Metric, Paired, Standing
+from codeaudit.reports.wording import LEVEL
 
 TOLERATED: Final = 0.05
 """A larger share of missing verdicts is always reported, because they may hide a difference."""
-LEVEL: Final = 0.05
-"""Differences with a larger p, adjusted over all pairs, are not told apart (renamer.txt, appendix C)."""
 
 
 def verdict(comparison: Comparison) -> Iterator[str]:
@@ -23,36 +22,48 @@ def verdict(comparison: Comparison) -> Iterator[str]:
     if robustness is not None and len(robustness.standings) > 1:
         yield from _robustness(robustness, blind(comparison))
     yield from _missing(comparison.coverage, () if robustness is None else robustness.contrasts)
-    yield from _noise(comparison.coverage)
+    if robustness is not None and robustness.by_excess:
+        yield from _beyond_noise(robustness)
+    else:
+        yield from _noise(comparison.coverage)
     quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
     if not doubt and quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
         yield _quality(quality)
 
 
 def blind(comparison: Comparison) -> tuple[str, ...]:
-    """The models whose answers no control changed: they may not read the code, so a low violation rate of
-    theirs is no robustness."""
+    """The models whose answers no control changed, or no more than noise did: they may not read the code, so
+    a low violation rate of theirs is no robustness."""
     sensitivity = next((one for one in comparison.metrics if one.name == "sensitivity"), None)
-    return () if sensitivity is None else tuple(one.name for one in sensitivity.groups if one.mean == 0)
+    unmoved = [] if sensitivity is None else [one.name for one in sensitivity.groups if one.mean == 0]
+    # Noise changes answers under controls, too.
+    for paired in comparison.paired:
+        if paired.by_excess and paired.better == "higher":
+            unmoved += [one.model for one in paired.standings if not wording.is_shown(one.excess, one.excess)]
+    return tuple(dict.fromkeys(unmoved))
 
 
 def _robustness(paired: Paired, unmoved: Sequence[str]) -> Iterator[str]:
-    order = sorted(paired.standings, key=lambda one: one.changed.rate or 0.0)
+    order = sorted(paired.standings, key=lambda one: _value(one, paired) or 0.0)
     shared = f"on {order[0].changed.total:,} shared samples"
     sighted = [one for one in order if one.model not in unmoved]
     aside = [one for one in order if one.model in unmoved]
     if len(sighted) == len(order) == 2:
-        yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared)
+        yield _of_two(order, paired.contrasts[0] if paired.contrasts else None, shared, paired)
         return
-    told = ", ".join(f"{_name(one)} {wording.percent(one.changed.rate)}" for one in sighted)
+    named = EXCESS_NAME if paired.by_excess else "violation rate"
+    told = ", ".join(f"{_name(one)} {_shown(one, paired)}" for one in sighted)
     if len(sighted) > 1:
-        yield f"From most to least robust, by the violation rate {shared}: {told}."
+        yield f"From most to least robust, by the {named} {shared}: {told}."
     elif sighted:
-        yield f"Violation rate {shared}: {told}."
+        yield f"{named[0].upper()}{named[1:]} {shared}: {told}."
     if aside:
-        told = wording.listed([f"{_name(one)} {wording.percent(one.changed.rate)}" for one in aside])
+        told = wording.listed([f"{_name(one)} {_shown(one, paired)}" for one in aside])
         whose = "its" if len(aside) == 1 else "their"
-        yield f"Not ranked: {told}. No control changed {whose} answers, so a low rate is no robustness."
+        beyond = " beyond noise" if paired.by_excess else ""
+        yield (
+            f"Not ranked: {told}. No control changed {whose} answers{beyond}, so a low rate is no robustness."
+        )
     p = {frozenset((one.first, one.second)): one.p_adjusted for one in paired.contrasts}
     equal = [
         f"{_name(one)} and {_name(other)}"
@@ -80,6 +91,27 @@ def _missing(coverage: Sequence[Coverage], contrasts: Sequence[Contrast]) -> Ite
             )
 
 
+EXCESS_NAME: Final = "excess of violated samples over noise, in points,"
+
+
+def _value(standing: Standing, paired: Paired) -> float | None:
+    return standing.excess.points if paired.by_excess else standing.changed.rate
+
+
+def _shown(standing: Standing, paired: Paired) -> str:
+    """The number that ranks a model."""
+    if paired.by_excess:
+        return wording.points(standing.excess.points)
+    return wording.percent(standing.changed.rate)
+
+
+def _beyond_noise(paired: Paired) -> Iterator[str]:
+    """What edits changed of each noisy model beyond its noise."""
+    for one in paired.standings:
+        if one.unsteady.count:
+            yield f"Edits of shared inputs: {_name(one)} {wording.beyond(one.excess, one.excess)}."
+
+
 def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
     """The models whose changed answers may be noise. Both shares are of pairs, in contrast to the rates."""
     for one in coverage:
@@ -93,18 +125,23 @@ def _noise(coverage: Sequence[Coverage]) -> Iterator[str]:
             )
 
 
-def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str) -> str:
+def _of_two(order: Sequence[Standing], contrast: Contrast | None, shared: str, paired: Paired) -> str:
     better, worse = order
-    rates = f"{_rate(better)} against {_rate(worse)}"
+    named = EXCESS_NAME if paired.by_excess else "violation rate"
+    ours, theirs = (_shown(one, paired) if paired.by_excess else _rate(one) for one in order)
+    rates = f"{ours} against {theirs}"
     if contrast is None or contrast.difference is None:
         return f"{_name(better)} and {_name(worse)} changed answers alike {shared}: {rates}."
     told = f"{_points(abs(contrast.difference))} points apart{_bounds(contrast)}, p {_p(contrast.p_adjusted)}"
     if contrast.p_adjusted <= LEVEL:
-        return f"{_name(better)} is more robust than {_name(worse)}: violation rate {shared} {rates}; {told}."
-    named = f"{_name(better)} {_rate(better)} against {_name(worse)} {_rate(worse)}"
-    text = f"Neither is shown to be more robust: violation rate {shared} {named}; {told}."
+        if paired.by_excess and contrast.low is not None and contrast.low <= 0 <= (contrast.high or 0.0):
+            told += " by the test of single answers, which sees more than this count of samples"
+        return f"{_name(better)} is more robust than {_name(worse)}: {named} {shared} {rates}; {told}."
+    both = f"{_name(better)} {ours} against {_name(worse)} {theirs}"
+    text = f"Neither is shown to be more robust: {named} {shared} {both}; {told}."
     if contrast.low is not None and contrast.high is not None and not contrast.low <= 0 <= contrast.high:
-        text += " The exact test, which decides, is stricter than the interval."
+        test = "test of single answers" if paired.by_excess else "exact test"
+        text += f" The {test}, which decides, is stricter than the interval."
     if contrast.detectable is not None:
         text += f" This many samples show differences of {_points(contrast.detectable)} points or more."
     return text

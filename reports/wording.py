@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
-from codeaudit.reports.records import NOTHING, UNITS, Estimate, ModelSummary, Rate, Score, Test
+from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSummary, Rate, Score, Test
 from codeaudit.transforms.dependence.relations import KINDS, PROMISES, Dependence
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.registry import in_relation
@@ -50,6 +50,99 @@ def counts(rate: Rate) -> str:
 def lines(rate: Rate) -> tuple[str, ...]:
     """Return rate, interval and counts as three lines; a single dash for a rate over nothing."""
     return (ABSENT,) if rate.rate is None else (percent(rate.rate), interval(rate), counts(rate))
+
+
+LEVEL: Final = 0.05
+"""An effect or a difference with a larger p is not shown."""
+
+
+def unsteady(model: ModelSummary) -> Rate:
+    """Return the share of samples with another answer to some repeat."""
+    found = (row.violations for row in model.by_transform if row.kind == "identity")
+    return next(found, model.noise_floor)
+
+
+def is_noisy(model: ModelSummary) -> bool:
+    """Whether noise was found, and what edits changed beyond it is known."""
+    known = any(row.excess.points is not None for row in model.by_transform)
+    return unsteady(model).count > 0 and known
+
+
+def bounded(rate: Rate) -> tuple[str, ...]:
+    """Return a rate as `lines`; of none, the bound in the place of the interval: `<1.9 %`.
+
+    The bound is the upper end of the 95 % interval: a larger rate shows none in fewer than 2.5 % of all runs.
+    """
+    if rate.count or rate.high is None:
+        return lines(rate)
+    return percent(rate.rate), f"<{_tenths(100 * rate.high)} %", counts(rate)
+
+
+def is_shown(excess: Excess, pairs: Excess) -> bool:
+    """Whether an effect is shown; `pairs` is the pair excess, whose p decides."""
+    more = (excess.points or 0.0) >= 0 and (pairs.points or 0.0) > 0
+    return more and pairs.p is not None and pairs.p <= LEVEL
+
+
+def points(share: float | None) -> str:
+    """Format a difference of shares in percentage points: `+11.6`."""
+    if share is None:
+        return ABSENT
+    text = f"{100 * share:+.1f}"
+    return "0" if share == 0 else text
+
+
+def ends(excess: Excess) -> str:
+    """Format the interval of an excess in points: `-2.1 to 24.9`."""
+    if excess.low is None or excess.high is None:
+        return ABSENT
+    low, high = (_tenths(100 * end).replace("-0.0", "0.0") for end in (excess.low, excess.high))
+    return f"{low} to {high}"
+
+
+def span(excess: Excess) -> str:
+    """Format the interval of an excess for a cell: `-2.1–24.9`; with a word if both ends are negative."""
+    told = ends(excess)
+    return told if (excess.high or 0.0) < 0 else told.replace(" to ", "\N{EN DASH}")
+
+
+def excess_lines(excess: Excess, noise: Rate) -> tuple[str, ...]:
+    """Return points, interval, and counts as three lines: violated samples - unsteady ones / all."""
+    if excess.points is None:
+        return (ABSENT,)
+    violated = round(excess.points * noise.total) + noise.count
+    return points(excess.points), span(excess), f"{violated}-{noise.count}/{noise.total}"
+
+
+def beyond(excess: Excess, pairs: Excess) -> str:
+    """Return the end of a sentence: what edits changed beyond noise, and whether that shows an effect.
+
+    Points and interval count samples. The test is of pairs of answers; where the two disagree, it decides.
+    """
+    amount = 100 * (excess.points or 0.0)
+    if amount:
+        told = (
+            f"changed {abs(amount):.1f} points {'more' if amount > 0 else 'fewer'} answers than asking again"
+        )
+    else:
+        told = "changed as many answers as asking again"
+    told = f"{told} did (95 %: {ends(excess)})"
+    above, p = (excess.low or 0.0) > 0, p_value(pairs.p)
+    if is_shown(excess, pairs):
+        if above:
+            return f"{told}, so an effect is shown"
+        return f"{told}; an effect is shown by its pairs of answers (p {p}), and not by this count of samples"
+    if above:
+        return f"{told}, but its pairs of answers, which decide, show no effect (p {p})"
+    return f"{told}, so no effect is shown"
+
+
+def ignores(model: ModelSummary) -> bool:
+    """Whether controls changed no more answers than noise did: the model may not read what was changed."""
+    excess = model.sensitivity_excess
+    if is_noisy(model) and excess.points is not None:
+        return not is_shown(excess, excess)
+    return bool(model.sensitivity.total) and not model.sensitivity.count
 
 
 def estimate(one: Estimate) -> tuple[str, ...]:
@@ -159,7 +252,8 @@ def verdict(test: Test) -> str:
     if test.smallest_p is not None:
         how.append(f"smallest reachable {p_value(test.smallest_p)}")
     effect = "" if test.effect is None else f", epsilon² {test.effect:.2f}"
-    text = f"{test.name} {test.statistic or 0:.3g}, {_equation(test.p)}{effect}"
+    value = "" if test.statistic is None else f" {test.statistic:.3g}"
+    text = f"{test.name}{value}, {_equation(test.p)}{effect}"
     return "; ".join((f"{text} ({'; '.join(how)})" if how else text, *test.notes))
 
 
@@ -169,6 +263,7 @@ def _equation(p: float) -> str:
 
 
 UNMOVED: Final = "no control changed an answer"
+NOISE_ONLY: Final = "controls are not shown to change more answers than asking again did"
 BLIND: Final = f"but {UNMOVED} either: it may not read what was changed"
 """Warning for a low violation rate without sensitivity."""
 
@@ -185,14 +280,11 @@ def reading(model: ModelSummary) -> str:
         text = f"{name} kept every answer on all {movable.total} movable samples {share}"
     else:
         text = f"{name} changed its answer on {movable.count} of {movable.total} movable samples {share}"
-        noise = model.noise_floor
-        if noise.count and model.pairs.low is not None and noise.high is not None:
-            # Intervals that do not overlap: stricter than a test, so "above" is safe to say.
-            apart = "above" if model.pairs.low > noise.high else "not clearly above"
-            text += f", {apart} its noise floor of {percent(noise.rate)}"
+    if is_noisy(model) and model.excess.points is not None:
+        text += f"; it {beyond(model.excess, model.pair_excess)}"
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
-    if sensitivity.total and sensitivity.count == 0:
-        text += f"; {UNMOVED if movable.count else BLIND}"
+    if ignores(model):
+        text += f"; {NOISE_ONLY if sensitivity.count else UNMOVED if movable.count else BLIND}"
     return text
 
 

@@ -7,13 +7,14 @@ import json
 import re
 import shlex
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from heapq import nsmallest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import click
 from rich.syntax import Syntax
@@ -50,7 +51,17 @@ from codeaudit.finished_runs import Run, read_run
 from codeaudit.gating import named_transforms
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import load_models, spending_of, usage_noted
-from codeaudit.reports.explanations import answers, diff, headline, moves, replies, reply_text, tally
+from codeaudit.reports.explanations import (
+    Asked,
+    answers,
+    diff,
+    headline,
+    moves,
+    replies,
+    reply_text,
+    steadiness,
+    tally,
+)
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.retyping import is_bundled, words
 from codeaudit.transforms.errors import RunError, UsageError
@@ -66,6 +77,8 @@ class RecordedViolation:
     seed: int
     """Of the trial."""
     violated: Violated
+    asked: Asked
+    """The repeats of its sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +104,9 @@ def violations(
 ) -> list[RecordedViolation]:
     """The chosen violations of a run; of each sample and transform the first variants come first.
 
+    Those of steady samples come before those of unsteady ones, because an answer that also changed without
+    any edit explains nothing.
+
     `sample` is a sample's id or the beginning of one. Without it, `limit` is the largest number of violations
     per model; 0 for all. Empty `models` or `transforms` choose all of them.
 
@@ -104,6 +120,8 @@ def violations(
         every = read_rows(place, columns=("model", "sample"))
         sample = _whole(sample, {row["sample"] for row in every if row["model"] in names})
 
+    repeats = _repeats(place)
+
     def keys(model: str) -> Iterator[tuple[Any, ...]]:
         for row in read_rows(place, columns=("model", "kind", "outcome", *VARIANT)):
             if (
@@ -115,12 +133,13 @@ def violations(
             ):
                 # By variant first: with a limit each sample and transform has its turn before second
                 # variants do.
-                yield row["variant"], row["seed"], row["sample"], row["transform"]
+                unsteady = repeats[model, row["seed"], row["sample"]].changed > 0
+                yield unsteady, row["variant"], row["seed"], row["sample"], row["transform"]
 
     # Only what is chosen is kept, because the rows of a large run do not fit into memory.
     most = limit if sample is None else 0
     chosen = {name: nsmallest(most, keys(name)) if most else sorted(keys(name)) for name in names}
-    wanted = {(name, *key[1:], key[0]) for name, found in chosen.items() for key in found}
+    wanted = {(name, *key[2:], key[1]) for name, found in chosen.items() for key in found}
     rows = {
         key: row
         for row in read_rows(place)
@@ -129,7 +148,7 @@ def violations(
     perturbed = _variants(run, {key[1:] for key in wanted})
     made = []
     for name, found in chosen.items():
-        for variant, *others in found:
+        for _, variant, *others in found:
             key = (*others, variant)
             if key not in perturbed:
                 raise RunError(
@@ -137,8 +156,20 @@ def violations(
                 )
             violated = _violated(place, rows[name, *key], perturbed[key])
             if violated is not None:
-                made.append(RecordedViolation(model=name, seed=key[0], violated=violated))
+                asked = repeats[name, key[0], key[1]]
+                made.append(RecordedViolation(model=name, seed=key[0], violated=violated, asked=asked))
     return made
+
+
+def _repeats(place: Table) -> Mapping[tuple[str, int, str], Asked]:
+    """The judged repeats by model, trial and sample."""
+    found: defaultdict[tuple[str, int, str], Asked] = defaultdict(Asked)
+    for row in read_rows(place, kind="identity", columns=("model", "kind", "outcome", *VARIANT)):
+        if row["outcome"] != "unjudged":
+            key = (row["model"], row["seed"], row["sample"])
+            old = found[key]
+            found[key] = Asked(old.repeats + 1, old.changed + (row["outcome"] == "violated"))
+    return found
 
 
 def explain_violations(
@@ -464,7 +495,8 @@ def explain(
         )
     if len(done.gone) > 3:
         note(f"{len(done.gone):,} violations in all are none any more: the model is not the one of the run")
-    _show(done.explained, form, len(done.explained) if sample else show)
+    asked = {(one.model, one.seed, one.violated.perturbed.sample.id): one.asked for one in chosen}
+    _show(done.explained, asked, form, len(done.explained) if sample else show)
     return 0
 
 
@@ -479,13 +511,22 @@ def _violated_pairs(run: Run, models: Sequence[str], transforms: Sequence[str]) 
     )
 
 
-def _show(explained: Sequence[Explained], form: str, most: int) -> None:
+Repeated: TypeAlias = Mapping[tuple[str, int, str], Asked]
+"""The repeats by model, trial and sample."""
+
+
+def _asked(each: Explained, repeats: Repeated) -> Asked:
+    return repeats.get((each.model, each.seed, each.violated.perturbed.sample.id), Asked())
+
+
+def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: int) -> None:
     if form == "json":
-        rows = [_row(each) for each in explained]
+        rows = [_row(each, _asked(each, repeats)) for each in explained]
         show_text(json.dumps(rows, indent=2) + "\n")
         return
     for each in explained[:most]:
-        show_text(_markdown(each)) if form == "markdown" else _show_diff(each)
+        told = steadiness(_asked(each, repeats))
+        show_text(_markdown(each, told)) if form == "markdown" else _show_diff(each, told)
     if len(explained) > 1:
         sheet = tally(explained)
         if form == "markdown":
@@ -494,7 +535,7 @@ def _show(explained: Sequence[Explained], form: str, most: int) -> None:
             show_sheet(sheet)
 
 
-def _show_diff(each: Explained) -> None:
+def _show_diff(each: Explained, steady: str) -> None:
     before, after = answers(each)
     lines = "\n".join(diff(each))
     show_parts(Text(headline(each), style="bold"), Text(moves(each), style="dim"))
@@ -503,17 +544,20 @@ def _show_diff(each: Explained) -> None:
     else:
         # A diff whose long lines are wrapped is none for the next program.
         show_text(f"{lines}\n")
-    show_parts(Text(f"before  {before}\nafter   {after}\n"))
+    repeats = f"repeats {steady}\n" if steady else ""
+    show_parts(Text(f"before  {before}\nafter   {after}\n{repeats}"))
     for side, reply in zip(("before", "after"), replies(each), strict=True):
         if reply:
             show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
 
 
-def _row(each: Explained) -> dict[str, Any]:
-    """An explanation as JSON, with what the model wrote, if that was kept."""
+def _row(each: Explained, asked: Asked) -> dict[str, Any]:
+    """An explanation as JSON, with the repeats of its sample, and what the model wrote, if that was kept."""
     sides = {"before": each.minimal.before, "after": each.minimal.after}
     return {
         **explanation_row(each),
+        "repeats": asked.repeats,
+        "repeats_changed": asked.changed,
         **{f"reply_{name}": reply_text(one) for name, one in sides.items() if one.replies},
     }
 
@@ -529,12 +573,13 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _markdown(each: Explained) -> str:
+def _markdown(each: Explained, steady: str) -> str:
     before, after = answers(each)
     body = "\n".join(diff(each))
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
     told = f"- {escape(moves(each))}\n- before: {escape(before)}\n- after: {escape(after)}"
+    told += f"\n- repeats: {escape(steady)}" if steady else ""
     said = "".join(
         f"reply {side}:\n\n{_indented(_indented(_short(reply)))}\n\n"
         for side, reply in zip(("before", "after"), replies(each), strict=True)

@@ -32,13 +32,19 @@ def main() -> None:
     )
 
     for model in run.summary.models:
-        rate, noise = model.violations, model.noise_floor
+        rate, noise = model.violations, model.noise_samples
+        excess = model.excess.points
         if rate.rate is None:
             print(f"{model.model}: nothing could be judged ({model.unjudged} pairs unjudged)")
             continue
         print(
             f"{model.model}: {rate.count} of {rate.total} samples changed "
             f"({rate.low:.1%} to {rate.high:.1%}); without any edit {noise.count} of {noise.total}"
+            + (
+                ""
+                if excess is None or not noise.count
+                else f", so edits changed {100 * excess:+.1f} points beyond that"
+            )
         )
     run.to_html(given.page)
     print(f"{given.page}: the verdict in words, the figures, and every answer that changed")

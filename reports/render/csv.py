@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from codeaudit.reports.records import ModelSummary, Rate, Summary, Trial
+from codeaudit.reports.records import Excess, ModelSummary, Rate, Summary, Trial
 
 # Columns that are fields of a record under the same name, in the order of the file.
 SCORES: Final = ("original", "macro", "attack_worst_sample", "attack_worst_round", "drop")
-RATES: Final = ("violations", "pairs", "all_samples", "sensitivity", "noise_floor")
+RATES: Final = ("violations", "pairs", "all_samples", "sensitivity", "noise_floor", "noise_samples")
+EXCESSES: Final = ("excess", "pair_excess", "sensitivity_excess")
 BLOCK: Final = ("transform", "k", "attempts", "problems", "variants", "most_variants")
 
 
@@ -18,7 +19,8 @@ def tables(summary: Summary) -> dict[str, str]:
     """Return the text of each file by name: `models.csv`, `trials.csv`, `transforms.csv`, and, if the summary
     has searches or attempts, `attacks.csv` and `robust.csv`.
 
-    A rate takes five columns: count, total, rate, low, high. A missing value is an empty field.
+    A rate takes five columns: count, total, rate, low, high; an excess four: points, low, high, p. A missing
+    value is an empty field.
     """
     found = {
         "models.csv": _text(map(_model, summary.models)),
@@ -56,7 +58,9 @@ def _measured(found: ModelSummary | Trial) -> dict[str, Any]:
     fields |= {name: getattr(found.score, name) for name in SCORES}
     for name in RATES:
         fields |= _rate(name, getattr(found, name))
-    return fields
+    for name in EXCESSES:
+        fields |= _excess(name, getattr(found, name))
+    return fields | _excess("drop_excess", found.score.drop_excess)
 
 
 def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
@@ -71,6 +75,9 @@ def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
             "not_applied": sum(row.not_applied.values()),
             "unjudged": row.unjudged,
             "max_deviation": row.max_deviation,
+            **_rate("noise", row.noise),
+            **_excess("excess", row.excess),
+            **_excess("pair_excess", row.pair_excess),
         }
 
 
@@ -93,6 +100,7 @@ def _robust(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
             "robust_pass": block.robust,
             "robust_drop": block.drop,
             "robust_relative": block.relative,
+            "repeated": block.repeated,
         }
         yield {
             "model": model.model,
@@ -102,11 +110,16 @@ def _robust(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
                 for name, one in estimates.items()
                 for end, value in asdict(one).items()
             },
+            **_excess("excess", block.excess),
         }
 
 
 def _rate(name: str, rate: Rate) -> dict[str, Any]:
     return {f"{name}_{part}": getattr(rate, part) for part in ("count", "total", "rate", "low", "high")}
+
+
+def _excess(name: str, excess: Excess) -> dict[str, Any]:
+    return {f"{name}_{part}": getattr(excess, part) for part in ("points", "low", "high", "p")}
 
 
 def _text(rows: Iterable[Mapping[str, Any]]) -> str:

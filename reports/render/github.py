@@ -78,8 +78,11 @@ def summary(
 
 
 def first(violated: Iterable[ReportedCase], lasting: Collection[Place]) -> list[ReportedCase]:
-    """Sort cases by importance: violated for the first time, then by number of violated variants."""
-    return sorted(violated, key=lambda case: (case.known(lasting), -len(case.of("violated"))))
+    """Sort cases by importance: steady samples, violated for the first time, then by number of violated
+    variants."""
+    return sorted(
+        violated, key=lambda case: (case.unsteady > 0, case.known(lasting), -len(case.of("violated")))
+    )
 
 
 def command(level: Level, message: str, **properties: str) -> str:

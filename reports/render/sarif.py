@@ -33,9 +33,9 @@ def sarif(
     violated = [case for case in cases if case.state == "violated"]
     places = {path: locate(path) for path in {case.sample.origin.path for case in violated}}
     found = [case for case in violated if places[case.sample.origin.path] is not None]
-    # False before True: new results first, because only the first 5,000 are shown. The sort is stable, so the
-    # rest keeps its order.
-    found.sort(key=lambda case: case.known(lasting or ()))
+    # False before True: steady samples and new results first, because only the first 5,000 are shown. The
+    # sort is stable, so the rest keeps its order.
+    found.sort(key=lambda case: (case.unsteady > 0, case.known(lasting or ())))
     shown = found[:MOST]
     rules = list(dict.fromkeys(case.transform for case in shown))
     results = [
@@ -98,7 +98,8 @@ def _result(case: ReportedCase, rule: int, place: str, lasting: Collection[Place
     return {
         "ruleId": case.transform,
         "ruleIndex": rule,
-        "level": "warning",
+        # An answer that also changed without an edit is no finding to act on.
+        "level": "note" if case.unsteady else "warning",
         "message": {"text": _encodable(message)},
         "locations": [{"physicalLocation": _location(case, place)}],
         "partialFingerprints": {
@@ -108,7 +109,12 @@ def _result(case: ReportedCase, rule: int, place: str, lasting: Collection[Place
             "primaryLocationLineHash": f"{fingerprint}:1",
         },
         **state,
-        "properties": {"model": _encodable(case.model), "sample": _encodable(case.sample.id)},
+        "properties": {
+            "model": _encodable(case.model),
+            "sample": _encodable(case.sample.id),
+            "repeats": case.repeats,
+            "unsteadyRepeats": case.unsteady,
+        },
     }
 
 

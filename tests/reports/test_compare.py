@@ -1,18 +1,22 @@
 """Runs beside each other."""
 
 import dataclasses
+import random
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 import pytest
 
 from codeaudit.reports.compare import compare
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ComparedRun, Comparison, Metric, ModelHeader, RunHeader
+from codeaudit.reports.shared_inputs import SharedInputs, asked
+from codeaudit.reports.statistics.paired_excess import SampleOutcome, compare_excess
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.verdict import verdict
 from codeaudit.transforms.errors import UsageError
 from tests.reports.test_summarise import crowd
-from tests.support.audited import Subtokens
+from tests.support.audited import Subtokens, audited, sample
 
 
 def run(
@@ -144,3 +148,113 @@ def test_single_trials_are_compared_on_shared_inputs_only() -> None:
 def test_comparison_round_trips_through_json() -> None:
     found = compare([run("r", MODELS, seeds=range(3))])
     assert Comparison.from_json(found.to_json()) == found
+
+
+def noisy_run(name: str, models: Mapping[str, tuple[float, float]], *, samples: int = 200) -> ComparedRun:
+    """A run of hosted models, each given as name -> (noise of a query, share of renamed samples that move)."""
+    rng = random.Random(0)
+
+    def said(noise: float, *, moved: bool = False) -> tuple[str, ...]:
+        return ("x", str(rng.random())) if rng.random() < noise else ("set",) if moved else ("get", "name")
+
+    records = []
+    for model, (noise, effect) in models.items():
+        for number in range(samples):
+            moved = rng.random() < effect
+            after = {
+                "rename": [said(noise, moved=moved) for _ in range(4)],
+                "reorder-breaking": [said(noise, moved=number % 2 == 0) for _ in range(4)],
+                "identity": [said(noise) for _ in range(4)],
+            }
+            records.append(audited(model, sample(f"s{number:03}"), before=said(noise), after=after))
+    header = RunHeader(
+        task="function-name",
+        corpus="stdlib",
+        seed=0,
+        models=tuple(
+            ModelHeader(name=model, parameters=None, fingerprint=model, noise=0.0, hosted=True)
+            for model in models
+        ),
+    )
+    rows = tuple(flip for each in records for flip in observe(each, seed=0).flips())
+    return ComparedRun(
+        name=name, summary=summarise([(0, records)], task=Subtokens(), header=header), flips=rows
+    )
+
+
+def test_noise_does_not_rank_models() -> None:
+    # By the violation rate the noisy model would come last: 8 variants and one first answer may be noise.
+    made = noisy_run("r", {"moves": (0.0, 0.08), "noisy": (0.05, 0.0)})
+    (moves, noisy) = made.summary.models
+    assert (noisy.violations.rate or 0) > (moves.violations.rate or 0)
+    found = compare([made]).paired[0]
+    assert found.by_excess
+    assert found.ranks["noisy"] < found.ranks["moves"]
+    assert {each.model: each.best for each in found.standings} == {"moves": False, "noisy": True}
+    (contrast,) = found.contrasts
+    assert (contrast.difference or 0) > 0
+    assert contrast.p == contrast.p_adjusted == found.test.p
+    assert contrast.p < 0.05
+    excess = {each.model: each.excess for each in found.standings}
+    assert excess["noisy"].p is not None
+    assert excess["noisy"].p > 0.05 > (excess["moves"].p or 1.0)
+    assert compare([made]).paired == made.summary.statistics.paired
+    sentences = list(verdict(compare([made])))
+    assert sentences[0].startswith("noisy is more robust than moves: excess of violated samples over noise")
+    assert [each.name for each in compare([made]).metrics][3:5] == [
+        "excess of violations",
+        "sensitivity beyond noise",
+    ]
+
+
+def test_runs_without_an_unsteady_sample_are_compared_as_ever() -> None:
+    made = noisy_run("r", {"a": (0.0, 0.2), "b": (0.0, 0.0)})
+    found = compare([made])
+    assert not any(each.by_excess for each in found.paired)
+    assert found.paired[0].test.name == "Cochran's Q"
+    assert "excess of violations" not in [each.name for each in found.metrics]
+
+
+def test_one_pair_of_models_by_hand() -> None:
+    def outcome(violated: bool, unsteady: bool, changed: Fraction, again: Fraction) -> SampleOutcome:
+        return SampleOutcome(violated, unsteady, changed - again)
+
+    half, none, whole = Fraction(1, 2), Fraction(0), Fraction(1)
+    first = [outcome(True, False, whole, none)] * 3 + [
+        outcome(False, True, none, half),
+        outcome(True, True, half, half),
+    ]
+    second = [outcome(False, False, none, none)] * 4 + [outcome(True, False, half, none)]
+    found = compare_excess("violated", "lower", {"a": first, "b": second})
+    (contrast,) = found.contrasts
+    # Violated minus unsteady: 1, 1, 1, -1, 0 against 0, 0, 0, 0, 1.
+    assert contrast.difference == pytest.approx((3 - 1 - 1) / 5)
+    # Differences of single answers: 1, 1, 1, -1/2, 0 against 0, 0, 0, 0, 1/2. Of the 32 signs of 1, 1, 1, 1/2 and
+    # 1/2 those with a sum of 2 or more: three ones up (4), or two ones and both halves (3). Twice.
+    assert contrast.p == pytest.approx(14 / 32)
+    # Ranks by the same numbers: a is second, second, second, first, first.
+    assert found.ranks == {"a": pytest.approx(8 / 5), "b": pytest.approx(7 / 5)}
+    assert [each.excess.points for each in found.standings] == [pytest.approx(2 / 5), pytest.approx(1 / 5)]
+
+
+def test_only_shared_inputs_count_beside_repeats_and_variants_in_their_order() -> None:
+    inputs = SharedInputs()
+    for model, answers, again in (("a", "..x.", "x."), ("b", "x..", ".")):
+        # The last variant comes first, and `b` was never judged on variant 3.
+        for variant in reversed(range(len(answers))):
+            asked_ = asked("preserving", "rename", f"text {variant}", variant)
+            inputs.add(model, "preserving", "s", asked_, violated=answers[variant] == "x", variant=variant)
+        for variant, answer in enumerate(again):
+            asked_ = asked("identity", "identity", "same", variant)
+            inputs.add(model, "identity", "s", asked_, violated=answer == "x", variant=variant)
+    found = inputs.beyond_noise("preserving", steady=())
+    # `b` has one repeat, so one variant counts: variant 0.
+    assert found == {
+        "a": [SampleOutcome(False, True, Fraction(1, 3) - Fraction(1, 2))],
+        "b": [SampleOutcome(True, False, Fraction(1, 3))],
+    }
+    # The noise of a steady model counts as zero, so `b` limits nothing.
+    found = inputs.beyond_noise("preserving", steady=("b",))
+    assert found["a"] == [SampleOutcome(False, True, Fraction(1, 3) - Fraction(1, 2))]
+    assert found["b"] == [SampleOutcome(True, False, Fraction(1, 3))]
+    assert inputs.beyond_noise("control", steady=()) == {}

@@ -1,17 +1,23 @@
 """The first screen of a run: its sentences, its table, and its size."""
 
 import io
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from codeaudit.audit.records import Audited
+from codeaudit.reports import wording
 from codeaudit.reports.first_screen import MOST, first_screen
-from codeaudit.reports.records import ByFamily, ByTransform, ModelSummary, Rate, Score, Summary
+from codeaudit.reports.records import ByFamily, ByTransform, Excess, ModelSummary, Rate, Score, Summary
 from codeaudit.reports.render.table import show_sheets
 from codeaudit.reports.statistics.intervals import rate
+from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.records import Kind
+from tests.reports.test_summarise import header
+from tests.support.audited import Subtokens, audited, sample
 
 STANDARD = ("reorder", "rename", "rename-parameters")
 
@@ -124,7 +130,11 @@ def test_what_makes_a_low_rate_worthless_is_said() -> None:
     (_, unmoved) = lead(model("m", [row("reorder", of(3, 9))], sensitivity=of(0, 40)))
     assert unmoved == "m changed no answer where the meaning changed."
     (_, noisy) = lead(model("m", [row("reorder", of(3, 9))], noise=of(5, 100)))
-    assert noisy.startswith("m changed 5/100 (5.0 %, 2.2–11.2) of its answers to unchanged inputs")
+    # Of an earlier version, which has no excess.
+    assert noisy == (
+        "m is noisy: it changed 5/100 (5.0 %, 2.2–11.2) when asked the same again. Noise is part of its rates, "
+        "since this summary has no excess."
+    )
     (nothing,) = lead(model("m", [row("reorder", Rate(count=0, total=0))]))
     assert nothing.startswith("m: nothing could be judged")
 
@@ -177,3 +187,102 @@ def test_no_number_is_cut_at_any_width(width: int) -> None:
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
     assert all(one in text for one in ("0/400", "111/400", "399/400", "another-model", "21.0"))
+
+
+def repeated(name: str, share: float, effect: float, *, seed: int = 0, repeats: int = 4) -> list[Audited]:
+    """A model with another answer to this share of its queries, and to this share of renamed samples."""
+    rng = random.Random(seed)
+
+    def said(*, moved: bool = False) -> tuple[str, ...]:
+        return ("x", str(rng.random())) if rng.random() < share else ("set",) if moved else ("get", "name")
+
+    records = []
+    for number in range(200):
+        moved = rng.random() < effect
+        after = {
+            "rename": [said(moved=moved) for _ in range(4)],
+            "reorder": [said() for _ in range(4)],
+            "reorder-breaking": [said(moved=number % 3 == 0) for _ in range(4)],
+            "identity": [said() for _ in range(repeats)],
+        }
+        records.append(audited(name, sample(f"s{number:03}"), before=said(), after=after))
+    return records
+
+
+def screen(*models: list[Audited], hosted: bool = True) -> Summary:
+    named = header(*(each[0].model for each in models))
+    named = replace(named, models=tuple(replace(one, hosted=hosted) for one in named.models))
+    return summarise([(0, [one for each in models for one in each])], task=Subtokens(), header=named)
+
+
+def test_without_noise_the_screen_has_rates_and_the_bound_of_the_noise() -> None:
+    found = screen(repeated("m", 0.0, 0.2, repeats=1), hosted=False)
+    text = "\n".join(shown(found, 80))
+    assert "rename: m changed 28/200 (14.0 %, 9.9–19.5)." in text
+    assert "beyond" not in text
+    assert [cell.lines for cell in first_screen(found).rows[0]][-1] == ("0 %", "<1.9 %", "0/200")
+
+
+def test_noise_without_an_effect_is_said_to_show_none() -> None:
+    found = screen(repeated("m", 0.05, 0.0))
+    (row,) = (one for one in found.models[0].by_transform if one.transform == "rename")
+    assert (row.violations.rate or 0) > 0.15
+    told = first_screen(found)
+    assert told.lead[1].startswith("rename: m changed ")
+    assert told.lead[1].endswith("), so no effect is shown.")
+    assert told.lead[-1] == "m is noisy: its numbers are what edits changed beyond what asking again did."
+    assert told.rows[0][4].lines == wording.excess_lines(row.excess, row.noise)
+
+
+def test_an_effect_is_shown_through_noise_and_the_other_edit_shows_none() -> None:
+    found = screen(repeated("m", 0.05, 0.15))
+    told = first_screen(found)
+    rename, reorder, *_ = sorted(told.lead)[1:]
+    assert rename.startswith("rename: m changed ")
+    assert rename.endswith("), so an effect is shown.")
+    assert reorder.endswith("), so no effect is shown.")
+
+
+def test_where_the_two_scales_disagree_one_sentence_says_it() -> None:
+    wide = Excess(points=0.045, low=-0.037, high=0.126, p=0.3, samples=200)
+    assert wording.beyond(wide, Excess(points=0.04, p=0.007)) == (
+        "changed 4.5 points more answers than asking again did (95 %: -3.7 to 12.6); an effect is shown by its "
+        "pairs of answers (p 0.007), and not by this count of samples"
+    )
+    above = replace(wide, low=0.001)
+    assert wording.beyond(above, Excess(points=0.04, p=0.07)).endswith(
+        "but its pairs of answers, which decide, show no effect (p 0.07)"
+    )
+    # Fewer changes than by asking again are no effect, however sure.
+    fewer = replace(wide, points=-0.1, low=-0.2, high=-0.05)
+    assert wording.beyond(fewer, Excess(points=-0.1, p=0.001)) == (
+        "changed 10.0 points fewer answers than asking again did (95 %: -20.0 to -5.0), so no effect is shown"
+    )
+    assert wording.span(fewer) == "-20.0 to -5.0"
+
+
+def test_a_noisy_model_that_ignores_controls_is_told() -> None:
+    deaf = [
+        audited(
+            "m",
+            sample(f"s{number:03}"),
+            after={
+                "rename": [("get", "name")],
+                "identity": [("x",) if number < 10 else ("get", "name")],
+                "reorder-breaking": [("x",) if 8 <= number < 20 else ("get", "name")],
+            },
+        )
+        for number in range(200)
+    ]
+    model_ = screen(deaf).models[0]
+    assert model_.sensitivity.count > 0
+    assert wording.ignores(model_)
+    assert any("may not read the edits" in told for told in first_screen(screen(deaf)).lead)
+
+
+@pytest.mark.parametrize("number", [1, 3, 6])
+def test_noisy_models_fit_the_screen(number: int) -> None:
+    models = [repeated(f"a-long-checkpoint-{n}", 0.05, 0.1 * (n % 2), seed=n) for n in range(number)]
+    lines = shown(screen(*models), 80)
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80

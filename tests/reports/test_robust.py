@@ -84,11 +84,13 @@ class Ticks:
         return tuple(sign == "+" for sign in str(answer))
 
 
-def pair(transform: str, text: str, answer: str | None, *, kind: Kind = "preserving") -> Pair:
+def pair(
+    transform: str, text: str, answer: str | None, *, kind: Kind = "preserving", variant: int = 0
+) -> Pair:
     return Pair(
         transform=transform,
         kind=kind,
-        variant=0,
+        variant=variant,
         input=text,
         evidence="executed",
         changed=None if answer is None else True,
@@ -151,6 +153,34 @@ def test_several_attempts_have_several_blocks_and_the_fewest_count() -> None:
     one, five = found["x", 1], found["x", 5]
     assert (one.nominal.value, one.robust.value, one.relative.value) == pytest.approx((0.7, 0.5, 0.2))
     assert (five.nominal.value, five.robust.value, five.relative.value) == (1.0, 1.0, 1.0)
+
+
+def test_robust_pass_is_held_against_as_many_repeats() -> None:
+    def again(variant: int, answer: str) -> Pair:
+        return pair("identity", "same", answer, kind="identity", variant=variant)
+
+    def variants(*answers: str) -> list[Pair]:
+        return [pair("x", f"x{n}", answer, variant=n) for n, answer in enumerate(answers)]
+
+    seen = [
+        # Two repeats, so two of the three variants: 1 and 2 of 4 attempts are left.
+        observation("a", "++++", *variants("+++-", "+-+-", "----"), again(1, "+++-"), again(0, "-+++")),
+        # One variant, so one repeat, the first: 4 and 3 of 4.
+        observation("b", "++++", *variants("+++-"), again(1, "----"), again(0, "++++")),
+        # No repeat got an answer: it is in neither number.
+        observation("c", "++++", *variants("----")),
+    ]
+    (found,) = (one for one in robust(seen, Ticks(), seed=0) if (one.transform, one.k) == ("x", 1))
+    assert found.robust.value == pytest.approx((0 + 3 / 4 + 0) / 3)
+    assert found.repeated.value == pytest.approx((2 / 4 + 4 / 4) / 2)
+    assert found.excess.points == pytest.approx(((2 / 4 - 2 / 4) + (4 / 4 - 3 / 4)) / 2)
+    assert (found.excess.samples, found.excess.p) == (2, 1.0)
+    # The noise of a steady model counts as zero: all variants are held against the prompt's own attempts.
+    (found,) = (
+        one for one in robust(seen, Ticks(), seed=0, steady=True) if (one.transform, one.k) == ("x", 1)
+    )
+    assert found.repeated == found.nominal
+    assert found.excess.points == pytest.approx(1 - 1 / 4)
 
 
 def test_without_variants_there_is_nothing_to_tell() -> None:

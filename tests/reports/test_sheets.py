@@ -1,16 +1,21 @@
 """Tables of a comparison, before any format."""
 
+import csv
+import io
 from dataclasses import replace
 from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison
+from codeaudit.reports.render.csv import tables
 from codeaudit.reports.sheets import Sheet, sheets, told_once
 from codeaudit.reports.statistics.adjustment import cliques
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
+from tests.reports.test_first_screen import repeated, screen
 
 NAMES = "abcde"
 PAIRS = list(combinations(NAMES, 2))
@@ -94,3 +99,36 @@ def test_a_sentence_that_explains_a_word_stands_once_on_a_page() -> None:
         ("a third.",),
     ]
     assert [sheet.notes for sheet in told_once([first, second])] == [("n",), ("n",)]
+
+
+def test_what_edits_changed_beyond_noise_has_a_table_and_columns_of_csv() -> None:
+    noisy, steady = repeated("noisy", 0.05, 0.1), repeated("steady", 0.0, 0.1)
+    summary = screen(noisy, steady)
+    (sheet,) = [one for one in sheets(summary) if one.title == "What edits changed beyond noise"]
+    assert {row[0].lines for row in sheet.rows} == {("noisy",)}
+    edits = {row[1].lines[0]: [cell.lines[0] for cell in row[2:]] for row in sheet.rows}
+    assert list(edits) == [
+        "all together",
+        "reorder",
+        "rename",
+        "reorder-breaking",
+        "controls, per pair",
+        "drop of F1",
+    ]
+    model = summary.models[0]
+    (rename,) = [row for row in model.by_transform if row.transform == "rename"]
+    told, _, counts = wording.excess_lines(rename.excess, rename.noise)
+    assert edits["rename"] == [
+        told,
+        wording.ends(rename.excess),
+        counts,
+        wording.p_value(rename.pair_excess.p),
+    ]
+    assert edits["drop of F1"][0] == wording.value(model.score.drop_excess.points, share=True)
+    rows = list(csv.DictReader(io.StringIO(tables(summary)["transforms.csv"])))
+    (row,) = [row for row in rows if (row["model"], row["transform"]) == ("noisy", "rename")]
+    assert float(row["excess_points"]) == rename.excess.points
+    assert float(row["pair_excess_p"]) == rename.pair_excess.p
+    assert int(row["noise_count"]) == rename.noise.count
+    # Without a noisy model there is nothing to subtract.
+    assert not [one for one in sheets(screen(steady)) if one.title == sheet.title]

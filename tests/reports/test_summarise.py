@@ -217,7 +217,7 @@ def test_json_has_the_fixed_keys_and_round_trips() -> None:
     assert Summary.from_json(text) == summary
     found = json.loads(text)
     assert {"schema", "task", "corpus", "seed", "models", "statistics"} <= set(found)
-    assert found["schema"] == 2
+    assert found["schema"] == 3
     assert found["skipped"] == {"no label": 7}
     model = found["models"][1]
     assert set(model) >= {
@@ -256,7 +256,7 @@ def test_unknown_keys_are_ignored_so_that_the_schema_can_grow() -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda found: found | {"schema": 3}, "schema 3"),
+        (lambda found: found | {"schema": 4}, "schema 4"),
         (lambda found: {k: v for k, v in found.items() if k != "models"}, "lacks Summary.models"),
         (lambda found: found | {"seed": "zero"}, "'zero' at Summary.seed"),
         (lambda found: found | {"models": 3}, "3 at Summary.models"),

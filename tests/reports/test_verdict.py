@@ -148,8 +148,25 @@ def test_a_difference_that_missing_answers_could_turn_is_told_however_few_they_a
     assert sentences[1].startswith("9 of 600 verdicts of a are missing")
 
 
-def test_changes_that_may_be_noise_are_told_by_pair() -> None:
-    (_, noise, _) = verdict(compared(a=gapped(3, 0, noisy=3), b=gapped(20, 0, noisy=1)))
+def test_what_edits_changed_beyond_noise_is_told() -> None:
+    (robustness, one, other, _) = verdict(compared(a=gapped(3, 0, noisy=3), b=gapped(20, 0, noisy=1)))
+    assert robustness.startswith(
+        "a is more robust than b: excess of violated samples over noise, in points, on 40 shared samples 0 "
+        "against +47.5; 47.5 points apart (95 % interval "
+    )
+    assert one == (
+        "Edits of shared inputs: a changed as many answers as asking again did (95 %: -6.6 to 6.6), so no effect "
+        "is shown."
+    )
+    assert other.startswith(
+        "Edits of shared inputs: b changed 47.5 points more answers than asking again did"
+    )
+    assert other.endswith("so an effect is shown.")
+
+
+def test_without_an_excess_changes_that_may_be_noise_are_told_by_pair() -> None:
+    found = compared(a=gapped(3, 0, noisy=3), b=gapped(20, 0, noisy=1))
+    (_, noise, _) = verdict(replace(found, paired=[replace(found.paired[0], by_excess=False)]))  # type: ignore[arg-type]
     assert noise == (
         "a changes 7.5 % (3/40) of its answers to unchanged inputs: 7.5 % (3/40) under single edits is not "
         "clearly more."

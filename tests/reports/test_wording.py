@@ -104,17 +104,20 @@ def test_reading_of_a_model_that_answers_the_same_to_everything() -> None:
     assert "no control changed an answer either" in text
 
 
-def test_reading_is_held_against_the_noise_floor() -> None:
+def test_reading_says_what_edits_changed_beyond_noise() -> None:
     noisy = [
         audited("m", sample(f"s{n}"), after={"reorder": [BAD], "identity": [BAD if n < 10 else GOOD]})
         for n in range(40)
     ]
-    assert "above its noise floor of 25.0 %" in reading(*noisy)
+    assert reading(*noisy).endswith(
+        "; it changed 75.0 points more answers than asking again did (95 %: 56.3 to 86.6), so an effect is shown"
+    )
     drowned = [
         audited("m", sample(f"s{n}"), after={"reorder": [BAD if n < 11 else GOOD], "identity": [BAD]})
         for n in range(40)
     ]
-    assert "not clearly above its noise floor of 100 %" in reading(*drowned)
+    assert "; it changed 72.5 points fewer answers than asking again did (95 %: " in reading(*drowned)
+    assert reading(*drowned).endswith("), so no effect is shown")
 
 
 def test_reading_of_a_run_in_which_nothing_could_be_judged_says_why() -> None:

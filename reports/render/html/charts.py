@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, log, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.reports import wording
-from codeaudit.reports.records import Comparison, Metric, ModelSummary, Paired, Rate, Summary
+from codeaudit.reports.records import ByTransform, Comparison, Metric, ModelSummary, Paired, Summary
 from codeaudit.reports.render.html.markup import escaped
 from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.transforms.grammar import counted
@@ -28,7 +28,7 @@ WIDEST: Final = (0.5, 2.0)
 """Range of the histogram's axis. Values outside are counted in the first or last bin."""
 
 Place = tuple[float, float]
-ModelRate = tuple[int, ModelSummary, Rate]
+ModelRow = tuple[int, ModelSummary, ByTransform]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ def legend(models: Sequence[str]) -> str:
 def _scatter(summary: Summary) -> Chart | None:
     """Draw quality against violations, with areas by model size (SPE paper, figures 6 and 7)."""
     shown = [
-        (number, model, model.score.original, model.violations.rate)
+        (number, model, model.score.original, rate)
         for number, model in enumerate(summary.models)
-        if model.score.original is not None and model.violations.rate is not None
+        if model.score.original is not None and (rate := _violated(model)) is not None
     ]
     if not shown:
         return None
@@ -109,8 +109,9 @@ def _scatter(summary: Summary) -> Chart | None:
     largest = max(model.parameters or 0 for _, model, _, _ in shown) or 1
     height = 300
     better = ", lower is better" if score.better == "lower" else ""
+    beyond = " beyond noise" if any(wording.is_noisy(model) for _, model, _, _ in shown) else ""
     start = f", axis from {wording.value(low, share=share)}" if low > 0 else ""
-    parts = _axes(height, top, "violation rate", f"{name}{better}{start} →")
+    parts = _axes(height, top, f"violation rate{beyond}", f"{name}{better}{start} →")
     for n in range(4):
         value = low + (high - low) * n / 3
         parts.append(_label(_x(n / 3), height - 22, wording.value(value, share=share), anchor="middle"))
@@ -149,13 +150,42 @@ def _scatter(summary: Summary) -> Chart | None:
     )
 
 
+def _violated(model: ModelSummary) -> float | None:
+    """The violation rate; of a noisy model what is beyond noise, at least 0."""
+    if wording.is_noisy(model) and model.excess.points is not None:
+        return max(0.0, model.excess.points)
+    return model.violations.rate
+
+
+class _Bar(NamedTuple):
+    """A rate, or the excess of a noisy model, as a chart shows it."""
+
+    share: float | None
+    low: float | None
+    high: float | None
+    told: str
+    about: str
+
+
+def _bar(model: ModelSummary, row: ByTransform) -> _Bar:
+    rate, excess = row.violations, row.excess
+    if not wording.is_noisy(model) or excess.points is None:
+        told = wording.percent(rate.rate)
+        about = f"{told} ({wording.interval(rate)}; {wording.counts(rate)})"
+        return _Bar(rate.rate, rate.low, rate.high, told, about)
+    told, _, counts = wording.excess_lines(excess, row.noise)
+    share, low, high = (max(0.0, end or 0.0) for end in (excess.points, excess.low, excess.high))
+    about = f"{told} points beyond noise ({wording.ends(excess)}; {counts})"
+    return _Bar(share, low, high, told, about)
+
+
 def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
     """Draw rates with their intervals, one bar per model below each transform's name."""
-    groups: dict[str, list[ModelRate]] = {}
+    groups: dict[str, list[ModelRow]] = {}
     for number, model in enumerate(summary.models):
         for row in model.by_transform:
             if row.kind == kind and row.violations.rate is not None:
-                groups.setdefault(row.transform, []).append((number, model, row.violations))
+                groups.setdefault(row.transform, []).append((number, model, row))
     if not groups:
         return None
     line, left, right = 16, 14, WIDTH - 62
@@ -173,16 +203,16 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
     for transform, rows in groups.items():
         parts.append(_label(left, y + 14, transform, name="strong", most=WIDTH - left))
         y += 18
-        for number, model, rate in rows:
-            share, middle = wording.percent(rate.rate), y + line / 2
-            about = f"{transform}, {model.model} {share} ({wording.interval(rate)}; {wording.counts(rate)})"
+        for number, model, row in rows:
+            bar, middle = _bar(model, row), y + line / 2
+            about = f"{transform}, {model.model} {bar.about}"
             words.append(about)
             parts.append(
                 f'<g class="c{number % COLOURS}"><title>{escaped(about)}</title><line class="whisker" '
-                f'x1="{place(rate.low):.1f}" x2="{place(rate.high):.1f}" y1="{middle}" y2="{middle}"/>'
-                f"{mark(number, place(rate.rate), middle)}</g>"
+                f'x1="{place(bar.low):.1f}" x2="{place(bar.high):.1f}" y1="{middle}" y2="{middle}"/>'
+                f"{mark(number, place(bar.share), middle)}</g>"
             )
-            parts.append(_label(WIDTH, middle + 4, share, anchor="end"))
+            parts.append(_label(WIDTH, middle + 4, bar.told, anchor="end"))
             y += line
         y += 4
     return Chart(

@@ -15,9 +15,9 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
+from codeaudit.audit.records import Answer, Audited, Predicted, Unjudged, Violated, answer_from_json
 from codeaudit.reports import wording
-from codeaudit.reports.explanations import answer_text, reply_text
+from codeaudit.reports.explanations import Asked, answer_text, reply_text, steadiness
 from codeaudit.reports.first_screen import every_sheet
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.render.html.charts import Chart, charts, legend
@@ -93,6 +93,7 @@ def browser(
     explained = {_name(row): row for row in explanations}
     found = _Candidates(explained={row["sample"] for row in explanations})
     for seed, one in audited:
+        asked = _asked(one)
         for verdict in one.verdicts:
             if not isinstance(verdict, Violated) or verdict.perturbed.kind != "preserving":
                 continue
@@ -110,6 +111,8 @@ def browser(
                 "before": _told(verdict.before),
                 "after": _told(verdict.after),
             }
+            if asked.changed:
+                row["repeats"] = steadiness(asked)
             name = (one.model, seed, one.sample.id, perturbed.transform, perturbed.variant)
             if why := explained.get(name):
                 row["least"] = {
@@ -122,6 +125,13 @@ def browser(
                 }
             found.add(candidate, row)
     return found.fitting(draw)
+
+
+def _asked(one: Audited) -> Asked:
+    """The judged repeats of a sample."""
+    repeats = [each for each in one.verdicts if each.perturbed.kind == "identity"]
+    judged = [isinstance(each, Violated) for each in repeats if not isinstance(each, Unjudged)]
+    return Asked(len(judged), sum(judged))
 
 
 @dataclass(slots=True)

@@ -122,6 +122,7 @@
       close.addEventListener("click", back);
       place.append(make("h3", {}, short(`${sample.where}, ${row.transform}, ${row.model}`, 300)), close);
       place.append(make("div", { class: "answers" }, answer("before", row.before), answer("after", row.after)));
+      if (row.repeats) place.append(make("p", { class: "scores" }, plain(`repeats: ${row.repeats}`)));
       if (sample.label !== undefined) place.append(make("p", { class: "scores" }, plain(`truth: ${sample.label}`)));
       if (least) {
         const told = least.smallest ? "no smaller set of its moves changes it" : "none of its moves can be left out";

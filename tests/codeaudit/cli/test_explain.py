@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.cli.explain import violations
 from codeaudit.cli.main import main
+from codeaudit.finished_runs import read_run
+from codeaudit.reports.explanations import Asked, steadiness
 from codeaudit.transforms import permission
 from tests.support.endpoints import says, serving
 
@@ -84,7 +87,10 @@ def test_where_nothing_was_judged_there_is_nothing_to_explain(capsys: pytest.Cap
 
 def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == rows()
+    told = json.loads(capsys.readouterr().out)
+    # The file has the explanations alone; the verdicts of the run have the repeats.
+    assert {(one.pop("repeats"), one.pop("repeats_changed")) for one in told} == {(1, 0)}
+    assert told == rows()
     assert main(["explain", "out", *NAMED, "--format", "markdown", "--show", "1"]) == 0
     text = capsys.readouterr().out
     assert text.count("```diff\n") == 1
@@ -288,3 +294,47 @@ def test_violations_beyond_the_limit_are_told(capsys: pytest.CaptureFixture[str]
     assert "are explained" not in told.err
     assert main(["explain", "out", *NAMED, "--limit", "1", "--transform", "rename"]) == 0
     assert f"codeaudit: 1 of {every} violations are explained; --limit 0 for all" in capsys.readouterr().err
+
+
+FORGETFUL = """
+import re
+
+asked = set()
+
+def predict(queries):
+    answers = []
+    for query in queries:
+        again = "{unsteady}" in query.source and query.source in asked
+        asked.add(query.source)
+        known = re.search(r"\\b(total|spread)\\b", query.source)
+        answers.append("other" if not known else "set total" if again else "get total")
+    return answers
+"""
+"""It knows two names, and gives another answer when it is asked again about one function."""
+
+
+@pytest.mark.parametrize(("unsteady", "steady"), [("spread", "total"), ("total", "spread")])
+def test_violations_of_steady_samples_come_first(
+    unsteady: str, steady: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"forgets_{unsteady}"
+    Path(f"{name}.py").write_text(FORGETFUL.replace("{unsteady}", unsteady), "utf-8")
+    words = ["--model", f"py/{name}:predict", "--corpus", "code.py", "--transform", "rename"]
+    assert main(["run", *words, "--workers", "1", "--no-controls", "--out", "forgetful"]) == 0
+    capsys.readouterr()
+    typed = ["--model", f"py/{name}:predict"]
+    assert main(["explain", "forgetful", *typed, "--limit", "1"]) == 0
+    told = capsys.readouterr().out
+    assert f"    {steady} = " in told
+    assert "repeats steady: " in told
+    assert main(["explain", "forgetful", *typed, "--format", "json"]) == 0
+    (first, *_) = json.loads(capsys.readouterr().out)
+    assert (first["repeats"], first["repeats_changed"]) == (1, 0)
+    found = [one.asked for one in violations(read_run(Path("forgetful")))]
+    assert found == sorted(found)
+    assert {one.changed for one in found} == {0, 1}
+    assert steadiness(found[-1]) == (
+        "unsteady: 1 of 1 repeat of the unchanged input got another answer, so this change may be noise"
+    )
+    assert steadiness(Asked(4, 0)) == "steady: all 4 repeats of the unchanged input got the first answer"
+    assert steadiness(Asked()) == ""

@@ -25,38 +25,37 @@ reorder: spe-checkpoint kept every answer on 10 samples; vanilla-checkpoint
 changed 5/10 (50.0 %, 23.7–76.3).
 
 function-name on stdlib, seed 0: violation rates
-                                                       noise
-model                 reorder         F1  sensitivity  floor
-────────────────────────────────────────────────────────────
-spe-checkpoint            0 %      100.0       35.0 %    0 %
-1.72 M params          0–27.8   drop 0.0    18.1–56.7  0–9.2
-40 samples               0/10                    7/20   0/38
+model                 reorder         F1  sensitivity  unsteady
+───────────────────────────────────────────────────────────────
+spe-checkpoint            0 %      100.0       35.0 %       0 %
+1.72 M params          0–27.8   drop 0.0    18.1–56.7    <9.2 %
+40 samples               0/10                    7/20      0/38
 
-vanilla-checkpoint     50.0 %      100.0       35.0 %    0 %
-1.72 M params       23.7–76.3  drop 10.2    18.1–56.7  0–9.2
-40 samples               5/10                    7/20   0/38
+vanilla-checkpoint     50.0 %      100.0       35.0 %       0 %
+1.72 M params       23.7–76.3  drop 10.2    18.1–56.7    <9.2 %
+40 samples               5/10                    7/20      0/38
 
-violation rate: of the samples that an edit changed in text but not in meaning,
-the share with another answer (95 % interval, counts). sensitivity: the share of
-answers that changed with the meaning; more is better. noise floor: for the
-unchanged input. drop: F1 lost with each sample's worst answer.
+violation rate: samples with another answer, of those that an edit changed in
+text but not in meaning (95 % interval, counts). sensitivity: answers that
+changed with the meaning; more is better. unsteady: samples with another answer
+to the same input. drop: F1 lost with each sample's worst answer.
 left out: 2 models: skipped: input too long 2; unjudged: input too long 2; no
 example of the task: no label 7.
 
 function-name on stdlib, seed 0: all transforms together
-                                                       over
-                                attack  violation       all               noise
-model                  F1           F1       rate   samples  sensitivity  floor
-───────────────────────────────────────────────────────────────────────────────
-spe-checkpoint      100.0        100.0        0 %       0 %       35.0 %    0 %
-1.72 M params                 drop 0.0     0–27.8     0–9.2    18.1–56.7  0–9.2
-40 samples                 round 100.0       0/10      0/38         7/20   0/38
+                                                   over
+                              attack violation      all
+model                 F1          F1      rate  samples sensitivity unsteady
+────────────────────────────────────────────────────────────────────────────
+spe-checkpoint     100.0       100.0       0 %      0 %      35.0 %      0 %
+1.72 M params               drop 0.0    0–27.8    0–9.2   18.1–56.7   <9.2 %
+40 samples               round 100.0      0/10     0/38        7/20     0/38
 2 skipped
 2 unjudged
 
-vanilla-checkpoint  100.0         89.8     50.0 %    13.2 %       35.0 %    0 %
-1.72 M params                drop 10.2  23.7–76.3  5.8–27.3    18.1–56.7  0–9.2
-40 samples                  round 89.8       5/10      5/38         7/20   0/38
+vanilla-checkpoint 100.0        89.8    50.0 %   13.2 %      35.0 %      0 %
+1.72 M params              drop 10.2 23.7–76.3 5.8–27.3   18.1–56.7   <9.2 %
+40 samples                round 89.8      5/10     5/38        7/20     0/38
 2 skipped
 2 unjudged
 
@@ -175,11 +174,13 @@ def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
     screen = shown(report, "rich", 200)
     for model in found.models:
         row = cells[model.model]
-        rates = (model.violations, model.all_samples, model.sensitivity, model.noise_floor)
-        assert row[5:] == [", ".join(lines(rate)) for rate in rates]
+        rates = (model.violations, model.all_samples, model.sensitivity)
+        assert row[5:8] == [", ".join(lines(rate)) for rate in rates]
+        # None of the samples is unsteady: the upper end of the interval is the bound.
+        assert row[8] == "0 %, \\<9.2 %, 0/38"
         assert row[3] == f"{100 * model.score.original:.1f}"
         assert row[4].startswith(f"{100 * model.score.attack_worst_sample:.1f}, drop")
-        assert all(cell in screen for cell in row)
+        assert all(cell.replace("\\", "") in screen for cell in row)
 
 
 def test_every_markdown_row_has_as_many_cells_as_its_head() -> None:
@@ -198,7 +199,7 @@ def test_transforms_are_shown_with_what_they_could_not_do() -> None:
 
 
 def test_json_is_written_unwrapped() -> None:
-    assert json.loads(shown(summary(), "json", width=80))["schema"] == 2
+    assert json.loads(shown(summary(), "json", width=80))["schema"] == 3
 
 
 def test_best_is_bold_in_a_comparison() -> None:

@@ -219,6 +219,25 @@ def test_a_case_of_no_file_of_the_repository_is_left_out_and_counted() -> None:
     assert note["message"]["text"].startswith("2 more results are left out: their samples are of no file")
 
 
+def test_a_case_says_that_its_answer_also_changed_without_an_edit() -> None:
+    steady = audited("m", sample("a"), after={"rename": [BAD], "identity": [GOOD, GOOD, None]})
+    unsteady = audited("m", sample("b"), after={"rename": [BAD, BAD], "identity": [GOOD, BAD, None]})
+    both = found((0, unsteady), (0, steady))
+    assert [(case.repeats, case.unsteady) for case in both] == [(2, 1), (2, 0)]
+    told = "under rename in 2 of 2 variants, and without an edit in 1 of 2 repeats"
+    assert both[0].headline.endswith(told)
+    assert both[1].headline.endswith("under rename in 1 of 1 variant")
+    assert told in junit(both, started=STARTED)
+    # Findings to act on come first, and an answer that changes by itself is none.
+    results = check_sarif(sarif(both, locate=inside, version="1"))["results"]
+    assert [(one["properties"]["sample"], one["level"]) for one in results] == [
+        ("a", "warning"),
+        ("b", "note"),
+    ]
+    assert results[1]["properties"]["unsteadyRepeats"] == 1
+    assert [case.sample.id for case in github.first(both, ())] == ["a", "b"]
+
+
 # ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────
 
 COMMAND = re.compile(r"::(error|warning) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")

@@ -39,6 +39,7 @@ from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from tests.reports.test_attacks import FOUND
 from tests.reports.test_compare import MODELS, run
 from tests.support.audited import Error, Subtokens, audited
+from tests.support.audited import sample as small
 from tests.support.chromium import PROGRAM, Chromium
 
 PWNED = "</script><script>document.title='pwned'</script>"
@@ -284,6 +285,15 @@ def test_the_data_come_back() -> None:
     assert second["text"] == third["text"]
     assert (of["source"], of["texts"]) == (a.source, ["z = 1\n"])
     assert second["before"]["scores"] == [["get", 0.75], ["set", 0.25]]
+
+
+def test_a_violation_of_an_unsteady_sample_says_so() -> None:
+    records = [
+        audited("m", small("a"), after={"rename": [("x",)], "identity": [("x",), ("get", "name")]}),
+        audited("m", small("b"), after={"rename": [("x",)], "identity": [("get", "name"), ("get", "name")]}),
+    ]
+    rows = [json.loads(row.text) for row in browser([(0, one) for one in records], [], lambda _: None).rows]
+    assert [row.get("repeats", "").partition(":")[0] for row in rows] == ["unsteady", ""]
 
 
 def test_controls_and_held_answers_are_no_violations() -> None:
