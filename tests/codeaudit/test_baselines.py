@@ -14,7 +14,8 @@ from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import BASELINE, BASELINE_COLUMNS, TableWriter, read_about, read_rows
 from codeaudit.audit.tasks.recorded import FACTS
 from codeaudit.baselines import read_baseline_file, write_baseline
-from codeaudit.reports.gate import DIGITS, OLDER, Judged, Limits, gate
+from codeaudit.reports.gate import OLDER, Limits, gate
+from codeaudit.reports.judged import DIGITS, Judged
 from codeaudit.reports.records import NOTHING, ByTransform, Flip, ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
 
