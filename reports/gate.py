@@ -12,9 +12,11 @@ The rule for a rise:
 - Adjust the p-values of all these tests by Holm's method, so that more models or transforms do not cause more
   false alarms.
 - Fail if an adjusted p-value is at most `alpha` and the rise exceeds `margin`.
-- Where either run has an unsteady sample, violations rise with the noise, too. There the excess must have
-  risen as well: the same two conditions hold for violated minus unsteady samples, now minus before, by sign
-  flips over samples.
+- Where either run has an unsteady sample, violations rise with the noise, too. There two things must have
+  risen: the share of changed variants, and the excess, that share minus the share of changed repeats. Both
+  p-values are of sign flips over samples, and both rises must exceed `margin`. The excess alone would not
+  do, because it also rises where noise falls: noise hides effects. Counts of violated samples would not do
+  either: with a noise of 20 % of queries most samples are violated anyway.
 
 The rule for `max_violation_rate`: see `_violations`.
 
@@ -34,7 +36,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.judged import DIGITS, Judged, PairKey, Pairs, key_of, pairs_of
-from codeaudit.reports.matching import BeyondNoise, beyond_noise, is_noisy, matched
+from codeaudit.reports.matching import BeyondNoise, SampleKey, beyond_noise, is_noisy, matched
 from codeaudit.reports.reaction import reaction
 from codeaudit.reports.records import ByTransform, Excess, ModelSummary, Rate, Rise, Score, Summary
 from codeaudit.reports.statistics.adjustment import holm
@@ -85,18 +87,29 @@ Subject: TypeAlias = Literal["violations", "insensitivity"]
 
 
 @dataclass(frozen=True, slots=True)
-class ExcessRise:
-    """The rise of an excess, over the samples that have repeats in both runs."""
+class NoisyRise:
+    """What rose from one run of a noisy model to another, over the samples that have repeats in both."""
 
-    points: float
-    """Mean of violated minus unsteady, now minus before; a sample is violated if some of as many variants as
-    repeats is."""
-    p: float
-    """One-sided, by sign flips over samples of the differences between shares of changed answers."""
+    changed: float
+    """Mean share of changed variants, now minus before."""
+    changed_p: float
+    """One-sided, by sign flips over samples."""
+    excess: float
+    """The same of the share of changed variants minus that of as many repeats."""
+    excess_p: float
     samples: int
     before: int
     """Unsteady samples in the baseline."""
     now: int
+
+    @property
+    def p(self) -> float:
+        """The larger one of two p-values that must both be small."""
+        return max(self.changed_p, self.excess_p)
+
+    def exceeds(self, margin: float) -> bool:
+        """Whether both rises do."""
+        return min(self.changed, self.excess) > margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +121,13 @@ class RiseTest:
     """Empty for all of them together."""
     rise: Rise
     subject: Subject = "violations"
-    excess: ExcessRise | None = None
-    """Must have risen, too; `None` where neither run has an unsteady sample."""
+    noisy: NoisyRise | None = None
+    """Decides instead; `None` where neither run has an unsteady sample."""
 
     @property
     def p(self) -> float:
-        """Its p-value, not adjusted: the larger one of the two that must be small."""
-        return self.rise.p if self.excess is None else max(self.rise.p, self.excess.p)
+        """Its p-value, not adjusted."""
+        return self.rise.p if self.noisy is None else self.noisy.p
 
     @property
     def samples(self) -> int:
@@ -167,9 +180,9 @@ class Repeated(NamedTuple):
         before: Mapping[PairKey, bool],
         *,
         sign: int = 1,
-    ) -> ExcessRise | None:
-        """The rise of the excess on the shared pairs, or its fall if the sign is -1; `None` if no sample of
-        either run is unsteady, or none has repeats in both.
+    ) -> NoisyRise | None:
+        """The rise on the shared pairs, or the fall if the sign is -1; `None` if no sample of either run is
+        unsteady, or none has repeats in both.
         """
         if not any(self.now.values()) and not any(self.before.values()):
             return None
@@ -178,16 +191,23 @@ class Repeated(NamedTuple):
         both = sorted(new.keys() & old.keys())
         if not both:
             return None
-        moved: dict[str, Fraction] = defaultdict(Fraction)
-        for one in both:
+        changes: dict[SampleKey, list[int]] = defaultdict(list)
+        for one in shared:
+            changes[SampleKey(one.seed, one.sample, one.original)].append(after[one] - before[one])
+        changed: dict[str, Fraction] = defaultdict(Fraction)
+        excess: dict[str, Fraction] = defaultdict(Fraction)
+        for key in both:
             # Trials of a sample are one witness.
-            moved[one.sample] += sign * (new[one].difference - old[one].difference)
-        return ExcessRise(
-            points=sign * sum(new[one].excess - old[one].excess for one in both) / len(both),
-            p=flips(list(moved.values()), above=True),
+            changed[key.sample] += sign * Fraction(sum(changes[key]), len(changes[key]))
+            excess[key.sample] += sign * (new[key].difference - old[key].difference)
+        return NoisyRise(
+            changed=float(sum(changed.values()) / len(both)),
+            changed_p=flips(list(changed.values()), above=True),
+            excess=float(sum(excess.values()) / len(both)),
+            excess_p=flips(list(excess.values()), above=True),
             samples=len(both),
-            before=sum(old[one].unsteady > 0 for one in both),
-            now=sum(new[one].unsteady > 0 for one in both),
+            before=sum(old[key].unsteady > 0 for key in both),
+            now=sum(new[key].unsteady > 0 for key in both),
         )
 
 
@@ -628,8 +648,8 @@ def _kept(
             SampleChange(not any(one for one, _ in pairs), not any(one for _, one in pairs), len(pairs))
             for pairs in moved.values()
         ]
-        excess = repeated.rise(shared, after, before, sign=-1)
-        tests.append(RiseTest(model, "", paired_rise(changes), "insensitivity", excess))
+        noisy = repeated.rise(shared, after, before, sign=-1)
+        tests.append(RiseTest(model, "", paired_rise(changes), "insensitivity", noisy))
     old, new = _scores(baseline, partner), _scores(now, model)
     score = next((one.score for one in now.summary.models if one.model == model), None)
     if score is not None and (both := old.keys() & new.keys()):
@@ -765,7 +785,7 @@ def _paired(
             for pairs in tallies[name].values()
         ]
         chosen = [one for one in shared if not name or one.transform == name]
-        tests.append(RiseTest(model, name, paired_rise(samples), excess=repeated.rise(chosen, after, before)))
+        tests.append(RiseTest(model, name, paired_rise(samples), noisy=repeated.rise(chosen, after, before)))
     return tests, "", notes
 
 
@@ -782,10 +802,11 @@ def adjusted(tests: Sequence[PairedTest], limits: Limits) -> list[float | None]:
 
 
 def rejected(test: RiseTest, p_adjusted: float | None, limits: Limits) -> bool:
-    """Whether a rise fails the gate: its adjusted p-value is at most `alpha` and the rise exceeds the margin,
-    and so does that of the excess, if there is one.
+    """Whether a rise fails the gate: its adjusted p-value is at most `alpha` and the rise exceeds the
+    margin.
     """
-    above = test.rise.rise > limits.margin and (test.excess is None or test.excess.points > limits.margin)
+    margin = limits.margin
+    above = test.rise.rise > margin if test.noisy is None else test.noisy.exceeds(margin)
     return p_adjusted is not None and p_adjusted <= limits.alpha and above
 
 
@@ -889,9 +910,9 @@ def _untested(test: RiseTest, limits: Limits) -> Check:
 def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: int) -> Check:
     whole, alpha = not test.transform, limits.alpha / number
     rise = with_detectable(test.rise, alpha=alpha, margin=limits.margin)
-    if test.excess is not None:
-        # How likely a true rise is found depends on the noise, too.
-        rise = replace(rise, likely=None)
+    if test.noisy is not None:
+        # What can be found depends on the noise, too.
+        rise = replace(rise, detectable=None, likely=None)
     # Only samples that held can worsen. If all of them did and p were still above alpha, the test is blind.
     blind = 0.5 ** (rise.samples - rise.before) > alpha
     # If nearly every sample was violated before, no rise above the margin is possible: blind is no fault.
@@ -915,35 +936,32 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
         p_adjusted=p_adjusted,
         rise=rise,
         notes=(
-            *((_note(rise, full=full, blind=blind),) if whole or outcome == "failed" else ()),
+            *(
+                (_note(rise, full=full, blind=blind, noisy=test.noisy is not None),)
+                if whole or outcome == "failed"
+                else ()
+            ),
             *(() if outcome == "failed" else _spared(test, limits)),
         ),
     )
 
 
 def _spared(test: RiseTest, limits: Limits) -> tuple[str, ...]:
-    """The note of a test that would have failed but for the noise."""
-    excess = test.excess
-    if excess is None or test.rise.p > limits.alpha or test.rise.rise <= limits.margin:
+    """The note of a test that passed because of noise."""
+    noisy = test.noisy
+    if noisy is None or noisy.changed_p > limits.alpha or noisy.changed <= limits.margin:
         return ()
-    rose = (
-        "noise rose"
-        if excess.now > excess.before
-        else "noise fell"
-        if excess.now < excess.before
-        else "noise"
-    )
-    what, change = (
-        ("violated", excess.points) if test.subject == "violations" else ("reacting", -excess.points)
-    )
+    first = "noise rose" if noisy.now > noisy.before else "noise"
+    what, sign = ("variants", 1) if test.subject == "violations" else ("controls", -1)
     return (
-        f"{rose}: {excess.before} of {counted(excess.samples, 'sample')} were unsteady before, {excess.now} "
-        f"are now. The excess ({what} minus unsteady samples) changed by {_points(change, sign=True)} "
-        f"points, p {wording.p_value(excess.p)}: no change beyond noise is shown",
+        f"{first}: {noisy.before} of {counted(noisy.samples, 'sample')} were unsteady before, {noisy.now} "
+        f"are now. The share of changed {what} went by {_points(sign * noisy.changed, sign=True)} points, its "
+        f"excess over repeats by {_points(sign * noisy.excess, sign=True)} (p "
+        f"{wording.p_value(noisy.excess_p)}): beyond noise no change is shown",
     )
 
 
-def _note(rise: Rise, *, full: bool, blind: bool) -> str:
+def _note(rise: Rise, *, full: bool, blind: bool, noisy: bool) -> str:
     """Describe the data of a test and the rises that it could have detected."""
     both = f"{counted(rise.samples, 'sample')} ({counted(rise.pairs, 'pair')}) are in both runs"
     text = f"{both}; {rise.appeared} of them are newly violated, {rise.gone} are violated no longer. "
@@ -951,6 +969,8 @@ def _note(rise: Rise, *, full: bool, blind: bool) -> str:
         return f"{text}No more could be"
     if blind:
         return f"{text}So few samples cannot show any rise: give more"
+    if noisy:
+        return text.rstrip(". ")
     if rise.detectable is None:
         return f"{text}Beside so many that improved no rise is possible"
     text += f"A rise below {_points(rise.detectable)} points cannot fail here"
