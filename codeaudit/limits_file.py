@@ -97,16 +97,14 @@ def _beyond_noise(
     found = beyond_noise(run, model.model, row.transform, alpha) if is_noisy(model) else None
     if found is None:
         return None
-    # The gate compares what noise cannot explain. In another run of the same model that rarely exceeds the
-    # estimate, nor the upper end of its own interval.
-    sure, about = found.surely, found.about
-    high = max(about / found.samples, wilson(sure, found.samples)[1])
+    # The gate compares the share that noise cannot explain, which lies below this estimate.
+    about = found.about
     why = (
-        f"{wording.percent(sure / found.samples)} beyond noise ({sure}/{found.samples}) under "
-        f"{row.transform}, of {wording.percent(row.violations.rate)} violated; this is the larger one of its estimate "
-        f"({about}/{found.samples}) and the upper end of its 95 % interval"
+        f"about {wording.percent(about / found.samples)} beyond noise ({about}/{found.samples}) under "
+        f"{row.transform}, of {wording.percent(row.violations.rate)} violated; this is the upper end of its "
+        "95 % interval"
     )
-    return high, row.transform, why
+    return wilson(about, found.samples)[1], row.transform, why
 
 
 def write_limits(path: Path, run: Judged, alpha: float) -> tuple[SuggestedLimit, ...]:

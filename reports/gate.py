@@ -955,8 +955,8 @@ def _spared(test: RiseTest, limits: Limits) -> tuple[str, ...]:
     what, sign = ("variants", 1) if test.subject == "violations" else ("controls", -1)
     return (
         f"{first}: {noisy.before} of {counted(noisy.samples, 'sample')} were unsteady before, {noisy.now} "
-        f"are now. The share of changed {what} went by {_points(sign * noisy.changed, sign=True)} points, its "
-        f"excess over repeats by {_points(sign * noisy.excess, sign=True)} (p "
+        f"are now. The share of changed {what} went by {_points(sign * noisy.changed, sign=True)} points, "
+        f"its excess over repeats by {_points(sign * noisy.excess, sign=True)} (p "
         f"{wording.p_value(noisy.excess_p)}): beyond noise no change is shown",
     )
 

@@ -154,8 +154,8 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
 @option(
     "--must-decide/--no-must-decide",
     default=False,
-    help="End with 3 where noise leaves open if a limit is exceeded. Without it such a run passes, and a note "
-    "says so.",
+    help="End with 3 where noise leaves open if a limit is exceeded. Without it such a run passes, and a "
+    "note says so.",
 )
 @click.option(
     "--write-limits",

@@ -46,7 +46,8 @@ def affected(differences: Sequence[Fraction], alpha: float) -> int:
     low, high = 0, sum(one > 0 for one in ordered)
     while low < high:
         middle = (low + high) // 2
-        if flips(ordered[middle:], above=True) > alpha:
+        # A p that is exactly alpha rejects, and its arithmetic is not exact.
+        if flips(ordered[middle:], above=True) > alpha + 1e-12:
             high = middle
         else:
             low = middle + 1
