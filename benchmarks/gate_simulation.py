@@ -57,7 +57,6 @@ from codeaudit.reports.records import (
     Score,
     Summary,
 )
-from codeaudit.reports.statistics.affected import affected
 from codeaudit.reports.statistics.agreement import chance, correlation
 from codeaudit.reports.statistics.excess import explained, flips
 from codeaudit.reports.statistics.intervals import wilson
@@ -419,8 +418,10 @@ def above_limit(found: Asked, limit: float) -> tuple[bool, bool]:
     inputs = len(found.repeats)
     changed, unsteady = found.variants[:, 0].any(axis=1), found.repeats.any(axis=1)
     b, c = int((changed & ~unsteady).sum()), int((unsteady & ~changed).sum())
-    surely = affected(differences(found.variants[:, 0], found.repeats), LIMITS.alpha)
-    return (b - explained(c, LIMITS.alpha)) / inputs > limit, surely / inputs > limit
+    # `affected` is above the limit just where the test without so many samples rejects.
+    ordered = sorted(differences(found.variants[:, 0], found.repeats), reverse=True)
+    rejects = flips(ordered[int(limit * inputs + 1e-9) :], above=True) <= LIMITS.alpha
+    return (b - explained(c, LIMITS.alpha)) / inputs > limit, rejects
 
 
 def noise_table(*, runs: int) -> str:

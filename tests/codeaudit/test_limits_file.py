@@ -232,7 +232,8 @@ def test_the_limits_of_a_run_let_it_pass(violated: int, reacting: int, tmp_path:
     }
     assert ("max_violation_rate" in options) == (violated < 58)
     read = {"max_f1_drop": _loss, "max_violation_rate": _share, "min_sensitivity": _share}
-    limits = Limits(allow_insensitive=True, **{name: read[name](text) for name, text in options.items()})
+    given: dict[str, Any] = {name: read[name](text) for name, text in options.items()}
+    limits = Limits(allow_insensitive=True, **given)
     assert gate(run, limits).outcome == "passed"
     # A model that is clearly worse keeps none of them.
     if violated <= 20:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import click
 import pytest
@@ -44,7 +45,7 @@ def with_model(change: Callable[[ModelSummary], ModelSummary]) -> Judged:
     return replace(BASE, summary=replace(BASE.summary, models=(change(model),)))
 
 
-def decided(run: Judged, **limits: float) -> Gate:
+def decided(run: Judged, **limits: Any) -> Gate:
     return gate(run, Limits(allow_insensitive=True, **limits))
 
 
