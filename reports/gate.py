@@ -34,7 +34,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
-from codeaudit.reports.checks import Check, Gate, Outcome
+from codeaudit.reports.checks import SIGN_FLIPS, Check, Gate, Outcome
 from codeaudit.reports.judged import DIGITS, Judged, PairKey, Pairs, key_of, pairs_of
 from codeaudit.reports.matching import BeyondNoise, SampleKey, beyond_noise, is_noisy, matched
 from codeaudit.reports.reaction import reaction
@@ -912,7 +912,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     rise = with_detectable(test.rise, alpha=alpha, margin=limits.margin)
     if test.noisy is not None:
         # What can be found depends on the noise, too.
-        rise = replace(rise, detectable=None, likely=None)
+        rise = replace(rise, method=SIGN_FLIPS, p=test.p, detectable=None, likely=None)
     # Only samples that held can worsen. If all of them did and p were still above alpha, the test is blind.
     blind = 0.5 ** (rise.samples - rise.before) > alpha
     # If nearly every sample was violated before, no rise above the margin is possible: blind is no fault.
