@@ -28,7 +28,7 @@ from codeaudit.audit.store import (
     read_rows,
 )
 from codeaudit.audit.tasks.recorded import FACTS, facts, recorded_task
-from codeaudit.reports.gate import DIGITS, Judged
+from codeaudit.reports.judged import DIGITS, Judged
 from codeaudit.reports.records import Flip, ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import RunError

@@ -34,9 +34,11 @@ from codeaudit.known_runs import remember
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.compare import compare as compare_runs
-from codeaudit.reports.gate import AskedVariant, Judged, Limits
+from codeaudit.reports.gate import Limits
 from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.gate_plan import GatePlan, plan
+from codeaudit.reports.judged import AskedVariant, Judged
+from codeaudit.reports.matching import is_noisy
 from codeaudit.reports.records import (
     ComparedRun,
     Comparison,
@@ -100,6 +102,7 @@ def gate(
     max_newly_unjudged: float = 0.05,
     min_shared: float = 0.9,
     allow_insensitive: bool = False,
+    must_decide: bool = False,
     dependence: Dependence = "strict",
     sign_key: str | Path | None = None,
 ) -> Gate:
@@ -135,6 +138,9 @@ def gate(
         Pass models that do not react to their input: whose answers no control changes, do not go with the
         labels, or are nearly all equal. By default such a model fails, and a run without 20 judged controls
         cannot be judged.
+    must_decide
+        Do not pass a model whose noise leaves open if it exceeds a limit: it cannot be judged. By default it
+        passes, and a note says how many more samples would decide it.
     dependence
         `"paper"` judges the orders by names only of a run under that relation, and nothing else. They may
         change the meaning, so such a run is not judged otherwise.
@@ -170,6 +176,7 @@ def gate(
         max_newly_unjudged=max_newly_unjudged,
         min_shared=min_shared,
         allow_insensitive=allow_insensitive,
+        must_decide=must_decide,
     )
     check_values(transforms=transforms, dependence=dependence, **asdict(limits))
     if baseline is None and not limits.given:
@@ -214,6 +221,9 @@ def decided(
         now = replace(now, summary=recomputed(opened, chosen, dependence))
         if chosen is None and dependence == "strict":
             remember(opened.manifest, now.summary)
+    if baseline is None and any(is_noisy(model) for model in now.summary.models):
+        # What noise explains is told from the answers of each sample.
+        now = _with_pairs(opened, now)
     _check_drop(now, limits)
     before = None if baseline is None else read_baseline(baseline, key)
     if dependence == "paper":

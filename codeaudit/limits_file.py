@@ -7,8 +7,11 @@ from typing import Final, NamedTuple
 
 from codeaudit.finished_runs import write_file
 from codeaudit.reports import wording
-from codeaudit.reports.records import Summary
-from codeaudit.reports.statistics.intervals import Z
+from codeaudit.reports.gate import drop_excess, limited_rows, noise_alpha
+from codeaudit.reports.judged import Judged
+from codeaudit.reports.matching import beyond_noise, is_noisy
+from codeaudit.reports.records import ByTransform, ModelSummary
+from codeaudit.reports.statistics.intervals import Z, wilson
 from codeaudit.transforms.errors import RunError, UsageError
 
 TABLE: Final = "gate"
@@ -25,27 +28,22 @@ class SuggestedLimit(NamedTuple):
     """What the run measured, and why the limit is not that."""
 
 
-def suggested(summary: Summary) -> Iterator[SuggestedLimit]:
+def suggested(run: Judged, alpha: float) -> Iterator[SuggestedLimit]:
     """The limits that all models of a run keep, each as far from the measured value as other samples of
-    the same size may lead."""
-    rows = [
-        (row.violations, row.transform)
-        for model in summary.models
-        for row in model.by_transform
+    the same size may lead. `alpha` is that of the gate."""
+    summary = run.summary
+    rates = [
+        _beyond_noise(run, model, row, noise_alpha(summary, alpha)) or _measured(row)
+        for model, row in limited_rows(summary)
         if row.kind == "preserving" and row.violations.high is not None
     ]
-    if rows:
-        rate, name = max(rows, key=lambda row: (row[0].high or 0.0, row[1]))
+    if rates:
+        high, _, why = max(rates)
         # A limit of 100 % holds nothing.
-        if (most := ceil(100 * (rate.high or 0.0))) < 100:
-            yield SuggestedLimit(
-                "max-violation-rate",
-                f"{most}%",
-                f"{wording.percent(rate.rate)} ({wording.counts(rate)}) under {name}; this is the upper end "
-                "of its 95 % interval",
-            )
+        if (most := ceil(100 * high)) < 100:
+            yield SuggestedLimit("max-violation-rate", f"{most}%", why)
     drops = [
-        (model.score.drop, model.score.attack_worst_sample, model.score.scored)
+        (_lost(model), model.score.attack_worst_sample, model.score.scored)
         for model in summary.models
         if model.score.drop is not None and wording.is_share(model.score) and model.score.scored
     ]
@@ -60,22 +58,56 @@ def suggested(summary: Summary) -> Iterator[SuggestedLimit]:
             f"{wording.percent(drop)}; with {samples} samples a score varies by {wording.percent(spread)}",
         )
     lows = [
-        (model.sensitivity.low, model.sensitivity)
+        (model.sensitivity.low - (model.noise_floor.rate or 0.0), model)
         for model in summary.models
         if summary.reacts and model.sensitivity.low is not None
     ]
     if lows:
-        low, rate = min(lows, key=lambda one: one[0] or 0.0)
-        if least := floor(100 * (low or 0.0)):
+        low, model = min(lows, key=lambda one: one[0])
+        rate, noise = model.sensitivity, model.noise_floor
+        if (least := floor(100 * low)) > 0:
+            less = f", less the noise of {wording.percent(noise.rate)}" if noise.count else ""
             yield SuggestedLimit(
                 "min-sensitivity",
                 f"{least}%",
                 f"{wording.percent(rate.rate)} ({wording.counts(rate)}); this is the lower end of its "
-                "95 % interval",
+                f"95 % interval{less}",
             )
 
 
-def write_limits(path: Path, summary: Summary) -> tuple[SuggestedLimit, ...]:
+def _lost(model: ModelSummary) -> float | None:
+    """The loss under attack that the gate compares."""
+    beyond = drop_excess(model.score).points if model.noise_floor.count else None
+    return model.score.drop if beyond is None else beyond
+
+
+def _measured(row: ByTransform) -> tuple[float, str, str]:
+    rate = row.violations
+    why = (
+        f"{wording.percent(rate.rate)} ({wording.counts(rate)}) under {row.transform}; this is the upper end "
+        "of its 95 % interval"
+    )
+    return rate.high or 0.0, row.transform, why
+
+
+def _beyond_noise(
+    run: Judged, model: ModelSummary, row: ByTransform, alpha: float
+) -> tuple[float, str, str] | None:
+    """The limit for a noisy model, its transform, and what was measured."""
+    found = beyond_noise(run, model.model, row.transform, alpha) if is_noisy(model) else None
+    if found is None:
+        return None
+    # The gate compares the share that noise cannot explain, which lies below this estimate.
+    about = found.about
+    why = (
+        f"about {wording.percent(about / found.samples)} beyond noise ({about}/{found.samples}) under "
+        f"{row.transform}, of {wording.percent(row.violations.rate)} violated; this is the upper end of its "
+        "95 % interval"
+    )
+    return wilson(about, found.samples)[1], row.transform, why
+
+
+def write_limits(path: Path, run: Judged, alpha: float) -> tuple[SuggestedLimit, ...]:
     """Write the limits into the table `[gate]` of a TOML file, which is made if it is missing. What else
     the file holds stays. Returns them.
 
@@ -87,7 +119,7 @@ def write_limits(path: Path, summary: Summary) -> tuple[SuggestedLimit, ...]:
     from tomlkit.exceptions import TOMLKitError
     from tomlkit.items import Table
 
-    found = tuple(suggested(summary))
+    found = tuple(suggested(run, alpha))
     if not found:
         raise RunError("no limit can be written: nothing was judged")
     try:

@@ -328,7 +328,7 @@ LARGEST: Final[Mapping[str, float | None]] = {
     "max_cost": None,
 }
 """Limits of a gate or of the cost: numbers from 0, with the largest number; `None` if there is none."""
-SWITCHES: Final = frozenset({"allow_insensitive"})
+SWITCHES: Final = frozenset({"allow_insensitive", "must_decide"})
 """Options that are true or false."""
 TEXTS: Final = frozenset(
     {

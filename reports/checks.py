@@ -131,12 +131,23 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
     )
 
 
+SIGN_FLIPS: Final = "sign flips over samples"
+"""The method of a rise where noise was found."""
+
+
 def _rise(gate: Gate) -> str:
     """Return what a rise is, and when it fails."""
+    noisy = any(check.rise is not None and check.rise.method == SIGN_FLIPS for check in gate.checks)
     return (
         "rise: their rate now less that of the baseline; it fails where it is above the margin and an exact "
         f"McNemar test rejects (p at most {gate.alpha:g}). It takes each sample as one unit; p is adjusted "
         "over all tests (Holm)."
+        + (
+            " Where repeats changed, too, it fails if the share of changed variants and its excess over that "
+            "of changed repeats have both risen by more than the margin (sign flips over samples)."
+            if noisy
+            else ""
+        )
     )
 
 

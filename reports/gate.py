@@ -8,69 +8,46 @@ The rule for a rise:
   variant are equal. A sample is violated if an answer changed on any of its pairs.
 - Per model, test all transforms together and, if there are several, each transform alone.
 - In the same way, pair the verdicts under controls: a sample is insensitive if no answer changed on any of
-  its
-  pairs. And pair the scores of the originals.
+  its pairs. And pair the scores of the originals.
 - Adjust the p-values of all these tests by Holm's method, so that more models or transforms do not cause more
   false alarms.
 - Fail if an adjusted p-value is at most `alpha` and the rise exceeds `margin`.
+- Where either run has an unsteady sample, violations rise with the noise, too. There two things must have
+  risen: the share of changed variants, and the excess, that share minus the share of changed repeats. Both
+  p-values are of sign flips over samples, and both rises must exceed `margin`. The excess alone would not
+  do, because it also rises where noise falls: noise hides effects. Counts of violated samples would not do
+  either: with a noise of 20 % of queries most samples are violated anyway.
+
+The rule for `max_violation_rate`: see `_violations`.
 
 An unjudged pair is never a violation. The gate ends `unknown`, not `passed`, if a requested check could not
 be judged, or if too many pairs of the baseline are not in the run or are unjudged now.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
-from codeaudit.reports.checks import Check, Gate, Outcome
+from codeaudit.reports.checks import SIGN_FLIPS, Check, Gate, Outcome
+from codeaudit.reports.judged import DIGITS, Judged, PairKey, Pairs, key_of, pairs_of
+from codeaudit.reports.matching import BeyondNoise, SampleKey, beyond_noise, is_noisy, matched
 from codeaudit.reports.reaction import reaction
-from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
+from codeaudit.reports.records import ByTransform, Excess, ModelSummary, Rate, Rise, Score, Summary
 from codeaudit.reports.statistics.adjustment import holm
+from codeaudit.reports.statistics.affected import MOST, samples_needed
+from codeaudit.reports.statistics.excess import flips
+from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise, with_detectable
 from codeaudit.reports.statistics.score_loss import ScoreLoss, paired_loss
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind
-
-Unjudged: TypeAlias = Mapping[tuple[str, Kind, str], Mapping[str, int]]
-"""Number of pairs without a verdict, by (model, kind, transform), then by reason."""
-
-
-DIGITS: Final = 12
-"""Digits of a hash that are compared, and that baseline files hold. Two different texts look equal once in
-10^14 pairs."""
-
-
-class PairKey(NamedTuple):
-    """The key by which answers of two runs are paired: the same question about the same text."""
-
-    seed: int
-    sample: str
-    original: str
-    """Hash of the sample's source."""
-    transform: str
-    variant: int
-    input: str
-    """Hash of the perturbed source."""
-
-
-class AskedVariant(NamedTuple):
-    """A variant of a sample, in one run."""
-
-    seed: int
-    sample: str
-    transform: str
-    variant: int
-    input: str
-    """Hash of the perturbed source."""
-
-
-Pairs: TypeAlias = Mapping[str, Mapping[PairKey, bool]]
-"""By model, whether each judged pair is violated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +72,8 @@ class Limits:
     """Minimum share of the pairs judged in the baseline that the run has, too."""
     allow_insensitive: bool = False
     """Whether models pass that do not react to their input."""
+    must_decide: bool = False
+    """Whether the gate ends `unknown` where noise leaves open if a limit is exceeded."""
 
     @property
     def given(self) -> bool:
@@ -103,30 +82,34 @@ class Limits:
         return any(limit is not None for limit in asked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """A run as a gate reads it."""
-
-    name: str
-    run: str = ""
-    """The identifier in its manifest; empty if it is unknown."""
-    summary: Summary
-    kinds: frozenset[Kind] = frozenset()
-    """The kinds of its pairs, judged or not."""
-    flips: tuple[Flip, ...] = ()
-    originals: Mapping[str, str] = field(default_factory=dict)
-    """Hash of the unchanged text, by sample."""
-    scores: Mapping[str, Mapping[tuple[int, str], float]] = field(default_factory=dict)
-    """By model, the score of the original of each sample of the plain draw, by trial and sample."""
-    older: bool = False
-    """Whether an earlier version wrote the file, without controls and scores."""
-    unjudged: Unjudged = field(default_factory=dict)
-    gaps: Mapping[str, Sequence[AskedVariant]] = field(default_factory=dict)
-    """Pairs without a verdict under meaning-keeping transforms, by model."""
-
-
 Subject: TypeAlias = Literal["violations", "insensitivity"]
 """What rises: violated samples, or samples whose answer no control changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyRise:
+    """What rose from one run of a noisy model to another, over the samples that have repeats in both."""
+
+    changed: float
+    """Mean share of changed variants, now minus before."""
+    changed_p: float
+    """One-sided, by sign flips over samples."""
+    excess: float
+    """The same of the share of changed variants minus that of as many repeats."""
+    excess_p: float
+    samples: int
+    before: int
+    """Unsteady samples in the baseline."""
+    now: int
+
+    @property
+    def p(self) -> float:
+        """The larger one of two p-values that must both be small."""
+        return max(self.changed_p, self.excess_p)
+
+    def exceeds(self, margin: float) -> bool:
+        """Whether both rises do."""
+        return min(self.changed, self.excess) > margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +121,13 @@ class RiseTest:
     """Empty for all of them together."""
     rise: Rise
     subject: Subject = "violations"
+    noisy: NoisyRise | None = None
+    """Decides instead; `None` where neither run has an unsteady sample."""
 
     @property
     def p(self) -> float:
         """Its p-value, not adjusted."""
-        return self.rise.p
+        return self.rise.p if self.noisy is None else self.noisy.p
 
     @property
     def samples(self) -> int:
@@ -182,6 +167,50 @@ class LossTest:
         return False
 
 
+class Repeated(NamedTuple):
+    """Whether the answer to each repeat of one model is another one than the first."""
+
+    now: Mapping[PairKey, bool]
+    before: Mapping[PairKey, bool]
+
+    def rise(
+        self,
+        shared: Collection[PairKey],
+        after: Mapping[PairKey, bool],
+        before: Mapping[PairKey, bool],
+        *,
+        sign: int = 1,
+    ) -> NoisyRise | None:
+        """The rise on the shared pairs, or the fall if the sign is -1; `None` if no sample of either run is
+        unsteady, or none has repeats in both.
+        """
+        if not any(self.now.values()) and not any(self.before.values()):
+            return None
+        new = matched({one: after[one] for one in shared}, self.now)
+        old = matched({one: before[one] for one in shared}, self.before)
+        both = sorted(new.keys() & old.keys())
+        if not both:
+            return None
+        changes: dict[SampleKey, list[int]] = defaultdict(list)
+        for one in shared:
+            changes[SampleKey(one.seed, one.sample, one.original)].append(after[one] - before[one])
+        changed: dict[str, Fraction] = defaultdict(Fraction)
+        excess: dict[str, Fraction] = defaultdict(Fraction)
+        for key in both:
+            # Trials of a sample are one witness.
+            changed[key.sample] += sign * Fraction(sum(changes[key]), len(changes[key]))
+            excess[key.sample] += sign * (new[key].difference - old[key].difference)
+        return NoisyRise(
+            changed=float(sum(changed.values()) / len(both)),
+            changed_p=flips(list(changed.values()), above=True),
+            excess=float(sum(excess.values()) / len(both)),
+            excess_p=flips(list(excess.values()), above=True),
+            samples=len(both),
+            before=sum(old[key].unsteady > 0 for key in both),
+            now=sum(new[key].unsteady > 0 for key in both),
+        )
+
+
 PairedTest: TypeAlias = RiseTest | LossTest
 
 
@@ -207,7 +236,7 @@ def gate(
     else:
         switched = []
         for model in now.summary.models:
-            checks += reaction(now.summary, model, limits.alpha)
+            checks += reaction(now, model, limits.alpha)
     notes = [note for model in now.summary.models for note in _gaps(model, now)]
     if baseline is not None:
         after, before = _violated(now), _violated(baseline)
@@ -282,9 +311,9 @@ def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
     if limits.min_sensitivity is not None:
         checks += _answers(model, now, limits, "control", model.sensitivity)
     if limits.max_violation_rate is not None:
-        checks += _violations(model, limits.max_violation_rate)
+        checks += _violations(model, now, limits, limits.max_violation_rate)
     if limits.max_f1_drop is not None:
-        checks.append(_drop(model, limits.max_f1_drop))
+        checks.append(_drop(model, limits, limits.max_f1_drop))
     if limits.min_sensitivity is not None:
         checks.append(_sensitivity(model, limits.min_sensitivity))
     return checks
@@ -329,15 +358,114 @@ def _gaps(model: ModelSummary, now: Judged) -> list[str]:
     return [f"{name}: {unjudged}, counted nowhere ({wording.reasons(reasons)})"]
 
 
-def _violations(model: ModelSummary, limit: float) -> list[Check]:
-    """A check for each transform above the limit; if there is none, one for the transform nearest to it."""
+def _violations(model: ModelSummary, now: Judged, limits: Limits, limit: float) -> list[Check]:
+    """A check for each transform above the limit; if there is none, one for each that is not decided; else
+    one for the transform nearest to it.
+
+    The rate itself is compared with the limit if noise explains nothing: the model runs here, and no repeat
+    changed. Otherwise it is the share of samples on which the edit surely has an effect (`affected`).
+    """
     rows = [row for row in model.by_transform if _limited(row) and row.violations.rate is not None]
     if not rows:
         return [_violation(model, "", model.violations, limit)]
+    if is_noisy(model) and (beyond := _beyond(now, limits, model, rows)):
+        return _beyond_noise(model, rows, beyond, limits, limit)
     above = [row for row in rows if (row.violations.rate or 0) > limit]
     nearest = max(rows, key=lambda row: row.violations.rate or 0)
     told = () if above or len(rows) == 1 else (f"the highest of {len(rows)} transforms",)
     return [_violation(model, row.transform, row.violations, limit, *told) for row in above or [nearest]]
+
+
+def limited_rows(summary: Summary) -> list[tuple[ModelSummary, ByTransform]]:
+    """The rows of all models that `--max-violation-rate` is about."""
+    return [
+        (model, row)
+        for model in summary.models
+        for row in model.by_transform
+        if _limited(row) and row.violations.rate is not None
+    ]
+
+
+def noise_alpha(summary: Summary, alpha: float) -> float:
+    """The chance of a false alarm for each row of a noisy model: for all of them together it is alpha."""
+    # With alpha for each, 5 transforms fail up to 4 % of models that no edit affects, at a limit of 0.
+    return alpha / max(1, sum(is_noisy(model) for model, _ in limited_rows(summary)))
+
+
+def _beyond(
+    now: Judged, limits: Limits, model: ModelSummary, rows: Sequence[ByTransform]
+) -> Mapping[str, BeyondNoise]:
+    alpha = noise_alpha(now.summary, limits.alpha)
+    found = {row.transform: beyond_noise(now, model.model, row.transform, alpha) for row in rows}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _beyond_noise(
+    model: ModelSummary,
+    rows: Sequence[ByTransform],
+    beyond: Mapping[str, BeyondNoise],
+    limits: Limits,
+    limit: float,
+) -> list[Check]:
+    # Of a transform whose samples have no repeat nothing can be subtracted.
+    bare = [
+        _violation(
+            model, row.transform, row.violations, limit, "no sample has a repeat: noise is not subtracted"
+        )
+        for row in rows
+        if row.transform not in beyond and (row.violations.rate or 0) > limit
+    ]
+    sure = {name: one.surely / one.samples for name, one in beyond.items()}
+    failed = [row for row in rows if sure.get(row.transform, 0.0) > limit]
+    about = {name: one.about / one.samples for name, one in beyond.items()}
+    chosen = failed or [row for row in rows if about.get(row.transform, 0.0) > limit]
+    told: tuple[str, ...] = ()
+    if not chosen and not bare:
+        some = [row for row in rows if row.transform in beyond]
+        chosen = [max(some, key=lambda row: (sure[row.transform], about[row.transform]))]
+        told = (f"the highest of {len(rows)} transforms",) if len(rows) > 1 else ()
+    found = [_noisy_violation(model, row, beyond[row.transform], limits, limit, *told) for row in chosen]
+    return [*bare, *found]
+
+
+def _noisy_violation(
+    model: ModelSummary, row: ByTransform, found: BeyondNoise, limits: Limits, limit: float, *told: str
+) -> Check:
+    rate, sure = row.violations, found.surely
+    share = sure / found.samples
+    notes = [
+        *told,
+        f"{counted(found.more, 'sample')} changed under the edit more often than when repeated, {found.less} "
+        f"less often; noise alone explains up to {found.more - sure} of the {found.more}",
+    ]
+    if found.used < found.variants:
+        notes.append(
+            f"{found.used} of {found.variants} variants are held against repeats; --repeats {found.variants} "
+            "takes all of them"
+        )
+    outcome: Outcome = "failed" if share > limit else "passed"
+    if outcome == "passed" and found.about / found.samples > limit:
+        notes.append(_undecided(found, limit))
+        outcome = "unknown" if limits.must_decide else "passed"
+    return Check(
+        model=model.model,
+        name="violations",
+        transform=row.transform,
+        outcome=outcome,
+        found=f"{wording.percent(share)} beyond noise ({sure}/{found.samples}); "
+        f"{wording.percent(rate.rate)} violated ({wording.interval(rate)}, {wording.counts(rate)})",
+        wanted=f"at most {_share(limit)}",
+        value=share,
+        limit=limit,
+        notes=tuple(notes),
+    )
+
+
+def _undecided(found: BeyondNoise, limit: float) -> str:
+    needed = samples_needed(found.differences, limit, found.alpha)
+    if needed is None:
+        return f"not decided: even {MOST:,} samples would not"
+    return f"not decided: {max(1, needed - found.samples):,} more samples would"
 
 
 def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *told: str) -> Check:
@@ -354,9 +482,17 @@ def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *t
 
 
 def _sensitivity(model: ModelSummary, limit: float) -> Check:
-    rate = model.sensitivity
-    failed = rate.rate is not None and rate.rate < limit
-    return _rate_check(model, "sensitivity", rate, limit, f"at least {_share(limit)}", failed)
+    rate, noise = model.sensitivity, model.noise_floor
+    wanted = f"at least {_share(limit)}"
+    if not noise.count or rate.rate is None:
+        return _rate_check(
+            model, "sensitivity", rate, limit, wanted, rate.rate is not None and rate.rate < limit
+        )
+    # Noise changes answers under controls, too.
+    beyond = rate.rate - (noise.rate or 0.0)
+    found = _rate_check(model, "sensitivity", rate, limit, wanted, beyond < limit)
+    told = f"{wording.percent(max(0.0, beyond))} beyond noise; {found.found}"
+    return replace(found, found=told, value=beyond)
 
 
 def _rate_check(
@@ -379,7 +515,13 @@ def _rate_check(
     )
 
 
-def _drop(model: ModelSummary, limit: float) -> Check:
+def drop_excess(score: Score) -> Excess:
+    """What variants lose of a score beyond what as many repeats lose."""
+    # Scores have none yet.
+    return Excess()
+
+
+def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:
     score = model.score
     share = wording.is_share(score)
     name = f"{score.name} drop"
@@ -396,17 +538,33 @@ def _drop(model: ModelSummary, limit: float) -> Check:
             wanted=wanted,
             limit=limit,
         )
-    told = [
+    drop, original, worst = (
         wording.value(one, share=share) for one in (score.drop, score.original, score.attack_worst_sample)
-    ]
+    )
+    found, lost = f"{drop} ({original} to {worst})", score.drop
+    notes: tuple[str, ...] = ()
+    outcome: Outcome = "failed" if _exceeds(lost, limit) else "passed"
+    excess = drop_excess(score)
+    if model.noise_floor.count and excess.points is not None and excess.low is not None:
+        # The interval ends at 2.5 %; the same spread at alpha.
+        spread = (excess.points - excess.low) * -NormalDist().inv_cdf(limits.alpha) / Z
+        lost = excess.points - spread
+        found = f"{wording.value(excess.points, share=share)} beyond noise; {found}"
+        outcome = "failed" if _exceeds(lost, limit) else "passed"
+        if outcome == "passed" and _exceeds(excess.points, limit):
+            notes = (
+                f"not decided: with these samples noise explains up to {wording.value(spread, share=share)}",
+            )
+            outcome = "unknown" if limits.must_decide else "passed"
     return Check(
         model=model.model,
         name=name,
-        outcome="failed" if _exceeds(score.drop, limit) else "passed",
-        found=f"{told[0]} ({told[1]} to {told[2]})",
+        outcome=outcome,
+        found=found,
         wanted=wanted,
-        value=score.drop,
+        value=lost,
         limit=limit,
+        notes=notes,
     )
 
 
@@ -435,16 +593,19 @@ def _against(
     gaps: dict[str, str] = {}
     tests: list[PairedTest] = []
     more: list[Check] = []
-    controls, old_controls = _pairs(now, "control"), _pairs(baseline, "control")
+    controls, old_controls = pairs_of(now, "control"), pairs_of(baseline, "control")
+    idle, was_idle = pairs_of(now, "identity"), pairs_of(baseline, "identity")
     for model, partner in partners.items():
         if partner is None:
             gaps[model] = "not in the baseline"
             continue
+        repeated = Repeated(idle.get(model, {}), was_idle.get(partner, {}))
         found, gap, note = _paired(
             model,
             _of_transforms(after.get(model, {}), transforms),
             _of_transforms(before.get(partner, {}), transforms),
             _preserving(now.summary, transforms),
+            repeated,
         )
         notes += note
         tests += found
@@ -452,7 +613,7 @@ def _against(
             gaps[model] = gap
             continue
         reacts, reacted = controls.get(model, {}), old_controls.get(partner, {})
-        kept, lost = _kept(model, partner, now, baseline, reacts, reacted, limits)
+        kept, lost = _kept(model, partner, now, baseline, reacts, reacted, repeated, limits)
         tests += kept
         more += lost
     missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
@@ -466,6 +627,7 @@ def _kept(
     baseline: Judged,
     after: Mapping[PairKey, bool],
     before: Mapping[PairKey, bool],
+    repeated: Repeated,
     limits: Limits,
 ) -> tuple[list[PairedTest], list[Check]]:
     """The tests of what a model should keep, sensitivity and score; and checks for what could not be
@@ -486,7 +648,8 @@ def _kept(
             SampleChange(not any(one for one, _ in pairs), not any(one for _, one in pairs), len(pairs))
             for pairs in moved.values()
         ]
-        tests.append(RiseTest(model, "", paired_rise(changes), "insensitivity"))
+        noisy = repeated.rise(shared, after, before, sign=-1)
+        tests.append(RiseTest(model, "", paired_rise(changes), "insensitivity", noisy))
     old, new = _scores(baseline, partner), _scores(now, model)
     score = next((one.score for one in now.summary.models if one.model == model), None)
     if score is not None and (both := old.keys() & new.keys()):
@@ -528,33 +691,13 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
 
 def _violated(run: Judged) -> Pairs:
     """Whether each judged pair under a meaning-keeping transform is violated."""
-    return _pairs(run, "preserving")
-
-
-def _pairs(run: Judged, kind: Kind) -> Pairs:
-    """Whether the answer changed on each judged pair under transforms of a kind."""
-    pairs: defaultdict[str, dict[PairKey, bool]] = defaultdict(dict)
-    for flip in run.flips:
-        if flip.kind == kind:
-            pairs[flip.model][_key(run, flip)] = flip.violated
-    return pairs
+    return pairs_of(run, "preserving")
 
 
 def _of_transforms(pairs: Mapping[PairKey, bool], names: frozenset[str] | None) -> Mapping[PairKey, bool]:
     if names is None:
         return pairs
     return {pair: found for pair, found in pairs.items() if pair.transform in names}
-
-
-def _key(run: Judged, pair: AskedVariant | Flip) -> PairKey:
-    return PairKey(
-        pair.seed,
-        pair.sample,
-        run.originals.get(pair.sample, "")[:DIGITS],
-        pair.transform,
-        pair.variant,
-        pair.input[:DIGITS],
-    )
 
 
 def _coverage(
@@ -577,7 +720,7 @@ def _coverage(
         wanted = _of_transforms(before.get(partner, {}), transforms).keys()
         if not wanted:
             continue
-        gaps = {_key(now, pair) for pair in now.gaps.get(model or "", ())}
+        gaps = {key_of(now, pair) for pair in now.gaps.get(model or "", ())}
         judged = len(wanted & after.get(model, {}).keys()) if model else 0
         newly = len(wanted & gaps)
         # Where no pair is shared there is no test of a rise either, and its check says so.
@@ -607,7 +750,11 @@ def _coverage(
 
 
 def _paired(
-    model: str, after: Mapping[PairKey, bool], before: Mapping[PairKey, bool], transforms: Sequence[str]
+    model: str,
+    after: Mapping[PairKey, bool],
+    before: Mapping[PairKey, bool],
+    transforms: Sequence[str],
+    repeated: Repeated,
 ) -> tuple[list[RiseTest], str, list[str]]:
     """The tests of one model; or the reason why there is none; and a note about lost pairs."""
     # The key holds the hashes of both texts. If the corpus or a transform changed between the runs, those
@@ -637,7 +784,8 @@ def _paired(
             SampleChange(any(one for one, _ in pairs), any(one for _, one in pairs), len(pairs))
             for pairs in tallies[name].values()
         ]
-        tests.append(RiseTest(model, name, paired_rise(samples)))
+        chosen = [one for one in shared if not name or one.transform == name]
+        tests.append(RiseTest(model, name, paired_rise(samples), noisy=repeated.rise(chosen, after, before)))
     return tests, "", notes
 
 
@@ -653,11 +801,13 @@ def adjusted(tests: Sequence[PairedTest], limits: Limits) -> list[float | None]:
     return [next(found) if counts else None for counts in tested]
 
 
-def rejected(rise: Rise, p_adjusted: float | None, limits: Limits) -> bool:
-    """Whether a rise fails the gate: its adjusted p-value is at most `alpha` and the rise exceeds
-    the margin.
+def rejected(test: RiseTest, p_adjusted: float | None, limits: Limits) -> bool:
+    """Whether a rise fails the gate: its adjusted p-value is at most `alpha` and the rise exceeds the
+    margin.
     """
-    return p_adjusted is not None and p_adjusted <= limits.alpha and rise.rise > limits.margin
+    margin = limits.margin
+    above = test.rise.rise > margin if test.noisy is None else test.noisy.exceeds(margin)
+    return p_adjusted is not None and p_adjusted <= limits.alpha and above
 
 
 def _decided(tests: Sequence[PairedTest], limits: Limits) -> list[Check]:
@@ -681,7 +831,7 @@ def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check
     told = (
         f"{wording.percent(before)} to {wording.percent(now)}: {_points(-rise.rise or 0.0, sign=True)} points"
     )
-    failed = rejected(rise, p, limits)
+    failed = rejected(test, p, limits)
     return Check(
         model=test.model,
         name="sensitivity kept",
@@ -696,7 +846,7 @@ def _insensitive_check(test: RiseTest, p: float | None, limits: Limits) -> Check
             f"{rise.gone} react for the first time",
         )
         if failed
-        else (),
+        else _spared(test, limits),
     )
 
 
@@ -760,12 +910,15 @@ def _untested(test: RiseTest, limits: Limits) -> Check:
 def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: int) -> Check:
     whole, alpha = not test.transform, limits.alpha / number
     rise = with_detectable(test.rise, alpha=alpha, margin=limits.margin)
+    if test.noisy is not None:
+        # What can be found depends on the noise, too.
+        rise = replace(rise, method=SIGN_FLIPS, p=test.p, detectable=None, likely=None)
     # Only samples that held can worsen. If all of them did and p were still above alpha, the test is blind.
     blind = 0.5 ** (rise.samples - rise.before) > alpha
     # If nearly every sample was violated before, no rise above the margin is possible: blind is no fault.
     full = rise.before / rise.samples >= 1 - limits.margin
     outcome: Outcome = "passed"
-    if rejected(rise, p_adjusted, limits):
+    if rejected(test, p_adjusted, limits):
         outcome = "failed"
     # `unknown` only for the test of all transforms together. A single transform with few samples is covered
     # by it.
@@ -782,11 +935,33 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
         value=rise.rise,
         p_adjusted=p_adjusted,
         rise=rise,
-        notes=(_note(rise, full=full, blind=blind),) if whole or outcome == "failed" else (),
+        notes=(
+            *(
+                (_note(rise, full=full, blind=blind, noisy=test.noisy is not None),)
+                if whole or outcome == "failed"
+                else ()
+            ),
+            *(() if outcome == "failed" else _spared(test, limits)),
+        ),
     )
 
 
-def _note(rise: Rise, *, full: bool, blind: bool) -> str:
+def _spared(test: RiseTest, limits: Limits) -> tuple[str, ...]:
+    """The note of a test that passed because of noise."""
+    noisy = test.noisy
+    if noisy is None or noisy.changed_p > limits.alpha or noisy.changed <= limits.margin:
+        return ()
+    first = "noise rose" if noisy.now > noisy.before else "noise"
+    what, sign = ("variants", 1) if test.subject == "violations" else ("controls", -1)
+    return (
+        f"{first}: {noisy.before} of {counted(noisy.samples, 'sample')} were unsteady before, {noisy.now} "
+        f"are now. The share of changed {what} went by {_points(sign * noisy.changed, sign=True)} points, "
+        f"its excess over repeats by {_points(sign * noisy.excess, sign=True)} (p "
+        f"{wording.p_value(noisy.excess_p)}): beyond noise no change is shown",
+    )
+
+
+def _note(rise: Rise, *, full: bool, blind: bool, noisy: bool) -> str:
     """Describe the data of a test and the rises that it could have detected."""
     both = f"{counted(rise.samples, 'sample')} ({counted(rise.pairs, 'pair')}) are in both runs"
     text = f"{both}; {rise.appeared} of them are newly violated, {rise.gone} are violated no longer. "
@@ -794,6 +969,8 @@ def _note(rise: Rise, *, full: bool, blind: bool) -> str:
         return f"{text}No more could be"
     if blind:
         return f"{text}So few samples cannot show any rise: give more"
+    if noisy:
+        return text.rstrip(". ")
     if rise.detectable is None:
         return f"{text}Beside so many that improved no rise is possible"
     text += f"A rise below {_points(rise.detectable)} points cannot fail here"

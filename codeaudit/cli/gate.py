@@ -151,6 +151,12 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
     help="Pass models that do not react to their input. Without it a model fails whose answers no control "
     "changes, do not go with the labels, or are nearly all equal.",
 )
+@option(
+    "--must-decide/--no-must-decide",
+    default=False,
+    help="End with 3 where noise leaves open if a limit is exceeded. Without it such a run passes, and a "
+    "note says so.",
+)
 @click.option(
     "--write-limits",
     type=OutputFile(".toml", makes_folder=True),
@@ -208,6 +214,9 @@ def gate(
     A model that does not react to its input fails, too. Against a baseline, so does one that lost its
     score or its sensitivity.
 
+    If the answers of a model change when the same input is repeated, what noise alone can explain is not held
+    against it.
+
     Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: files that do not belong together,
     too few answers, too few judged controls, too few inputs shared with the baseline, or too few samples to
     show any rise.
@@ -251,7 +260,7 @@ def _write_limits(found: GatedRun, path: Path) -> None:
     if not found.gate.passed:
         note(f"{path}: no limits are written from a run that does not pass")
         return
-    for limit in write_limits_of(path, found.now.summary):
+    for limit in write_limits_of(path, found.now, found.gate.alpha):
         note(f"{path}: {limit.option} = {limit.value}  ({limit.why})")
 
 

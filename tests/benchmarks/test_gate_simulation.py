@@ -15,7 +15,8 @@ def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
 def test_the_table_has_a_row_for_each_scenario_and_shape(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert benchmark.main(["--runs", "2", "--inputs", "30", "--markdown", str(tmp_path / "gate.md")]) == 0
+    words = ["--runs", "2", "--inputs", "30", "--part", "rises", "--part", "whole"]
+    assert benchmark.main([*words, "--markdown", str(tmp_path / "gate.md")]) == 0
     text = capsys.readouterr().out
     assert (tmp_path / "gate.md").read_text(encoding="utf-8") == text
     first, _, others = text.partition("The whole gate")
@@ -33,3 +34,26 @@ def test_the_rule_holds_its_promise(benchmark: ModuleType) -> None:
     assert quiet.gate <= 0.01
     assert quiet.any_rise > 0.3
     assert loud.gate >= 0.8
+
+
+def test_every_table_of_noise_has_its_rows(
+    benchmark: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(benchmark, "NOISE_SIZES", (30,))
+    monkeypatch.setattr(benchmark, "SIZES", (50,))
+    for part, rows in {
+        "noise": 6 * len(benchmark.NOISES),
+        "several": len(benchmark.NOISES),
+        "baseline": len(benchmark.NOISY_RUNS),
+        "reaction": len(benchmark.REACTIONS),
+    }.items():
+        assert benchmark.main(["--runs", "1", "--inputs", "30", "--part", part]) == 0
+        found = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
+        assert len(found) == rows + 1, part
+
+
+def test_noise_fails_no_limit_and_an_effect_does(benchmark: ModuleType) -> None:
+    found = {name: benchmark.whole(name, *rest, inputs=158, runs=5) for name, *rest in benchmark.FOUR[:5]}
+    assert [one.limit_failed for one in found.values()] == [0, 1, 0, 0, 1]
+    assert [one.dead for one in found.values()] == [0, 0, 1, 0, 0]
+    assert found["noise 5 %, ignores the code"].rate_alone == 1

@@ -14,7 +14,8 @@ from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import BASELINE, BASELINE_COLUMNS, TableWriter, read_about, read_rows
 from codeaudit.audit.tasks.recorded import FACTS
 from codeaudit.baselines import read_baseline_file, write_baseline
-from codeaudit.reports.gate import DIGITS, OLDER, Judged, Limits, gate
+from codeaudit.reports.gate import OLDER, Limits, gate
+from codeaudit.reports.judged import DIGITS, Judged
 from codeaudit.reports.records import NOTHING, ByTransform, Flip, ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
 
@@ -155,3 +156,28 @@ def test_another_text_of_the_same_variant_is_no_partner(tmp_path: Path) -> None:
     )  # fmt: skip
     # A hash in sixteen begins with 0 already.
     assert shared.value == pytest.approx(1 / 16, abs=0.03)
+
+
+def repeated(run: Judged, unsteady: int) -> Judged:
+    """The run with four repeats a sample, of which the last one changed in the first samples."""
+    once = [flip for flip in run.flips if flip.kind == "identity"]
+    again = (
+        replace(flip, variant=variant, violated=variant == 3 and number < unsteady)
+        for number, flip in enumerate(once)
+        for variant in range(4)
+    )
+    return replace(run, flips=(*(flip for flip in run.flips if flip.kind != "identity"), *again))
+
+
+def test_every_repeat_of_a_sample_is_kept(tmp_path: Path) -> None:
+    before = repeated(made(60, violated=0.1, sensitive=0.9, score=0.9), 20)
+    now = repeated(made(60, violated=0.5, sensitive=0.9, score=0.9), 30)
+    path = tmp_path / "main.parquet"
+    write(path, before)
+    kept = read_baseline_file(path, None)
+    again = [(flip.sample, flip.variant, flip.violated) for flip in kept.flips if flip.kind == "identity"]
+    assert len(set(again)) == 60 * 4
+    assert sum(violated for *_, violated in again) == 20
+    wanted, found = (gate(now, Limits(), baseline=one) for one in (before, kept))
+    assert (found.outcome, found.checks, found.notes) == (wanted.outcome, wanted.checks, wanted.notes)
+    assert any("unsteady" in note for check in found.checks for note in check.notes) or found.of("failed")

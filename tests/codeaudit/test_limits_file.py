@@ -200,7 +200,7 @@ def test_what_is_no_file_of_options_stays(
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     content = path.read_bytes()
     with pytest.raises(error, match=told):
-        write_limits(path, judged(*crowd(3, 30)).summary)
+        write_limits(path, judged(*crowd(3, 30)), 0.01)
     assert path.read_bytes() == content
 
 
@@ -216,7 +216,7 @@ def test_a_folder_is_one_line(runs: Path, tmp_path: Path, capsys: pytest.Capture
 def test_without_a_rate_there_is_no_limit(tmp_path: Path) -> None:
     lost = judged(audited("m", sample("a", None), before=None, after={"rename": [("get",)]}))
     with pytest.raises(RunError, match="nothing was judged"):
-        write_limits(tmp_path / "x.toml", lost.summary)
+        write_limits(tmp_path / "x.toml", lost, 0.01)
     assert not (tmp_path / "x.toml").exists()
 
 
@@ -225,14 +225,15 @@ def test_without_a_rate_there_is_no_limit(tmp_path: Path) -> None:
 def test_the_limits_of_a_run_let_it_pass(violated: int, reacting: int, tmp_path: Path) -> None:
     """Also where the interval ends at 100 % or near 0 %; such a limit would hold nothing and is left out."""
     run = judged(*crowd(violated, 60, reacting=reacting), *crowd(violated // 2, 60, model="n"))
-    found = write_limits(tmp_path / "x.toml", run.summary)
+    found = write_limits(tmp_path / "x.toml", run, 0.01)
     options = {limit.option.replace("-", "_"): limit.value for limit in found}
     assert options == {
         key.replace("-", "_"): one for key, one in written(tmp_path / "x.toml")["gate"].items()
     }
     assert ("max_violation_rate" in options) == (violated < 58)
     read = {"max_f1_drop": _loss, "max_violation_rate": _share, "min_sensitivity": _share}
-    limits = Limits(allow_insensitive=True, **{name: read[name](text) for name, text in options.items()})
+    given: dict[str, Any] = {name: read[name](text) for name, text in options.items()}
+    limits = Limits(allow_insensitive=True, **given)
     assert gate(run, limits).outcome == "passed"
     # A model that is clearly worse keeps none of them.
     if violated <= 20:
@@ -243,4 +244,4 @@ def test_the_limits_of_a_run_let_it_pass(violated: int, reacting: int, tmp_path:
 
 def test_a_task_without_a_reaction_has_no_limit_of_it() -> None:
     run = judged(*crowd(3, 60), task=Subtokens(reacts=False))
-    assert "min-sensitivity" not in [limit.option for limit in suggested(run.summary)]
+    assert "min-sensitivity" not in [limit.option for limit in suggested(run, 0.01)]

@@ -10,7 +10,8 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, gate_sheets, verdict
-from codeaudit.reports.gate import AskedVariant, Judged, Limits, gate, lasting
+from codeaudit.reports.gate import Limits, gate, lasting
+from codeaudit.reports.judged import AskedVariant, Judged
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise

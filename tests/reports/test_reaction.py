@@ -15,8 +15,9 @@ from scipy.stats import norm
 from codeaudit.audit.interface import AnswerKind, OneNumber, OneWordOf, Task
 from codeaudit.audit.records import Answer, Audited
 from codeaudit.reports.checks import Check, Gate, verdict
-from codeaudit.reports.gate import Judged, Limits, gate
-from codeaudit.reports.reaction import CONTROLS, lower, surely_above
+from codeaudit.reports.gate import Limits, gate
+from codeaudit.reports.judged import Judged
+from codeaudit.reports.reaction import CONTROLS, lower
 from codeaudit.reports.records import Rate
 from codeaudit.transforms.records import Sample
 from tests.reports.test_gate import SWITCHED, judged
@@ -269,33 +270,28 @@ def test_twenty_controls_that_change_nothing_fail() -> None:
         (30, 0, "passed"),
         (30, 40, "failed"),
         (30, 30, "failed"),
-        (30, 17, "failed"),
-        (30, 16, "passed"),
+        (30, 24, "failed"),
+        (30, 23, "passed"),
         (1, 0, "passed"),
     ],
 )
 def test_what_asking_again_changes_too_is_no_reaction(reacting: int, restless: int, outcome: str) -> None:
-    """Of 100 controls 30 say that surely more than 20.6 % change an answer. What was found of the noise has an
-    interval of its own."""
+    """Without noise, 30 of 100 controls say that surely more than 20.6 % change an answer. With noise, each
+    sample's control is held against its repeat: 7 of 7 that differ are shown at 1 %, 6 of 6 are not."""
     run = answered(names(100), reacting=reacting, restless=restless)
     check = only(gate(run, LIMITS), "reaction")
     assert check.limit == 0
     assert check.outcome == outcome
     if (reacting, restless) == (30, 0):
         assert check.value == pytest.approx(0.2059, abs=1e-4)
-    assert check.wanted == ("above the noise" + (f" of {restless}.0 %" if restless else ""))
+    noise = f" of {restless}.0 %, p at most 0.01" if restless else ""
+    assert check.wanted == f"above the noise{noise}"
 
 
-def test_alpha_is_that_of_the_lower_end() -> None:
-    run = answered(names(100), reacting=30, restless=18)
+def test_alpha_is_that_of_the_test() -> None:
+    run = answered(names(100), reacting=30, restless=24)
     assert gate(run, LIMITS).outcome == "failed"
     assert gate(run, replace(LIMITS, alpha=0.1)).outcome == "passed"
-
-
-def test_the_difference_to_the_noise_is_that_of_newcombe() -> None:
-    """Method 10: 56 of 70 and 48 of 80 differ by 5.24 to 33.39 points (Newcombe 1998, table II, example a)."""
-    more, less = (Rate(count=n, total=of, rate=n / of, clusters=of) for n, of in ((56, 70), (48, 80)))
-    assert surely_above(more, less, 0.025) == pytest.approx(0.0524, abs=5e-5)
 
 
 RATES = st.integers(1, 400).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total)))

@@ -5,13 +5,15 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import click
 import pytest
 
 from codeaudit.cli.gate import _loss, _share
 from codeaudit.reports.checks import Gate
-from codeaudit.reports.gate import Judged, Limits, gate, rejected
+from codeaudit.reports.gate import Limits, RiseTest, gate, rejected
+from codeaudit.reports.judged import Judged
 from codeaudit.reports.records import ModelSummary, Rate
 from codeaudit.reports.statistics.mcnemar import SampleChange, paired_rise
 from codeaudit.reports.statistics.score_loss import paired_loss
@@ -43,7 +45,7 @@ def with_model(change: Callable[[ModelSummary], ModelSummary]) -> Judged:
     return replace(BASE, summary=replace(BASE.summary, models=(change(model),)))
 
 
-def decided(run: Judged, **limits: float) -> Gate:
+def decided(run: Judged, **limits: Any) -> Gate:
     return gate(run, Limits(allow_insensitive=True, **limits))
 
 
@@ -92,9 +94,9 @@ def test_a_rise_and_a_lost_score_at_the_margin_pass_and_above_it_fail() -> None:
         loss = paired_loss([(1.0, 0.0)] * count + [(1.0, 1.0)] * (total - count), better="higher").loss
         for text in written(count, total):
             margin = _share(text)
-            assert not rejected(rise, 0.0, Limits(margin=margin)), (text, count, total)
+            assert not rejected(RiseTest("m", "", rise), 0.0, Limits(margin=margin)), (text, count, total)
             assert round(loss - margin, 12) <= 0, (text, count, total)
-        assert rejected(rise, 0.0, Limits(margin=_share(near(count, total, -1)))), count
+        assert rejected(RiseTest("m", "", rise), 0.0, Limits(margin=_share(near(count, total, -1)))), count
 
 
 def test_a_limit_is_the_float_next_to_what_was_written() -> None:

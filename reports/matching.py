@@ -1,0 +1,144 @@
+"""Answers to variants beside as many answers to repeats, sample by sample: what a gate decides on for a model
+whose answers to the same input differ.
+
+Where an edit has no effect, all answers of a sample after the first are exchangeable, however noise is spread
+over samples. So of equally many variants and repeats the same number differs from the first answer, up to
+chance: the sign of a sample's difference is as likely to be plus as minus. With more variants than repeats
+this would not be so. Then the first variants of each transform in turn are taken, as many as there are
+repeats.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from codeaudit.reports.judged import Judged, PairKey, key_of
+from codeaudit.reports.records import Flip, ModelSummary
+from codeaudit.reports.statistics.affected import affected
+
+
+class SampleKey(NamedTuple):
+    """A sample in one trial."""
+
+    seed: int
+    sample: str
+    original: str
+    """Hash of its source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """One sample: so many variants and as many repeats."""
+
+    number: int
+    changed: int
+    """Variants with another answer than the first."""
+    unsteady: int
+    """Repeats with another answer than the first."""
+
+    @property
+    def difference(self) -> Fraction:
+        """Share of changed variants minus share of changed repeats."""
+        return Fraction(self.changed - self.unsteady, self.number)
+
+    @property
+    def excess(self) -> int:
+        """Whether some variant changed minus whether some repeat did."""
+        return int(self.changed > 0) - int(self.unsteady > 0)
+
+
+def is_noisy(model: ModelSummary) -> bool:
+    """Whether noise may explain changed answers: somebody else runs the model, or a repeat changed."""
+    return model.hosted or model.noise_floor.count > 0
+
+
+def matched(pairs: Mapping[PairKey, bool], repeats: Mapping[PairKey, bool]) -> dict[SampleKey, Matched]:
+    """The samples that have both, with whether each answer is another than the first."""
+    again = _by_sample(repeats)
+    found = {}
+    for key, changed in _by_sample(pairs).items():
+        unsteady = again.get(key, [])
+        if number := min(len(changed), len(unsteady)):
+            found[key] = Matched(number, sum(changed[:number]), sum(unsteady[:number]))
+    return found
+
+
+def _by_sample(pairs: Mapping[PairKey, bool]) -> Mapping[SampleKey, list[bool]]:
+    found: dict[SampleKey, list[bool]] = defaultdict(list)
+    for key in sorted(pairs, key=lambda one: (one.variant, one.transform)):
+        found[SampleKey(key.seed, key.sample, key.original)].append(pairs[key])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondNoise:
+    """What noise alone cannot explain of the changed answers under one transform."""
+
+    differences: tuple[Fraction, ...]
+    """Of each sample with a repeat, over all trials."""
+    alpha: float
+    used: int
+    """Variants of a sample that were held against repeats, at most."""
+    variants: int
+    """Variants of a sample, at most."""
+
+    @property
+    def samples(self) -> int:
+        """Number of these samples."""
+        return len(self.differences)
+
+    @property
+    def surely(self) -> int:
+        """The least number of samples on which the edit has an effect; a larger number than is true has a
+        chance of at most alpha."""
+        return affected(self.differences, self.alpha)
+
+    @property
+    def about(self) -> int:
+        """The same at a chance of one half: an estimate."""
+        return affected(self.differences, 0.5)
+
+    @property
+    def more(self) -> int:
+        """Number of samples that changed under the edit more often than when repeated."""
+        return sum(one > 0 for one in self.differences)
+
+    @property
+    def less(self) -> int:
+        """Number of samples that changed less often."""
+        return sum(one < 0 for one in self.differences)
+
+
+def beyond_noise(run: Judged, model: str, transform: str, alpha: float) -> BeyondNoise | None:
+    """What noise cannot explain under a transform; `None` if no sample has a judged variant and a repeat."""
+    pairs = _pairs(run, (one for one in run.flips if one.model == model and one.transform == transform))
+    repeats = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "identity"))
+    found = matched(pairs, repeats)
+    if not found:
+        return None
+    sums: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    for key, one in found.items():
+        # Trials of a sample are one witness: an answer may be the same one in all of them.
+        sums[key.sample, key.original] += one.difference
+    return BeyondNoise(
+        differences=tuple(sums[key] for key in sorted(sums)),
+        alpha=alpha,
+        used=max(one.number for one in found.values()),
+        variants=max(len(one) for one in _by_sample(pairs).values()),
+    )
+
+
+def reaction_beyond(run: Judged, model: str) -> list[Fraction]:
+    """Each sample's share of controls that change the answer minus that of repeats."""
+    pairs = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "control"))
+    repeats = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "identity"))
+    sums: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    for key, one in matched(pairs, repeats).items():
+        sums[key.sample, key.original] += one.difference
+    return [sums[key] for key in sorted(sums)]
+
+
+def _pairs(run: Judged, flips: Iterable[Flip]) -> dict[PairKey, bool]:
+    return {key_of(run, one): one.violated for one in flips}
