@@ -9,6 +9,7 @@ no repeat changed: its noise counts as zero, however many variants a sample has.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from codeaudit.reports.records import NOTHING, Excess, Rate, Repeats
 from codeaudit.reports.statistics.differences import excess_of
 from codeaudit.reports.statistics.excess import sample_excess
 from codeaudit.reports.statistics.intervals import rate_of
+from codeaudit.reports.statistics.shuffles import shuffled
 
 
 class BeyondNoise(NamedTuple):
@@ -70,7 +72,7 @@ def beyond_noise(tables: Iterable[Clusters], *, steady: bool, seed: int) -> Beyo
     return BeyondNoise(
         noise=rate_of(Counter((sum(each), len(each)) for each in again.values() if each), seed=seed),
         excess=_sample_excess(units),
-        pair_excess=excess_of(_shares({key: [one.pairs for one in each] for key, each in units.items()})),
+        pair_excess=_pair_excess(units, samples),
         violated_steady=bare + sum(one.violated and not one.unsteady for one in asked),
         unsteady_kept=sum(one.unsteady and not one.violated for one in asked),
     )
@@ -90,6 +92,15 @@ def _unit(row: ClusterRow, *, steady: bool) -> _Unit:
     originals = row.repeats + 1
     across = Fraction(row.across, originals * row.judged)
     return _Unit(row.violated, row.unsteady, across - Fraction(row.within, originals * row.repeats // 2))
+
+
+def _pair_excess(units: Mapping[int, Sequence[_Unit]], samples: Mapping[int, Sequence[ClusterRow]]) -> Excess:
+    found = excess_of(_shares({key: [one.pairs for one in each] for key, each in units.items()}))
+    rows = [row for each in samples.values() for row in each]
+    # Several trials ask one sample again: its answers in all of them are not exchangeable.
+    if len(rows) > len(samples) or not all(row.table for row in rows):
+        return found
+    return replace(found, p=shuffled([row.table for row in rows]))
 
 
 def _sample_excess(units: Mapping[int, Sequence[_Unit]]) -> Excess:

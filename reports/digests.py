@@ -7,8 +7,10 @@ credit, and those with attempts.
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.interface import CLOSED, HasAttempts, Task
@@ -18,9 +20,11 @@ from codeaudit.reports.records import Agreement, Rate, Score
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
+from codeaudit.reports.statistics.distances import Draws, numbered
 from codeaudit.reports.statistics.intervals import rate_of
+from codeaudit.reports.statistics.shuffles import Table, tabled
 from codeaudit.transforms.errors import CannotAudit, UsageError
-from codeaudit.transforms.records import Kind
+from codeaudit.transforms.records import Kind, Sample
 from codeaudit.transforms.registry import PLUG_INS, entry_of, in_relation
 
 Numbers: TypeAlias = Mapping[str, int]
@@ -46,6 +50,8 @@ class ClusterRow(NamedTuple):
     without a repeat."""
     unsteady: bool = False
     """Whether some of as many repeats as variants has."""
+    table: Table = ()
+    """Its answers, for the test of the pair excess; empty if others than equal answers count as the same."""
 
 
 @dataclass(slots=True)
@@ -60,6 +66,8 @@ class Clusters:
     within: "array[int]" = field(default_factory=lambda: array("I"))
     violated: bytearray = field(default_factory=bytearray)
     unsteady: bytearray = field(default_factory=bytearray)
+    tables: list[Table] = field(default_factory=list)
+    """Few different ones, each of which is kept once."""
 
     def add(self, row: ClusterRow) -> None:
         """Add the numbers of an observation."""
@@ -72,6 +80,7 @@ class Clusters:
             self.within.append(row.within)
             self.violated.append(row.violated)
             self.unsteady.append(row.unsteady)
+            self.tables.append(_kept_once(row.table))
 
     def rows(self) -> Iterator[ClusterRow]:
         """All rows."""
@@ -85,7 +94,13 @@ class Clusters:
             self.within,
             map(bool, self.violated),
             map(bool, self.unsteady),
+            self.tables,
         )
+
+
+@lru_cache(maxsize=4096)
+def _kept_once(table: Table) -> Table:
+    return table
 
 
 def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> ClusterRow:
@@ -105,7 +120,16 @@ def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> ClusterRow:
         within=one.within,
         violated=any(changed[:most] if repeats else changed),
         unsteady=any(repeats[:most]),
+        table=_table(one, ordered) if one.by_equality else (),
     )
+
+
+def _table(one: Observation, pairs: Sequence[Pair]) -> Table:
+    originals = [one.answer, *(pair.answer for pair in one.judged("identity"))]
+    if len(originals) < 2:
+        # It counts only of a model whose noise counts as zero, which would answer the same.
+        originals.append(one.answer)
+    return tuple(sorted(tabled(originals, [pair.answer for pair in pairs])))
 
 
 def clustered(tables: Iterable[Clusters], *, seed: int, movable: bool = False) -> Rate:
@@ -146,6 +170,10 @@ class TransformDigest:
     max_deviation: float = 0.0
     extra: set[int] = field(default_factory=set)
     """The samples drawn in addition."""
+    draws: list[Draws] = field(default_factory=list)
+    """Of a sampled model, those of each sample."""
+    drops: list[Fraction] = field(default_factory=list)
+    """By how much the mean score of its draws is worse, of each sample with a label."""
 
     def add(self, other: "TransformDigest") -> None:
         """Add the counts of another trial."""
@@ -155,8 +183,12 @@ class TransformDigest:
         self.evidence += other.evidence
         self.max_deviation = max(self.max_deviation, other.max_deviation)
         self.extra |= other.extra
+        self.draws += other.draws
+        self.drops += other.drops
 
 
+FINE: Final = 10**6
+"""The largest denominator of a score."""
 LONGEST: Final = 200
 """Characters that are kept of the commonest answer."""
 
@@ -270,6 +302,9 @@ class TrialDigest:
         self._family: dict[str, str] = {}
         self._repeats = 0
         self._attempts = isinstance(task, HasAttempts)
+        self._task = task
+        self.draws = 0
+        """The largest number of draws of an answer; 0 unless the model is sampled."""
 
     def add(self, one: Observation, number: int) -> None:
         """Count an observation of the sample with this number."""
@@ -323,6 +358,8 @@ class TrialDigest:
                     found.setdefault((pair.kind, name), []).append(pair)
         for (kind, name), pairs in found.items():
             self.clusters[kind, name, one.extra].add(row_of(one, number, pairs))
+            if name is not None and kind != "identity" and one.draws:
+                self._add_draws(one, self.transforms[name], pairs)
         if not one.extra:
             kept = found.get(("preserving", None), [])
             self._add_families(one, number, kept)
@@ -331,6 +368,24 @@ class TrialDigest:
             immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
             changed = any(pair.changed for pair in kept)
             self.whole.add(ClusterRow(number, int(changed), int(bool(kept) or immovable)))
+
+    def _add_draws(self, one: Observation, counts: TransformDigest, pairs: Sequence[Pair]) -> None:
+        ordered = sorted(pairs, key=lambda pair: pair.variant)
+        if draws := numbered(one.draws, [pair.draws for pair in ordered]):
+            counts.draws.append(draws)
+            self.draws = max(self.draws, len(one.draws))
+        before = self._mean_score(one.draws, one.sample)
+        after = [self._mean_score(pair.draws, pair.sample) for pair in ordered]
+        known = [one for one in after if one is not None]
+        if before is not None and known:
+            sign = 1 if self._task.better == "higher" else -1
+            counts.drops.append(sign * (before - sum(known, Fraction(0)) / len(known)))
+
+    def _mean_score(self, draws: Sequence[Answer], sample: Sample) -> Fraction | None:
+        """The mean score of draws; `None` without a label."""
+        scores = [self._task.score(answer, sample) for answer in draws]
+        known = [Fraction(score).limit_denominator(FINE) for score in scores if score is not None]
+        return sum(known, Fraction(0)) / len(known) if known else None
 
     def _add_families(self, one: Observation, number: int, pairs: Iterable[Pair]) -> None:
         found: dict[str, list[Pair]] = {}

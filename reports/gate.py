@@ -517,8 +517,7 @@ def _rate_check(
 
 def drop_excess(score: Score) -> Excess:
     """What variants lose of a score beyond what as many repeats lose."""
-    # Scores have none yet.
-    return Excess()
+    return score.drop_excess
 
 
 def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias, assert_never
 
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     NOT_REPEATED,
@@ -47,6 +48,8 @@ class Pair:
     score: float | None
     apart: int = 0
     """Number of judged repeats with another answer than this variant; 0 for a repeat."""
+    draws: tuple[Answer, ...] = ()
+    """All answers that a sampled model drew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,10 @@ class Observation:
     """Whether the sample was drawn in addition to the plain draw."""
     within: int = 0
     """Number of pairs of originals, the first answer and the judged repeats, with different answers."""
+    by_equality: bool = True
+    """Whether answers count as the same only if they are equal."""
+    draws: tuple[Answer, ...] = ()
+    """As of `Pair`, to the original."""
 
     def repeats(self) -> list[bool]:
         """Whether the answer of each judged repeat is another one than the first, in their order."""
@@ -141,6 +148,8 @@ def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
             for each in audited.not_applied
         ),
         extra=audited.extra,
+        by_equality=same is equal or getattr(same, "__func__", None) is Task.same,
+        draws=() if isinstance(before, Failed) else before.draws,
         within=sum(isinstance(one, Violated) for one in repeats)
         + sum(_differ(one, other.after, same) for one, other in combinations(repeats, 2)),
     )
@@ -200,4 +209,5 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
         sample=perturbed.sample,
         answer=answer,
         score=None if answer is None else score,
+        draws=() if isinstance(verdict.after, Failed) else verdict.after.draws,
     )

@@ -260,6 +260,13 @@ class ByTransform:
     over the samples with a repeat. Where noise is zero: `violations`."""
     pair_excess: Excess = field(default_factory=Excess)
     """As `excess`, over pairs of answers. Its p decides whether an effect is shown."""
+    distance: Excess = field(default_factory=Excess)
+    """Of a sampled model: how far the distribution of its answers moved, half the squared distance of the two
+    (`codeaudit.reports.statistics.distances`)."""
+    moved: int = 0
+    """Number of samples for which a test of their own shows that (p at most 0.05, adjusted by Holm)."""
+    score_drop: Excess = field(default_factory=Excess)
+    """Of a sampled model: by how much the mean score of its draws is worse, in the unit of the score."""
     violated_steady: int = 0
     """Number of samples that are violated and whose repeats all agree, those without a repeat included."""
     unsteady_kept: int = 0
@@ -446,6 +453,8 @@ class ModelSummary:
     """
     hosted: bool = False
     """Whether somebody else runs the model, so that its noise may go unseen."""
+    draws: int = 0
+    """Number of answers that were drawn to each query; 0 unless the model is sampled."""
     repeats: Repeats = field(default_factory=Repeats)
     noise_samples: Rate = NOTHING
     """Share of the samples of `violations` of which some of as many repeats as variants got another

@@ -36,6 +36,9 @@ from codeaudit.reports.records import (
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score
 from codeaudit.reports.shared_inputs import Part
+from codeaudit.reports.statistics.differences import rounded
+from codeaudit.reports.statistics.distances import mean_distance
+from codeaudit.reports.statistics.excess import MOST, pair_excess
 from codeaudit.reports.statistics.intervals import rate
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
@@ -108,6 +111,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         score=mean_score([trial.score for trial in trials]),
         **_rates(every, draw, steady=steady),
         hosted=header.hosted,
+        draws=max((one.draws for one in every), default=0),
         repeats=repeats_of(every),
         max_deviation=max((each.deviation.get("preserving", 0.0) for each in every), default=0.0),
         noise_deviation=max((each.deviation.get("identity", 0.0) for each in every), default=0.0),
@@ -196,6 +200,7 @@ def _by_transform(
         if transform in each.transforms:
             counts.add(each.transforms[transform])
     clusters = _clusters(trials, kind, transform)
+    moved = mean_distance(counts.draws, seed=draw)
     beyond = BeyondNoise() if kind == "identity" else beyond_noise(clusters, steady=steady, seed=draw)
     return ByTransform(
         transform=transform,
@@ -208,6 +213,9 @@ def _by_transform(
         evidence=_ordered(counts.evidence),
         max_deviation=counts.max_deviation,
         extra=len(counts.extra),
+        distance=moved.distance,
+        moved=moved.samples,
+        score_drop=pair_excess(rounded(counts.drops), least=-MOST),
         **beyond._asdict(),
     )
 

@@ -2,173 +2,131 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 from codeaudit.reports.records import Excess
-from codeaudit.reports.statistics import distances
-from codeaudit.reports.statistics.distances import Draws, counted, distance, mean_distance, sample_distance
+from codeaudit.reports.statistics.distances import Draws, Moved, distance, mean_distance, numbered
+
+FAIR, LEANING = (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)
 
 
 def drawn(
-    rng: np.random.Generator, before: Sequence[float], after: Sequence[float], sizes: Sequence[int]
+    rng: np.random.Generator, shares: Sequence[Sequence[float]], size: int, *, shared: bool = False
 ) -> Draws:
-    groups = [
-        rng.choice(len(before), size, p=before if not n else after).tolist() for n, size in enumerate(sizes)
+    """Draws of an original and its variants; `shared`: those of one number have the same random number."""
+    points = np.tile(rng.random(size), (len(shares), 1)) if shared else rng.random((len(shares), size))
+    rows = [
+        np.searchsorted(np.cumsum(one), point).tolist() for one, point in zip(shares, points, strict=True)
     ]
-    found = counted(groups[0], groups[1:])
+    found = numbered(rows[0], rows[1:])
     assert found is not None
     return found
 
 
+def half_squared(one: Sequence[float], other: Sequence[float]) -> float:
+    return sum((mine - its) ** 2 for mine, its in zip(one, other, strict=True)) / 2
+
+
 def test_by_hand() -> None:
-    """`a a b` against `a b`: 3 of 6 pairs differ across, 2 of 3 within the original, all within the variant."""
-    draws = counted(["a", "a", "b"], [["a", "b"]])
-    assert draws == ((1, 1), (2, 1))
-    assert distance(draws) == Fraction(3, 6) - (Fraction(2, 3) + 1) / 2 == Fraction(-1, 3)
+    """`a a b` against `a b b`. Of the 6 pairs of different numbers 1-2, 1-3, 2-1, 2-3, 3-1, 3-2 across, 1-2, 1-3,
+    2-3 and 3-1 differ. Within each, 4 of 6 do.
+    """
+    draws = numbered(["a", "a", "b"], [["a", "b", "b"]])
+    assert draws == ((0, 0, 1), (0, 1, 1))
+    assert distance(draws) == Fraction(4, 6) - (Fraction(4, 6) + Fraction(4, 6)) / 2 == 0
 
 
-def test_answers_that_never_agree_are_one_apart() -> None:
-    draws = counted(["a"] * 4, [["b"] * 3])
-    assert draws is not None
-    assert distance(draws) == 1
-    assert sample_distance(draws).p == pytest.approx(1 / 35)
+def test_the_definition() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        draws = drawn(rng, [FAIR, LEANING, FAIR], 4)
+        first, *others = draws
+        pairs = list(permutations(range(4), 2))
+
+        told = [
+            sum(
+                (first[i] != one[j]) - Fraction((first[i] != first[j]) + (one[i] != one[j]), 2)
+                for i, j in pairs
+            )
+            for one in others
+        ]
+        assert distance(draws) == sum(told) / 2 / len(pairs)
 
 
-def test_several_variants_count_alike() -> None:
-    both = counted(["a"] * 3, [["a"] * 3, ["b"] * 2])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("after", [FAIR, LEANING])
+def test_it_has_no_bias_with_shared_random_numbers_too(after: Sequence[float], shared: bool) -> None:
+    rng = np.random.default_rng(1)
+    found = [float(distance(drawn(rng, [FAIR, after], 3, shared=shared))) for _ in range(6000)]
+    assert np.mean(found) == pytest.approx(half_squared(FAIR, after), abs=4 * np.std(found) / 6000**0.5)
+
+
+def test_answers_that_never_agree_are_one_apart_and_steady_ones_zero() -> None:
+    other, same = numbered(["a"] * 4, [["b"] * 4]), numbered(["a"] * 4, [["a"] * 4])
+    assert other is not None
+    assert same is not None
+    assert (float(distance(other)), float(distance(same))) == (1.0, 0.0)
+    both = numbered(["a"] * 3, [["a"] * 3, ["b"] * 3])
     assert both is not None
-    assert distance(both) == Fraction(1, 2)
-
-
-def test_steady_answers_have_no_distance() -> None:
-    draws = counted(["a"] * 3, [["a"] * 5])
-    assert draws is not None
-    assert tuple(sample_distance(draws)) == (0, 1.0)
+    assert distance(both) == Fraction(1, 2), "several variants count alike"
 
 
 def test_one_answer_is_no_distribution() -> None:
-    assert counted(["a"], [["a", "b"]]) is None
-    assert counted(["a", "a"], [["b"], []]) is None
-    assert counted(["a", "a"], [["b"], ["b", "b"]]) == counted(["a", "a"], [["b", "b"]])
+    assert numbered(["a"], [["b"]]) is None
+    assert numbered(["a", "a"], []) is None
+    assert numbered(["a", "a"], [["a"]]) is None
+    assert numbered(["x", "y"], [["y", "z"]]) == ((0, 1), (1, 2))
+    assert mean_distance([]) == Moved(Excess(), 0)
 
 
-def test_words_and_order_of_answers_do_not_matter() -> None:
-    assert counted(["x", "y", "x"], [["z", "y"]]) == counted([1, 0, 1], [[0, 2]])
-
-
-def test_an_exact_p_is_that_of_all_orders() -> None:
-    originals, variants = ["a", "a", "b"], ["b", "b", "c"]
-    draws = counted(originals, [variants])
-    assert draws is not None
-    every = []
-    pooled = originals + variants
-    for chosen in combinations(range(6), 3):
-        one = counted([pooled[n] for n in chosen], [[pooled[n] for n in range(6) if n not in chosen]])
-        assert one is not None
-        every.append(distance(one) >= distance(draws))
-    assert sample_distance(draws).p == pytest.approx(np.mean(every))
-
-
-def test_an_exact_p_with_two_variants_is_that_of_all_orders() -> None:
-    pooled = ["a", "a", "b", "b", "b", "c"]
-    draws = counted(pooled[:2], [pooled[2:4], pooled[4:]])
-    assert draws is not None
-    every = []
-    for order in permutations(pooled):
-        one = counted(order[:2], [order[2:4], order[4:]])
-        assert one is not None
-        every.append(distance(one) >= distance(draws))
-    assert sample_distance(draws).p == pytest.approx(np.mean(every))
-
-
-def test_drawn_orders_agree_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    draws = counted("aaaab", ["abbbc"])
-    assert draws is not None
-    exact = sample_distance(draws).p
-    monkeypatch.setattr(distances, "ARRANGEMENTS", 0)
-    distances._dealt.cache_clear()
-    assert sample_distance(draws).p == pytest.approx(exact, abs=0.03)
-    assert mean_distance([draws]).p == pytest.approx(exact, abs=0.03)
-    distances._dealt.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ((0.7, 0.3, 0.0), (0.7, 0.3, 0.0)),
-        ((0.5, 0.25, 0.25), (0.25, 0.5, 0.25)),
-        ((0.9, 0.1, 0.0), (0.2, 0.3, 0.5)),
-    ],
-)
-@pytest.mark.parametrize("sizes", [(2, 9), (6, 3, 2)])
-def test_it_is_unbiased(before: Sequence[float], after: Sequence[float], sizes: Sequence[int]) -> None:
-    """Half the squared distance, with any number of answers."""
-    rng = np.random.default_rng(1)
-    values = [float(distance(drawn(rng, before, after, sizes))) for _ in range(4000)]
-    expected = sum((p - q) ** 2 for p, q in zip(before, after, strict=True)) / 2
-    assert np.mean(values) == pytest.approx(expected, abs=4 * np.std(values) / 4000**0.5)
-
-
-def test_without_an_effect_one_sample_is_rejected_as_often_as_it_should() -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_without_an_effect_one_run_in_twenty_rejects(shared: bool) -> None:
     rng = np.random.default_rng(2)
-    ps = np.array(
-        [sample_distance(drawn(rng, (0.6, 0.3, 0.1), (0.6, 0.3, 0.1), (5, 4))).p for _ in range(500)]
-    )
-    for level in (0.05, 0.2, 0.5):
-        # Three standard errors. A test with few different values of p rejects less often.
-        assert np.mean(ps <= level) <= level + 3 * (level * (1 - level) / 500) ** 0.5
+    runs = 300
+    found = [
+        mean_distance([drawn(rng, [FAIR] * 3, 4, shared=shared) for _ in range(8)], seed=run)
+        for run in range(runs)
+    ]
+    assert sum((one.distance.p or 0) <= 0.05 for one in found) <= 0.085 * runs
+    assert sum(one.samples > 0 for one in found) <= 0.085 * runs
 
 
-def simulated(
-    monkeypatch: pytest.MonkeyPatch, move: float, runs: int, sizes: Sequence[int] = (4, 4, 3)
-) -> list[Excess]:
-    """Thirty samples, a third of them steady; a third of the others are moved."""
-    monkeypatch.setattr(distances, "SHUFFLES", 99)
+def test_an_effect_is_shown_and_lies_in_its_interval() -> None:
     rng = np.random.default_rng(3)
-    found = []
-    for _ in range(runs):
-        samples = []
-        for n in range(30):
-            before = (1.0, 0.0, 0.0) if n % 3 == 0 else (0.7, 0.2, 0.1)
-            after = (before[0] - move, before[1], before[2] + move) if n % 3 == 1 else before
-            samples.append(drawn(rng, before, after, sizes))
-        found.append(mean_distance(samples))
-    return found
+    true, runs, held, shown = half_squared(FAIR, LEANING), 60, 0, 0
+    for run in range(runs):
+        found = mean_distance([drawn(rng, [FAIR, LEANING], 6) for _ in range(40)], seed=run).distance
+        assert found.p is not None
+        assert found.low is not None
+        assert found.high is not None
+        shown += found.p <= 0.05
+        held += found.low <= true <= found.high
+    assert held >= 0.9 * runs
+    assert shown >= 0.9 * runs
 
 
-def test_without_an_effect_the_combined_test_keeps_its_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    ps = np.array([one.p for one in simulated(monkeypatch, 0.0, 300)])
-    # At most 6 %, and three standard errors of 300 runs.
-    assert np.mean(ps <= 0.05) <= 0.06 + 0.038
-    assert 0.4 < ps.mean() < 0.6, "it is even"
-    assert np.mean(ps <= 0.5) == pytest.approx(0.5, abs=0.09)
-
-
-def test_an_effect_is_shown_and_covered(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = simulated(monkeypatch, 0.6, 100)
-    expected = 0.6**2 / 3
-    assert np.mean([one.p <= 0.05 for one in found]) > 0.95
-    assert np.mean([one.low <= expected <= one.high for one in found]) >= 0.88
-    assert np.mean([one.points for one in found]) == pytest.approx(expected, abs=0.01)
-
-
-def test_the_mean_over_samples() -> None:
-    samples = [counted(["a"] * 4, [["b"] * 4]), counted(["a"] * 4, [["a"] * 4])]
-    known = [one for one in samples if one is not None]
-    found = mean_distance(known)
-    assert (found.points, found.samples) == (0.5, 2)
-    assert found.p == pytest.approx(1 / 35, abs=0.01)
-    assert found.low < 0.5 < found.high <= 1
-    assert mean_distance(known[::-1]) == found
-    assert mean_distance([]) == Excess()
-
-
-def test_large_pools_are_drawn_with_a_fixed_seed() -> None:
-    draws = counted(list("aaaabbbccd"), [list("aaabbbbcde")] * 4)
+def test_the_test_of_one_sample_is_that_of_all_ways_to_deal_out_its_draws() -> None:
+    draws = numbered(["a", "a", "a", "b"], [["b", "b", "c", "b"]])
     assert draws is not None
-    assert sample_distance(draws) == sample_distance(draws)
-    assert sample_distance(draws, seed=1).p == pytest.approx(sample_distance(draws).p, abs=0.05)
-    assert sample_distance(draws).p > 0.2
+    columns = list(zip(*draws, strict=True))
+    every = [
+        distance(tuple(zip(*dealt, strict=True)))
+        for dealt in product(*(list(permutations(column)) for column in columns))
+    ]
+    exact = sum(one >= distance(draws) for one in every) / len(every)
+    assert mean_distance([draws]).distance.p == pytest.approx(exact, abs=0.03)
+
+
+def test_samples_that_moved_are_counted_and_their_order_does_not_matter() -> None:
+    moved = numbered(["a"] * 12, [["b"] * 12])
+    still = numbered(["a"] * 12, [["a"] * 12])
+    assert moved is not None
+    assert still is not None
+    found = mean_distance([moved, still, moved, still], seed=4)
+    assert found == mean_distance([still, still, moved, moved], seed=4)
+    assert found.samples == 2
+    assert found.distance.points == 0.5
+    assert found.distance.samples == 4
