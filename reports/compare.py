@@ -1,7 +1,7 @@
 """Compares several models: statistics over trials, and paired tests on shared inputs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
@@ -128,9 +128,21 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     return Comparison(
         metrics=made.metrics,
         paired=made.paired,
-        notes=(*_doubts(runs, shared=bool(made.paired)), *made.notes),
+        notes=(*_doubts(runs, shared=bool(made.paired)), *_mixed(runs, shown), *made.notes),
         coverage=_coverage(runs, shown),
     )
+
+
+def _mixed(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """Whether sampled and greedy models stand side by side."""
+    drawn = {shown[run.name, one.model]: one.draws for run in runs for one in run.summary.models}
+    sampled = {name: number for name, number in drawn.items() if number}
+    if sampled and len(set(drawn.values())) > 1:
+        told = ", ".join(f"{name} {number}" for name, number in sampled.items())
+        yield (
+            f"answers are the commonest of several draws of some models ({told}) and single ones of others, "
+            "so their rates do not compare"
+        )
 
 
 def _coverage(runs: Sequence[ComparedRun], shown: Mapping[tuple[str, str], str]) -> tuple[Coverage, ...]:

@@ -137,6 +137,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield f"No model changed more answers under {others} of edits; the full tables show them."
     for model in summary.models:
         yield from wording.network(model)
+        yield from _sampled(model)
         yield from _warnings(model)
         yield from _strangers(model, summary.task)
     noisy = [wording.plain(model.model) for model in summary.models if wording.is_noisy(model)]
@@ -179,6 +180,23 @@ def _contrast(found: Sequence[tuple[str, _Found]]) -> str:
     else:
         parts += [f"{name} {wording.beyond(one.excess, one.pairs)}" for name, one in noisy]
     return "; ".join(parts)
+
+
+def _sampled(model: ModelSummary) -> Iterator[str]:
+    """Whether the edits moved the distribution of a sampled model's answers; the tables have the rest."""
+    rows = [row for row in model.by_transform if row.kind == "preserving" and row.distance.p is not None]
+    if not rows:
+        return
+    moved = [row.transform for row in rows if (row.distance.p or 0.0) <= wording.LEVEL]
+    name = wording.plain(model.model)
+    if moved:
+        found = max(rows, key=lambda row: row.distance.points or 0.0)
+        yield (
+            f"{name} drew {model.draws} answers to each input: {wording.listed(moved)} moved their "
+            f"distribution (distance up to {found.distance.points:.2f}, of at most 1)."
+        )
+    else:
+        yield f"{name} drew {model.draws} answers to each input: no edit is shown to move their distribution."
 
 
 def _effects(noisy: Sequence[tuple[str, _Found]]) -> str:

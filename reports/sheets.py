@@ -145,6 +145,7 @@ def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
     single = [_by_label(summary)] if _has_classes(summary) else []
     beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
+    beyond += [_sampled(summary)] if any(model.draws for model in summary.models) else []
     return (
         _models(summary),
         *beyond,
@@ -272,6 +273,36 @@ def _beyond_noise(summary: Summary) -> Sheet:
         columns=(*words("model", "edits"), *numbers("excess", "95 %", "counts", "p")),
         rows=tuple(rows),
         legend=(EXCESS,),
+        stacked=2,
+    )
+
+
+def _sampled(summary: Summary) -> Sheet:
+    """How far edits moved the distributions of answers of sampled models."""
+    rows: list[tuple[Cell, ...]] = []
+    for model in summary.models:
+        for row in model.by_transform:
+            if row.distance.points is None:
+                continue
+            share, drop = wording.is_share(model.score), row.score_drop
+            lost = ABSENT if drop.points is None else wording.value(drop.points, share=share)
+            told = (wording.plain(model.model), row.transform, str(model.draws))
+            found = (f"{row.distance.points:.3f}", f"{row.distance.low:.3f} to {row.distance.high:.3f}")
+            moved = f"{row.moved}/{row.distance.samples}"
+            p = wording.p_value(row.distance.p)
+            rows.append(tuple(map(_cell, (*told, *found, p, moved, lost, wording.p_value(drop.p)))))
+    return Sheet(
+        title="How far edits moved the distribution of answers",
+        columns=(
+            *words("model", "edit"),
+            *numbers("draws", "distance", "95 %", "p", "moved", "score lost", "p"),
+        ),
+        rows=tuple(rows),
+        legend=(
+            "distance: half the squared distance of the two distributions of answers, 0 where they are "
+            "equal; below 0 by chance alone. moved: samples that show it alone. score lost: of the mean over "
+            "draws.",
+        ),
         stacked=2,
     )
 
