@@ -47,6 +47,7 @@ from codeaudit.reports.records import (
     RunHeader,
     Summary,
 )
+from codeaudit.reports.statistics.power import chance_of_noise, detectable
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.dependence.relations import Dependence
@@ -573,15 +574,27 @@ def planned(
     ]
     models = [model.model for model in now.summary.models]
     idle = [flip for flip in now.flips if flip.kind == "identity"]
-    noise = [[flip.violated for flip in idle if flip.model == model] for model in models]
+    repeats = [[flip for flip in idle if flip.model == model] for model in models]
+    # What the noisiest model changes for the unchanged input: of all samples, and of all answers.
+    unsteady = max((_share_of_samples(each) for each in repeats if each), default=0.0)
+    floor = max((sum(one.violated for one in each) / len(each) for each in repeats if each), default=0.0)
+    samples = len({flip.sample for flip in kept})
+    variants = max((flip.variant + 1 for flip in kept), default=1)
     return plan(
         alpha=limits.alpha,
         margin=limits.margin,
         tests=_tests(len(models), len({flip.transform for flip in kept})),
-        # What the noisiest model changes for the unchanged input.
-        churn=max((sum(each) / len(each) for each in noise if each), default=0.0),
-        samples=len({flip.sample for flip in kept}),
+        # A sample changes by chance if it is unsteady in one run and not in the other.
+        churn=unsteady * (1 - unsteady),
+        samples=samples,
+        excess=detectable(samples, variants, chance_of_noise(floor)) if samples else None,
     )
+
+
+def _share_of_samples(repeats: Sequence[Flip]) -> float:
+    """The share of samples with a changed answer among their repeats."""
+    samples = {(one.seed, one.sample) for one in repeats}
+    return len({(one.seed, one.sample) for one in repeats if one.violated}) / len(samples)
 
 
 KEPT: Final = 2

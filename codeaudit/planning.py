@@ -1,5 +1,6 @@
 """What a run would ask and what that would need, found without asking: `codeaudit run --dry-run`."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -17,12 +18,16 @@ from codeaudit.audit.store import RunFolder
 from codeaudit.auditing import CACHE_FILE
 from codeaudit.options import RunOptions
 from codeaudit.preparing import LoadedRun, check_names, load_all, watched_cases
-from codeaudit.repeating import Stages, fixed
+from codeaudit.repeating import Stages, fixed, is_hosted
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
+from codeaudit.reports.statistics.power import detectable
 from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Perturbed
 
 CASES: int = 256
 """Cases whose answers are looked up in the cache together."""
+USUAL_NOISE: float = 0.05
+"""The chance of noise for which a forecast says what a run can show."""
 UNKNOWN: int = 10
 """Tokens of a reply if neither the task nor a label tells how long it is."""
 
@@ -38,6 +43,15 @@ class ModelPlan:
     """Those of them that ask an unchanged input again."""
     second_stage: int = 0
     """Further repeats, asked only if one of the first shows noise."""
+    samples: int = 0
+    """Number of samples that the transform with the most of them changes."""
+    shown: float | None = None
+    """The smallest effect beyond noise, a fraction, that these samples show in four of five runs, if a single
+    answer is noise with the chance `USUAL_NOISE`; `None` for a model of this machine, here and below."""
+    saved: int | None = None
+    """Number of queries that `--repeats 1` would spare."""
+    shown_with_one: float | None = None
+    """The effect that these samples show with one repeat each."""
     kept: int = 0
     """Those of them whose answers are in the cache."""
     requests: int | None = None
@@ -57,6 +71,8 @@ class _Counting:
     memory: ModelMemory | None
     stages: Stages | None
     """`None` if they depend on the answers."""
+    movable: Counter[str] = field(default_factory=Counter)
+    """Number of samples that each meaning-keeping transform changes."""
     seen: set[int] = field(default_factory=set)
     """Hashes of the queries so far, because the queries of a large run take much memory."""
 
@@ -74,6 +90,8 @@ class _Counting:
 
     def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
         for case in cases:
+            kinds = {one.transform: one.kind for one in case.outcomes if isinstance(one, Perturbed)}
+            self.movable.update(name for name, kind in kinds.items() if kind == "preserving")
             reply = usual_reply(case, task)
             repeating = ONCE if self.stages is None else self.stages.repeating
             again_asked = repeats(case, task, repeating)
@@ -159,10 +177,38 @@ def _plans(
             for one in counting:
                 one.count(some, found.task)
     for one in counting:
+        _promise(one, options)
         inner = innermost(one.model)
         if isinstance(inner, ForecastsUsage):
             one.plan.cost = inner.cost(one.plan.tokens_in or 0, one.plan.tokens_out or 0)
     return [one.plan for one in counting]
+
+
+def _promise(counting: _Counting, options: RunOptions) -> None:
+    """Note what the repeats of a hosted model are good for."""
+    plan = counting.plan
+    if counting.stages is None or not is_hosted(counting.model) or not counting.movable:
+        return
+    plan.samples = max(counting.movable.values())
+    repeats = options.repeats or options.variants
+    plan.shown = detectable(plan.samples, options.variants, USUAL_NOISE, repeats=repeats)
+    if repeats > 1:
+        plan.saved = plan.repeats - plan.repeats // repeats
+        plan.shown_with_one = detectable(plan.samples, options.variants, USUAL_NOISE, repeats=1)
+
+
+def _promised(plan: ModelPlan) -> Iterator[str]:
+    """The sentences for the user."""
+    if plan.shown is None:
+        return
+    told = f"{plan.model}: {plan.samples:,} samples show an effect of {_points(plan.shown)} beyond noise"
+    yield f"{told} in four of five runs, if {100 * USUAL_NOISE:g} % of its answers are noise."
+    if plan.saved is not None and plan.shown_with_one is not None:
+        yield f"--repeats 1 would spare {plan.saved:,} queries, and show {_points(plan.shown_with_one)}."
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f} points"
 
 
 def total(plans: Sequence[ModelPlan]) -> Mapping[str, float | None]:
@@ -208,6 +254,7 @@ def plan_sheet(plans: Sequence[ModelPlan], options: RunOptions) -> Sheet:
         for one in plans
         if one.second_stage
     ]
+    notes += [told for one in plans for told in _promised(one)]
     if passed := exceeded(plans, options):
         notes.append(f"This is more than {' and '.join(passed)}: the run would stop there (exit code 3).")
     if options.attacks:

@@ -38,6 +38,9 @@ class GatePlan:
     samples: int | None
     """Samples of the run; `None` without a run."""
     rows: tuple[PlannedRise, ...]
+    excess: float | None = None
+    """The smallest effect beyond noise, a fraction, that a run of this size shows in four of five; `None`
+    without a run."""
 
     def to_json(self) -> str:
         """Return the plan as JSON text."""
@@ -45,7 +48,13 @@ class GatePlan:
 
 
 def plan(
-    *, alpha: float, margin: float, tests: int, churn: float = 0.0, samples: int | None = None
+    *,
+    alpha: float,
+    margin: float,
+    tests: int,
+    churn: float = 0.0,
+    samples: int | None = None,
+    excess: float | None = None,
 ) -> GatePlan:
     """Plan a gate.
 
@@ -64,7 +73,9 @@ def plan(
         for rise in RISES
         if rise > margin
     )
-    return GatePlan(alpha=alpha, margin=margin, tests=tests, churn=churn, samples=samples, rows=rows)
+    return GatePlan(
+        alpha=alpha, margin=margin, tests=tests, churn=churn, samples=samples, rows=rows, excess=excess
+    )
 
 
 def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
@@ -82,6 +93,7 @@ def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
             notes=(
                 f"alpha {found.alpha:g} over {tests}, margin {100 * found.margin:g} percentage points, "
                 f"{churn} samples change by chance.",
+                *_shown(found),
             ),
             legend=(
                 "power: how often a gate against a baseline fails if violations truly rose by that many.",
@@ -89,6 +101,13 @@ def plan_sheets(found: GatePlan) -> tuple[Sheet, ...]:
             ),
         ),
     )
+
+
+def _shown(found: GatePlan) -> list[str]:
+    if found.excess is None or found.samples is None:
+        return []
+    points = f"{100 * found.excess:.1f} points"
+    return [f"One run: {found.samples:,} samples show an excess of {points} over noise in four of five runs."]
 
 
 def _row(row: PlannedRise, *, known: bool) -> tuple[Cell, ...]:
