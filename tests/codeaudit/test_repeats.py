@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import signal
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 import codeaudit
 from codeaudit.audit.records import NOT_REPEATED
 from codeaudit.cli.main import main
-from tests.support.endpoints import Act, Asked, says, serving
+from tests.support.commands import start
+from tests.support.endpoints import Act, Asked, disconnects, says, serving
 
 FUNCTIONS = 24
 SOURCES = tuple(
@@ -162,3 +164,88 @@ def test_a_hosted_model_is_asked_all_repeats_among_the_variants(sources: Path) -
     for text in again:
         places = [place for place, one in enumerate(model.order) if one == text]
         assert places[-1] - places[0] > len(places), "all in a row"
+
+
+def gated(model: Any, seed: int) -> tuple[Any, Any]:
+    """The summary of a model on many functions, and what the gate says of it at 10 %."""
+    sources = [
+        f"def f{number}(alpha, beta):\n    one = alpha + {number}\n    two = beta * {number % 9}\n"
+        f"    return one - two\n"
+        for number in range(150)
+    ]
+    transforms = ["rename", "rename-parameters"]
+    settings = {"corpus": sources, "transforms": transforms, "limit": None, "seed": seed, "workers": 1}
+    found = codeaudit.run({"m": model}, out=f"run-{seed}", **settings)
+    decided = codeaudit.gate(found, max_violation_rate=0.1, allow_insensitive=True)
+    return found.summary.models[0], decided
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.thinned(1)
+def test_noise_alone_is_no_effect_and_passes_the_gate(seed: int) -> None:
+    """A model that ignores the code: a fifth of the samples seem violated, and nothing is shown."""
+    found, decided = gated(Model(noise=0.05), seed)
+    rows = [row for row in found.by_transform if row.kind == "preserving"]
+    assert [row.violations.total for row in rows] == [150, 150]
+    assert max(row.violations.rate for row in rows) > 0.1
+    assert all(row.pair_excess.p > 0.01 and abs(row.excess.points) < 0.12 for row in rows)
+    assert decided.passed, decided
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.thinned(1)
+def test_an_effect_is_shown_beside_the_same_noise_and_fails_the_gate(seed: int) -> None:
+    class Moves(Model):
+        """It names a third of all texts by their characters."""
+
+        def answer(self, text: str) -> str:
+            said, own = super().answer(text), hashlib.sha256(text.encode()).digest()
+            return f"name_{own[1]}" if said == "stable_name" and own[0] % 3 == 0 else said
+
+    found, decided = gated(Moves(noise=0.05), seed)
+    rows = [row for row in found.by_transform if row.kind == "preserving"]
+    assert all(row.pair_excess.p < 0.01 and row.excess.points > 0.2 for row in rows)
+    assert not decided.passed
+
+
+def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources: Path) -> None:
+    told = ["-M", "concurrency=1", "-M", "backoff=0.01", "--transform", "rename", "--workers", "1"]
+    killed: list[int] = []
+
+    def command(url: str, out: str) -> list[str]:
+        return [
+            "run",
+            "--corpus",
+            str(sources),
+            "--model",
+            "openai/tiny",
+            "--base-url",
+            url,
+            *told,
+            "--out",
+            out,
+        ]
+
+    whole, model = Hosted(noise=NOISE), Hosted(noise=NOISE)
+
+    def act(asked: Asked) -> Act:
+        if not killed and sum(model.asked.values()) == 30:
+            killed.append(process.pid)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            return disconnects
+        return model.act(asked)
+
+    with serving(whole.act) as endpoint:
+        assert main(command(endpoint.url, "whole")) == 0
+    with serving(act) as endpoint:
+        process = start(*command(endpoint.url, "out"), cwd=Path.cwd())
+        assert process.wait() == -signal.SIGKILL
+        assert killed
+        assert main(command(endpoint.url, "out")) == 0
+    assert model.asked == whole.asked, "nothing is asked twice"
+    one, other = (json.loads(Path(name, "summary.json").read_text("utf-8")) for name in ("whole", "out"))
+    for summary in (one, other):
+        for each in summary["models"]:
+            del each["fingerprint"]  # it has the address
+    assert one == other
