@@ -9,7 +9,7 @@ from codeaudit.finished_runs import write_file
 from codeaudit.reports import wording
 from codeaudit.reports.gate import drop_excess, limited_rows, noise_alpha
 from codeaudit.reports.judged import Judged
-from codeaudit.reports.matching import beyond_noise, is_noisy
+from codeaudit.reports.matching import effect_bound, is_noisy
 from codeaudit.reports.records import ByTransform, ModelSummary
 from codeaudit.reports.statistics.intervals import Z, wilson
 from codeaudit.transforms.errors import RunError, UsageError
@@ -94,7 +94,7 @@ def _beyond_noise(
     run: Judged, model: ModelSummary, row: ByTransform, alpha: float
 ) -> tuple[float, str, str] | None:
     """The limit for a noisy model, its transform, and what was measured."""
-    found = beyond_noise(run, model.model, row.transform, alpha) if is_noisy(model) else None
+    found = effect_bound(run, model.model, row.transform, alpha) if is_noisy(model) else None
     if found is None:
         return None
     # The gate compares the share that noise cannot explain, which lies below this estimate.

@@ -36,7 +36,7 @@ from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import SIGN_FLIPS, Check, Gate, Outcome
 from codeaudit.reports.judged import DIGITS, Judged, PairKey, Pairs, key_of, pairs_of
-from codeaudit.reports.matching import BeyondNoise, SampleKey, beyond_noise, is_noisy, matched
+from codeaudit.reports.matching import EffectBound, SampleKey, effect_bound, is_noisy, matched
 from codeaudit.reports.reaction import reaction
 from codeaudit.reports.records import ByTransform, Excess, ModelSummary, Rate, Rise, Score, Summary
 from codeaudit.reports.statistics.adjustment import holm
@@ -394,16 +394,16 @@ def noise_alpha(summary: Summary, alpha: float) -> float:
 
 def _beyond(
     now: Judged, limits: Limits, model: ModelSummary, rows: Sequence[ByTransform]
-) -> Mapping[str, BeyondNoise]:
+) -> Mapping[str, EffectBound]:
     alpha = noise_alpha(now.summary, limits.alpha)
-    found = {row.transform: beyond_noise(now, model.model, row.transform, alpha) for row in rows}
+    found = {row.transform: effect_bound(now, model.model, row.transform, alpha) for row in rows}
     return {name: one for name, one in found.items() if one is not None}
 
 
 def _beyond_noise(
     model: ModelSummary,
     rows: Sequence[ByTransform],
-    beyond: Mapping[str, BeyondNoise],
+    beyond: Mapping[str, EffectBound],
     limits: Limits,
     limit: float,
 ) -> list[Check]:
@@ -429,7 +429,7 @@ def _beyond_noise(
 
 
 def _noisy_violation(
-    model: ModelSummary, row: ByTransform, found: BeyondNoise, limits: Limits, limit: float, *told: str
+    model: ModelSummary, row: ByTransform, found: EffectBound, limits: Limits, limit: float, *told: str
 ) -> Check:
     rate, sure = row.violations, found.surely
     share = sure / found.samples
@@ -461,7 +461,7 @@ def _noisy_violation(
     )
 
 
-def _undecided(found: BeyondNoise, limit: float) -> str:
+def _undecided(found: EffectBound, limit: float) -> str:
     needed = samples_needed(found.differences, limit, found.alpha)
     if needed is None:
         return f"not decided: even {MOST:,} samples would not"

@@ -73,7 +73,7 @@ def _by_sample(pairs: Mapping[PairKey, bool]) -> Mapping[SampleKey, list[bool]]:
 
 
 @dataclass(frozen=True, slots=True)
-class BeyondNoise:
+class EffectBound:
     """What noise alone cannot explain of the changed answers under one transform."""
 
     differences: tuple[Fraction, ...]
@@ -111,7 +111,7 @@ class BeyondNoise:
         return sum(one < 0 for one in self.differences)
 
 
-def beyond_noise(run: Judged, model: str, transform: str, alpha: float) -> BeyondNoise | None:
+def effect_bound(run: Judged, model: str, transform: str, alpha: float) -> EffectBound | None:
     """What noise cannot explain under a transform; `None` if no sample has a judged variant and a repeat."""
     pairs = _pairs(run, (one for one in run.flips if one.model == model and one.transform == transform))
     repeats = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "identity"))
@@ -122,7 +122,7 @@ def beyond_noise(run: Judged, model: str, transform: str, alpha: float) -> Beyon
     for key, one in found.items():
         # Trials of a sample are one witness: an answer may be the same one in all of them.
         sums[key.sample, key.original] += one.difference
-    return BeyondNoise(
+    return EffectBound(
         differences=tuple(sums[key] for key in sorted(sums)),
         alpha=alpha,
         used=max(one.number for one in found.values()),

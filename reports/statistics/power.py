@@ -9,7 +9,7 @@ from math import comb, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.reports.statistics.intervals import Z
-from codeaudit.reports.statistics.mcnemar import MOST, POWER
+from codeaudit.reports.statistics.mcnemar import POWER, about_least
 from codeaudit.reports.statistics.shuffles import Pool, shuffles
 
 if TYPE_CHECKING:
@@ -95,16 +95,7 @@ def samples_for(
     def enough(number: int) -> bool:
         return _power(number, share, mixture, {}) >= power
 
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > MOST:
-            return None
-    low = high // 2
-    while high - low > max(1, low // 100):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return about_least(enough)
 
 
 def chance_of_noise(floor: float) -> float:

@@ -57,7 +57,13 @@ class Model:
 
 def run(model: Any, out: str = "out", **options: Any) -> pd.DataFrame:
     """The verdicts of a run."""
-    settings = {"corpus": list(SOURCES), "transforms": "rename", "controls": False, "workers": 1, **options}
+    settings: dict[str, Any] = {
+        "corpus": list(SOURCES),
+        "transforms": "rename",
+        "controls": False,
+        "workers": 1,
+        **options,
+    }
     codeaudit.run({"m": model} if callable(model) else model, out=out, **settings)
     return pd.read_parquet(Path(out, "verdicts.parquet"))
 
@@ -174,7 +180,13 @@ def gated(model: Any, seed: int) -> tuple[Any, Any]:
         for number in range(150)
     ]
     transforms = ["rename", "rename-parameters"]
-    settings = {"corpus": sources, "transforms": transforms, "limit": None, "seed": seed, "workers": 1}
+    settings: dict[str, Any] = {
+        "corpus": sources,
+        "transforms": transforms,
+        "limit": None,
+        "seed": seed,
+        "workers": 1,
+    }
     found = codeaudit.run({"m": model}, out=f"run-{seed}", **settings)
     decided = codeaudit.gate(found, max_violation_rate=0.1, allow_insensitive=True)
     return found.summary.models[0], decided
