@@ -92,7 +92,7 @@ from codeaudit.preparing import (
     usage_noted,
     watched_cases,
 )
-from codeaudit.repeating import Counted, Remaining, Stages, after_first, fixed, is_hosted
+from codeaudit.repeating import Counted, Remaining, RepeatStages, after_first, fixed, is_hosted
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
@@ -605,7 +605,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
         # A file of answers that fits no query ends the run before it judges any answer.
         if isinstance(model, RecordedAnswers):
             job.progress.note(model.fit(_queries(job), part=job.options.shard is not None))
-    stages: dict[str, Stages] = {}
+    stages: dict[str, RepeatStages] = {}
     held = max((number + 1 for one in written.values() for _, number in one.repeats), default=0)
     with (
         job.folder.replacing(VERDICTS) as place,
@@ -715,7 +715,7 @@ def _audited(
     replies: ReplyTable,
     seed: int,
     written: _WrittenTrial,
-    stages: dict[str, Stages],
+    stages: dict[str, RepeatStages],
 ) -> Iterator[Audited]:
     """Every model on every case of one trial; the verdicts are written on the way."""
     place = job.folder.path / SUITE
@@ -736,7 +736,7 @@ def _audited(
                 yield one
 
 
-def _first_stage(job: PreparedRun, seed: int, setup: AuditSetup) -> tuple[Stages, AuditSetup]:
+def _first_stage(job: PreparedRun, seed: int, setup: AuditSetup) -> tuple[RepeatStages, AuditSetup]:
     """How often a model is asked again; and the setup that counts only what the first stage did not ask.
 
     The first stage covers all trials, because a model is asked equally often in all of them.

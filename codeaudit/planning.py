@@ -18,7 +18,7 @@ from codeaudit.audit.store import RunFolder
 from codeaudit.auditing import CACHE_FILE
 from codeaudit.options import RunOptions
 from codeaudit.preparing import LoadedRun, check_names, load_all, watched_cases
-from codeaudit.repeating import Stages, fixed, is_hosted
+from codeaudit.repeating import RepeatStages, fixed, is_hosted
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.reports.statistics.power import detectable
 from codeaudit.transforms.errors import RunError
@@ -69,7 +69,7 @@ class _Counting:
     model: Model
     plan: ModelPlan
     memory: ModelMemory | None
-    stages: Stages | None
+    stages: RepeatStages | None
     """`None` if they depend on the answers."""
     movable: Counter[str] = field(default_factory=Counter)
     """Number of samples that each meaning-keeping transform changes."""

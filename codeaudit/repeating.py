@@ -19,7 +19,7 @@ SHARD_STAGE: Final = "a shard ends after the first stage; merge says whether the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stages:
+class RepeatStages:
     """How often a model is asked again, and why."""
 
     repeating: Repeating
@@ -38,26 +38,28 @@ def is_hosted(model: Model) -> bool:
     return isinstance(innermost(model), AnswersInAnyOrder)
 
 
-def fixed(model: Model, *, repeats: int | None, shard: bool) -> Stages | None:
+def fixed(model: Model, *, repeats: int | None, shard: bool) -> RepeatStages | None:
     """The stages of a model where they do not depend on its answers; `None` where they do."""
     if isinstance(model, RecordedAnswers):
         held = model.repeats
         why = f"the file holds {counted(held, 'repeat')} of an input" if held else "the file answers once"
-        return Stages(repeating=Repeating(most=max(1, held)), stages=2 if held > 1 else 1, why=why)
+        return RepeatStages(repeating=Repeating(most=max(1, held)), stages=2 if held > 1 else 1, why=why)
     if repeats is not None:
-        return Stages(repeating=Repeating(most=repeats), stages=2 if repeats > 1 else 1, why="--repeats")
+        return RepeatStages(
+            repeating=Repeating(most=repeats), stages=2 if repeats > 1 else 1, why="--repeats"
+        )
     if is_hosted(model):
-        return Stages(repeating=Repeating(), stages=2, why="the model is hosted")
+        return RepeatStages(repeating=Repeating(), stages=2, why="the model is hosted")
     if shard:
-        return Stages(repeating=ONCE, stages=1, why=SHARD_STAGE)
+        return RepeatStages(repeating=ONCE, stages=1, why=SHARD_STAGE)
     return None
 
 
-def after_first(unsteady: int, total: int) -> Stages:
+def after_first(unsteady: int, total: int) -> RepeatStages:
     """The stages of a model of this machine, by how many first repeats changed the answer."""
     if not unsteady:
-        return Stages(repeating=ONCE, stages=1, why=FIRST_STAGE)
-    return Stages(
+        return RepeatStages(repeating=ONCE, stages=1, why=FIRST_STAGE)
+    return RepeatStages(
         repeating=Repeating(), stages=2, why=f"the first repeat changed {unsteady:,} of {total:,} answers"
     )
 

@@ -41,9 +41,9 @@ def test_a_query_is_asked_so_often_with_seeds_of_its_own() -> None:
         found = model.predict(queries(3))
     for number, one in enumerate(found):
         assert isinstance(one, Predicted)
-        assert isinstance(one.answer, tuple)
-        assert len(set(one.answer)) == 5
-        assert all(text.startswith(f"    return {number}, ") for text in one.answer)
+        assert one.answer == one.draws[0]
+        assert len(set(one.draws)) == 5
+        assert all(text.startswith(f"    return {number}, ") for text in one.draws)
         assert (one.scores, one.margin) == ((), None)
     bodies = [one.body for one in endpoint.asked]
     assert {body["temperature"] for body in bodies} == {0.8}
@@ -68,7 +68,7 @@ def test_answers_are_the_same_in_any_order_and_fewer_are_the_first_ones() -> Non
         few = load(endpoint.url, samples="2").predict(queries(3))
         other = load(endpoint.url, samples="2", seed="1").predict(queries(3))
     assert again == found[::-1]
-    assert few == [Predicted(answer=one.answer[:2]) for one in found]
+    assert few == [Predicted(answer=one.answer, draws=one.draws[:2]) for one in found]
     assert all(one != two for one, two in zip(few, other, strict=True))
 
 
@@ -114,7 +114,7 @@ def test_a_query_of_which_one_attempt_is_lost_has_no_answer_and_counts_once() ->
         model = load(endpoint.url, samples="40", concurrency="4")
         first, lost, last = model.predict(queries(3))
     assert lost == Failed(reason="endpoint: 400")
-    assert all(isinstance(one, Predicted) and len(one.answer) == 40 for one in (first, last))  # type: ignore[arg-type]
+    assert all(isinstance(one, Predicted) and len(one.draws) == 40 for one in (first, last))
     assert model.usage["failed"] == {"endpoint: 400": 1}
     assert len(seeds) < 10, "the rest of it is not asked for any more"
     assert model.usage["requests"] == len(endpoint.asked) == 80 + len(seeds)
@@ -137,7 +137,7 @@ def test_texts_that_are_empty_or_cut_off_are_attempts() -> None:
 
     with serving(script) as endpoint:
         model = load(endpoint.url, samples="3", concurrency="1")
-        assert model.predict([query(0)]) == [Predicted(answer=("", "", "    ret"))]
+        assert model.predict([query(0)]) == [Predicted(answer="", draws=("", "", "    ret"))]
     assert model.usage["failed"] == {}
 
 
@@ -146,7 +146,7 @@ def test_a_run_that_ends_keeps_whole_answers_and_no_others() -> None:
     with serving(lambda asked: by_seed(asked) if asked.number < 7 else refuses(401)) as endpoint:
         model = load(endpoint.url, samples="3", concurrency="1")
         found = model.predict(queries(4))
-        assert [len(one.answer) for one in found[:2] if isinstance(one, Predicted)] == [3, 3]  # type: ignore[arg-type]
+        assert [len(one.draws) for one in found[:2] if isinstance(one, Predicted)] == [3, 3]
         assert found[2:] == [Failed(reason="endpoint: stopped")] * 2
         with pytest.raises(ModelError, match="does not accept OPENAI_API_KEY"):
             model.predict(queries(1))
