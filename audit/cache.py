@@ -155,7 +155,7 @@ class ModelMemory:
 
     def _key(self, query: Query, *, again: bool) -> bytes:
 
-        # Answers to repeated queries never meet the first ones: the noise floor compares the two.
+        # Answers to repeated queries never meet the first ones: noise is where the two differ.
         scope = self._scope(query, again=again) + ("again" if again else "")
         apart = [str(query.bucket)] if isinstance(query, Repeat) else []
         apart += ["number", str(query.number)] if isinstance(query, Repeat) and query.number else []

@@ -4,7 +4,7 @@ The Python API (`codeaudit.run`), `assert_invariant` and the search for violatio
 queries, asks equal queries once and keeps answers in a memory, so that models need not. It checks answers.
 Guarantee: the verdicts on a sample depend on that sample and the model alone, not on batch size, cache or the
 other samples. The company in which a query is repeated depends on the samples of its bucket alone, so that
-shards measure the noise floor of the whole run (`codeaudit.audit.engines.shards`). The driver knows no
+shards measure the noise of the whole run (`codeaudit.audit.engines.shards`). The driver knows no
 concrete model, task or transform, and it writes no files.
 """
 

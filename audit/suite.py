@@ -49,7 +49,7 @@ def _records(names: Iterable[str]) -> list[Language]:
 def with_noise_floor(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
     """The transforms of a run for which the user named some.
 
-    - The identity, which measures the noise floor.
+    - The identity, which measures noise.
     - The named transforms; a family stands for its members in these languages.
     - With `controls`: those of a default run, so that runs can be compared, and the twin of each named
       transform.

@@ -256,7 +256,7 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
         CannotAudit: a model has no verdict.
     """
     named = frozenset(expand(options.transforms or ()))
-    # The identity measures the noise floor. It counts only if the user named nothing else.
+    # The identity measures noise. It counts only if the user named nothing else.
     wanted = named - {"identity"} or named
     for model in summary.models:
         rows = [

@@ -324,7 +324,7 @@ def _outcomes(
 
     languages = (sample.language,)
     if names is None:
-        # The identity is for the noise floor of a run. Here it would repeat each sample unchanged.
+        # The identity is for the noise of a run. Here it would repeat each sample unchanged.
         own = tuple(one for one in standard_transforms(languages, controls=False) if one != "identity")
     else:
         own = expand(names, languages=languages)

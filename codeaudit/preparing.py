@@ -728,7 +728,7 @@ def draw(
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
         transforms = related(transforms, options.dependence)
-        # Only the noise floor would be measured, which is no audit.
+        # Only noise would be measured, which is no audit.
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:

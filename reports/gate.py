@@ -472,7 +472,9 @@ def _violation(model: ModelSummary, transform: str, rate: Rate, limit: float, *t
     notes = [*told]
     noise = model.noise_floor
     if noise.count:
-        notes.append(f"noise floor {wording.percent(noise.rate)} ({wording.counts(noise)})")
+        notes.append(
+            f"asked the same again it changed {wording.percent(noise.rate)} ({wording.counts(noise)})"
+        )
     # The decision takes the measured rate, not its interval, so the user must see that it is a close one.
     if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
         notes.append("the limit lies within the 95 % interval: more samples would decide it")

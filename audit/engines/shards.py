@@ -1,7 +1,7 @@
 """Shards: a run in N parts, each of which is a run with a folder of its own.
 
 The id of a sample decides its bucket, and the bucket its shard. There are always 240 buckets. Repeated
-queries are asked in the company of their bucket only, so that the noise floor of all shards together is that
+queries are asked in the company of their bucket only, so that the noise in all shards together is that
 of one run. That needs whole buckets in each shard, so N divides 240.
 """
 
