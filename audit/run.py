@@ -32,7 +32,7 @@ from codeaudit.audit.interface import (
     as_label,
 )
 from codeaudit.audit.prompt_cut import shown
-from codeaudit.audit.prompts import QuestionPrompt
+from codeaudit.audit.prompts import WHOLE, QuestionPrompt
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
@@ -41,6 +41,7 @@ from codeaudit.audit.records import (
     EXCUSES,
     MALFORMED,
     NOT_REPEATED,
+    UNREAD,
     Answer,
     Audited,
     Case,
@@ -50,12 +51,14 @@ from codeaudit.audit.records import (
     Predicted,
     Prediction,
     Query,
+    RawReply,
     Repeat,
     Unjudged,
     Verdict,
     Violated,
     malformed,
 )
+from codeaudit.audit.replies import ALONE
 from codeaudit.transforms.errors import CannotAudit, ModelError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
@@ -654,9 +657,9 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
         case Predicted() if prediction.draws:
             return _drawn(task, prediction)
         case Predicted():
-            # A word of `--label-map` is a complete answer.
-            known = as_label(prediction.answer) in task.words
-            told = prediction if known else _read(task, prediction)
+            told = _read(task, prediction)
+            if isinstance(told, Failed):
+                return told
             answer = task.normalise(task.meant(told.answer))
             if not isinstance(answer, str | int | float | tuple | None):
                 raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
@@ -686,17 +689,23 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
     return Predicted(answer=commonest, draws=tuple(found), replies=predicted.replies)
 
 
-def _read(task: Task, predicted: Predicted) -> Predicted:
-    """An answer in several words, as foreign code may give it, is read as the reply of a model of texts.
+def _read(task: Task, predicted: Predicted) -> Prediction:
+    """A text of foreign code is read as the reply of a model of texts, and kept like one.
 
-    Where that finds nothing the answer stays, and the task says whether it takes it.
+    Complete answers are left as they are: a label of a closed set or a word of `--label-map`, and every text
+    of a task without a question.
     """
     text = predicted.answer
-    if predicted.replies or not isinstance(text, str) or not isinstance(task.prompt, QuestionPrompt):
+    fresh = all(one.read == UNREAD for one in predicted.replies)
+    if not fresh or not isinstance(text, str):
         return predicted
-    found = task.prompt.read(text) if len(text.split()) > 1 else None
-    if not isinstance(found, Predicted) or found.answer == text:
-        return predicted
+    known = isinstance(task.answers, CLOSED) and task.normalise(text) is not None
+    if known or as_label(text) in task.words or not isinstance(task.prompt, QuestionPrompt):
+        form = ALONE if isinstance(task.prompt, QuestionPrompt) else WHOLE
+        return replace(predicted, replies=tuple(RawReply(one.text, form) for one in predicted.replies))
+    found = task.prompt.read(text)
+    if isinstance(found, Failed):
+        return found
     return replace(predicted, answer=found.answer, replies=found.replies)
 
 

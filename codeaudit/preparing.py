@@ -33,7 +33,7 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
-from codeaudit.audit.labels import NamedLabels, SeenLabels, labels, which_task, without_labels
+from codeaudit.audit.labels import NamedLabels, SeenLabels, check_words, labels, which_task, without_labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -581,7 +581,9 @@ def label_map(text: str | None) -> dict[str, str]:
         word, equals, label = (one.strip() for one in part.partition("="))
         if not (word and equals and label):
             raise UsageError(f"--label-map {part!r} must be WORD=LABEL, as in vulnerable=1,safe=0")
-        if found.setdefault(as_label(word) or word, label) != label:
+        word = as_label(word) or word
+        label = as_label(label) or label
+        if found.setdefault(word, label) != label:
             raise UsageError(f"--label-map names {word!r} twice: {found[word]} and {label}")
     return found
 
@@ -622,7 +624,7 @@ def load_all(
     # A suite was made for one task, so it names the task if the user does not.
     named = options.task or (suite_task(options.suite) if options.suite else None)
     models = load_models(options, options.model, given, engine, spending=spending, sends=sends)
-    task = replace(common_task(named, models), words=label_map(options.label_map))
+    task = common_task(named, models).mapped(label_map(options.label_map))
     # A task that nobody chose must fit the data: the model of five labels is no namer of functions.
     chosen = named is not None or any(model.task is not None for model in models)
     spoken = None if chosen else {model.name: labels for model in models if (labels := labels_of(model))}
@@ -683,7 +685,8 @@ def draw(
     `spoken` is given if nobody chose the task: the labels of the classifiers among the models.
 
     Raises:
-        UsageError: nobody chose the task, and the corpus or a model has labels of a classification.
+        UsageError: nobody chose the task, and the corpus or a model has labels of a classification; or
+            `--label-map` names a label that the task does not have.
         CorpusError: the corpus has no example of the task, or no transform is known for its language.
     """
     seeds = range(options.seed, options.seed + options.trials)
@@ -712,6 +715,7 @@ def draw(
     if spoken is not None and (seen.few or spoken):
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
+    check_words(task)
     # Those in other languages are only counted: a project may have thousands.
     files = {path: why for path, why in drawn[0].unread_files.items() if not why.endswith(NO_ENGINE)}
     if files:
@@ -721,7 +725,7 @@ def draw(
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
     truth = source.settled(sample for one in drawn for sample in one.shown)
-    if named is None and (told := without_labels(truth, task, samples)):
+    if named is None and (told := without_labels(truth, task, samples, seen.few)):
         progress.note(told)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)
@@ -814,11 +818,13 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
     seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
+    fitted = task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task
+    check_words(fitted)
     return FrozenInputs(
         path=path,
         name=str(about.get("corpus", path)),
         seeds=seeds,
         transforms=transforms,
-        task=task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task,
+        task=fitted,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
     )

@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
+from codeaudit.audit.records import as_label
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
 from codeaudit.transforms.language import (
     DEFAULT,
@@ -449,13 +450,15 @@ def _number(row: Row, column: LabelColumn) -> str | float | None:
 
 
 def _label(row: Row) -> str | float | None:
-    """The label in the first column that has one.
+    """The label in the first column that has one. A truth value is a text: `true` or `false`.
 
     Raises:
         OverflowError: it is a number that is not finite.
     """
     for column in LABELS:
         value = row.get(column)
+        if isinstance(value, bool):
+            return as_label(value)
         if isinstance(value, str) and value:
             return value
         if (number := _numeric(value)) is not None:
@@ -469,7 +472,7 @@ def _numeric(value: object) -> float | None:
     Raises:
         OverflowError: the number is infinite, or beyond every float. NaN is the missing value of tables.
     """
-    # `True` stays the number 1: labels of two classes are often written so.
+    # `True` stays the number 1 for a task whose labels are numbers.
     if not isinstance(value, int | float | Decimal) or value != value:
         return None
     number = float(value)
