@@ -6,7 +6,6 @@ transform and no task; a task knows no transform and no model. What a model has 
 of its answers (`AnswerKind`).
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -365,7 +365,9 @@ def which_task(place: str, few: Mapping[str, int], spoken: Mapping[str, Sequence
         parts.append(f"{place} has {len(few)} labels: {shown}{', …' if len(few) > 6 else ''}")
     for name, labels in spoken.items():
         parts.append(f"{name} says {', '.join(labels[:6])}{', …' if len(labels) > 6 else ''}")
-    strange = list(dict.fromkeys(one for labels in spoken.values() for one in labels if few and one not in few))
+    strange = list(
+        dict.fromkeys(one for labels in spoken.values() for one in labels if few and one not in few)
+    )
     truths = (
         " (or error-detection, if 1 is a bug)" if few and few.keys() <= {"0", "1", "true", "false"} else ""
     )

@@ -558,7 +558,7 @@ FORMS: Final = (
     ),
     Form(
         CLOSED_SENTENCE,
-        "the first line names one of the labels and no other, without `not` or `if` (closed sets of labels only)",
+        "the first line names one label and no other, without `not` or `if` (closed sets of labels only)",
         "The function is buggy.",
         _of_closed,
         lambda place: "opening" if place.first else "told",
@@ -793,6 +793,13 @@ _WRAPPING: Final = "\"'`*_.,;:!()[] "
 _QUOTES: Final = "[\"'*_`]*"
 _BARE_VALUE: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|yes|no", re.I)
 """Labels that prose has with another meaning: they are read alone, or behind a word such as `Label:`."""
+
+
+def is_value(label: str) -> bool:
+    """Whether a label is a number or a truth value, which says nothing of what it means."""
+    return _BARE_VALUE.fullmatch(label) is not None
+
+
 _NEGATED: Final = re.compile(
     r"\b(?:not|no|non|never|neither|nor|without|cannot|free\s+of|lacks?|hardly)\b|n['\u2019]t\b"
     r"|\b(?:if|unless|whether|would|could|might|may|maybe|perhaps|either|or)\b|\?",
@@ -821,8 +828,7 @@ class Closed:
     ) -> None:
         """`spellings` say a label where they stand alone; `words` are those of `--label-map`."""
         self._words = words
-        self._said = {**{text: label for text, label in spellings.items()}, **{one: one for one in labels}}
-        self._said |= {word: word for word in words}
+        self._said = {**spellings, **{one: one for one in (*labels, *words)}}
         folded: dict[str, set[str]] = {}
         for text in self._said:
             folded.setdefault(text.casefold(), set()).add(text)
@@ -833,7 +839,10 @@ class Closed:
         }
         alone = [one for one in self._said if one not in spellings or one in words]
         parts = [one for one in sorted(alone, key=len, reverse=True) if not _BARE_VALUE.fullmatch(one)]
-        each = [f"(?i:{re.escape(one)})" if self._folded.get(one.casefold()) == one else re.escape(one) for one in parts]
+        each = [
+            f"(?i:{re.escape(one)})" if self._folded.get(one.casefold()) == one else re.escape(one)
+            for one in parts
+        ]
         self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(each)})(?![\w-])" if each else r"(?!)")
         numbers = [re.escape(one) for one in alone if _BARE_VALUE.fullmatch(one)]
         self._opening = re.compile(

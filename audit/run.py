@@ -59,7 +59,7 @@ from codeaudit.audit.records import (
     malformed,
 )
 from codeaudit.audit.replies import ALONE
-from codeaudit.transforms.errors import CannotAudit, ModelError
+from codeaudit.transforms.errors import CannotAudit, ModelError, WordsError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
 _T = TypeVar("_T")
@@ -174,7 +174,7 @@ class Vocabulary:
         """Look at more answers.
 
         Raises:
-            ModelError: no answer so far is a label of the task; the message has both vocabularies.
+            WordsError: no answer so far is a label of the task; the message has both vocabularies.
         """
         if self.known or not isinstance(setup.task.answers, CLOSED):
             return
@@ -186,10 +186,10 @@ class Vocabulary:
         fake = setup.model.name.startswith("fake/")
         if not self.known and not fake and self._strange.total() >= STRANGE:
             said = ", ".join(answer for answer, _ in self._strange.most_common(5))
-            raise ModelError(
+            raise WordsError(
                 f"none of {self._strange.total()} answers of {setup.model.name!r} is a label: "
-                f"it says {said}, and the task takes {setup.task.answers.accepted}; --label-map WORD=LABEL,… "
-                "says what each of its words means"
+                f"it says {said}, and the task takes {setup.task.answers.accepted}; start again with "
+                "--label-map WORD=LABEL,…, which says what each of its words means"
             )
 
 

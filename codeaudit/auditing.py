@@ -105,6 +105,7 @@ from codeaudit.transforms.errors import (
     ModelError,
     RunError,
     UsageError,
+    WordsError,
 )
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.grammar import counted, counted_reasons
@@ -410,6 +411,8 @@ def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) ->
     again = f"codeaudit run --config {place} --out {place}{typed}{anew}"
     try:
         yield
+    except WordsError:  # the same command would end in the same way
+        raise
     except (ModelError, RunError) as error:
         # A full disk is no reason to ask anything again.
         if isinstance(error, RunError) and not isinstance(error.__cause__, OSError):

@@ -228,7 +228,8 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     """
     # Models that take every task, such as callables, have no task of their own.
     own = {model.name: model.task for model in models if model.task is not None}
-    accepted = {model.name: model.tasks for model in models if isinstance(model, SeveralTasks)}
+    inside = {model.name: innermost(model) for model in models}
+    accepted = {name: one.tasks for name, one in inside.items() if isinstance(one, SeveralTasks)}
     if named is None and len(set(own.values())) > 1:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
@@ -305,6 +306,11 @@ class DrawnInputs:
     def skipped(self) -> Mapping[str, int]:
         """Samples that the first trial left out, by reason."""
         return dict(sorted(self.selections[0].left_out.items()))
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the corpus has samples that the draw did not reach."""
+        return self.selections[0].not_drawn > 0
 
     @property
     def about(self) -> Mapping[str, object]:

@@ -185,11 +185,11 @@ def _word(value: object) -> str | None:
 
 
 def runs_here(spec: str) -> bool:
-    """Whether a model works on a device of this machine, so that its answers cost time and nothing else.
-
-    What a callable or a program does for an answer is not known, so these do not count.
+    """Whether a model works on this machine, so that its answers cost time and mostly nothing else: on a
+    device, or as a callable or a program of the user's.
     """
-    return "device" in _provider_of(spec)[0].accepts
+    found = _provider_of(spec)[0]
+    return "device" in found.accepts or found.runs_here
 
 
 def base_url(specs: Iterable[str], given: str | None) -> str | None:

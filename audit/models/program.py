@@ -412,4 +412,5 @@ PROVIDER: Final = Provider(
     summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
     load=load,
     arguments={"version": str, "timeout": float, "env": str},
+    runs_here=True,
 )

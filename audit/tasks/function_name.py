@@ -137,7 +137,24 @@ _PLACEHOLDER: Final = re.compile(
 _SPELLED: Final = re.compile(r"[a-z][a-z0-9]*(?: [a-z0-9]+){1,5}")
 """Subtokens with blanks between them, as some models write a name."""
 _PROSE: Final = frozenset(
-    ("a", "an", "the", "this", "that", "it", "its", "i", "my", "you", "your", "which", "no", "not", "cannot", "or")
+    (
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "it",
+        "its",
+        "i",
+        "my",
+        "you",
+        "your",
+        "which",
+        "no",
+        "not",
+        "cannot",
+        "or",
+    )
 ) | frozenset(("sorry", "unknown", "would", "should", "could", "function", "name", "named", "answer", "is"))
 """Words that a sentence has and a name rarely has."""
 
