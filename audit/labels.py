@@ -441,7 +441,9 @@ class NamedLabels:
         empty = sum(one.label is None for one in samples) - len(lost)
         shown = f"such as {brief(lost[0])} (it takes {self._task.accepted})" if lost else ""
         if lost and len(lost) + empty == len(samples):
-            raise CorpusError(f"{self._column} has no label of {self._task.name} but other values, {shown}")
+            mapping = isinstance(self._task.answers, CLOSED)
+            how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
+            raise CorpusError(f"{self._column} has no label of {self._task.name} but other values, {shown}{how}")
         if empty == len(samples):
             raise CorpusError(f"{self._column} has no label: all cells are empty or missing")
         if not lost and not empty:

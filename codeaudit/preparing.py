@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus, CorpusResources
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -48,8 +48,8 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
-from codeaudit.transforms.grammar import counted, counted_reasons, with_reasons
-from codeaudit.transforms.language import DEFAULT, LANGUAGES, NO_ENGINE
+from codeaudit.transforms.grammar import counted, counted_reasons
+from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
@@ -722,10 +722,8 @@ def draw(
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
     check_words(task)
-    # Those in other languages are only counted: a project may have thousands.
-    files = {path: why for path, why in drawn[0].unread_files.items() if not why.endswith(NO_ENGINE)}
-    if files:
-        progress.note(f"not read: {with_reasons(files)}")
+    if told := told_files(drawn[0].unread_files, drawn[0].details):
+        progress.note(told)
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
