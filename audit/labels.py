@@ -443,7 +443,9 @@ class NamedLabels:
         if lost and len(lost) + empty == len(samples):
             mapping = isinstance(self._task.answers, CLOSED)
             how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
-            raise CorpusError(f"{self._column} has no label of {self._task.name} but other values, {shown}{how}")
+            raise CorpusError(
+                f"{self._column} has no label of {self._task.name} but other values, {shown}{how}"
+            )
         if empty == len(samples):
             raise CorpusError(f"{self._column} has no label: all cells are empty or missing")
         if not lost and not empty:
