@@ -380,7 +380,7 @@ class Task(ABC):
     noun: str | None = None
     """What samples are called in messages; `None`: functions."""
     corpus: str = "stdlib"
-    """The SPEC of the corpus of a run that names none."""
+    """The SPEC of the corpus of a run that names none; empty if the user must name one."""
     labels: Callable[[LabelRequest], LabelSource] | None = None
     """Where labels come from; `None`: from the corpus, or from a column of a table."""
     reacts: bool = True

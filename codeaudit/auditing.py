@@ -182,7 +182,7 @@ def audit_models(
     progress = progress or SilentProgress()
     given = given or {}
     # A wrong name ends the run before it loads a model or reads a corpus.
-    check_names(options, given)
+    check_names(options, given, corpus_given=corpus is not None)
     part = options.part
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (

@@ -67,10 +67,21 @@ CANDIDATES_PER_MOVABLE: Final = 64
 the standard library a transform of the standard set changes at least one in 20."""
 
 
-def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
+def own_corpus(task: Task) -> str:
+    """The SPEC of the corpus of a run that names none.
+
+    Raises:
+        UsageError: the task has none.
+    """
+    if not task.corpus:
+        raise UsageError(f"task {task.name!r} has no corpus of its own; name your table with --corpus")
+    return task.corpus
+
+
+def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given: bool = False) -> None:
     """Check the task, the models and their arguments by name. Nothing is loaded.
 
-    `given` are the models that are objects already, by name.
+    `given` are the models that are objects already, by name; `corpus_given` says that the samples are, too.
 
     Raises:
         UsageError: a task, model or argument does not exist, a model is named twice, there is none, or an
@@ -81,6 +92,8 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     if options.task is not None:
         TASKS.summary(options.task)
     task = options.task or DEFAULT_TASK
+    if options.task is not None and not (options.corpus or options.suite or corpus_given):
+        own_corpus(TASKS.get(task))
     # Before the corpus is read. Whether there is one for the language is seen later, in `bundled_models`.
     if not options.model and not catalogue.bundled_for(TASKS.plain(task)):
         raise UsageError(f"no bundled model for task {task!r}; name one with --model")
@@ -561,7 +574,7 @@ def prepare_inputs(
         source = labels(options.labels, task, cache=folder / "labels", note=note)
         if samples is None:
             resources = CorpusResources(cache=options.cache, note=note, columns=renaming(options.columns))
-            samples = corpus(options.corpus or task.corpus, source.column, resources)
+            samples = corpus(options.corpus or own_corpus(task), source.column, resources)
         drawn = draw(options, task, samples, source, progress, spoken=spoken)
         if drawn.labels.follows_variants:
             note(f"labels: {drawn.labels}")

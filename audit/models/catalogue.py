@@ -278,6 +278,12 @@ def _unknown(spec: str) -> UsageError | ModelError:
     names = [f"{head}/{name}" for head, provider in providers().items() for name in provider.names]
     known = [*bundled(), *names]
     head, slash, rest = spec.partition("/")
+    if head in PROVIDERS:
+        own = PROVIDERS.get(head)
+        near_own = nearest(spec, [f"{head}/{name}" for name in own.names])
+        known_own = "known: " + ", ".join(f"{head}/{name}" for name in own.names)
+        told = known_own if own.names else f"write {own.form}"
+        return UsageError(f"unknown model {spec!r}; {f'did you mean {near_own!r}?' if near_own else told}")
     # `opnai/gpt` is nearer to `openai/gpt` than to any known name. `microsoft/codebert-base` is near no name
     # of ours, whatever letters they share.
     strange = slash and head not in PROVIDERS

@@ -69,5 +69,6 @@ CLASSIFICATION: Final = Classification(
     question="Which label does this function have?",
     answers=OneLabel(labels=()),
     score_name="accuracy",
+    corpus="",
     prompt=prompt_for(()),
 )

@@ -196,7 +196,7 @@ class Client:
         words = told(error.body)
         page = isinstance(error.body, str) and is_page(error.body)
         field = rejected(error.body, words, _fields(sent))
-        # Some servers only stream, some do not know the field. The answers are the same, so each way is tried.
+        # Some servers only stream, some do not know the field. The answers are the same: each way is tried.
         other = field == STREAM and self._streams_otherwise(sent)
         return RequestError(
             str(status),

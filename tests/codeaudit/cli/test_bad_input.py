@@ -189,7 +189,7 @@ def test_a_language_without_transforms(capsys: pytest.CaptureFixture[str]) -> No
     Path("t.jsonl").write_text('{"source": "x", "language": "cobol", "name": "add"}\n', encoding="utf-8")
     assert main(["run", "--model", "fake/hash", "--corpus", "t.jsonl"]) == 3
     assert (
-        "1 × row in cobol, which no transform rewrites yet); 'cobol' is no language that codeaudit knows"
+        "1 × row in cobol (no transform yet)); 'cobol' is no language that codeaudit knows"
         in complaint(capsys)
     )
 
