@@ -554,7 +554,7 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup) -> None:
 def told_malformed(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
-        return f"the reply {failed.given} has no readable answer: it states none, or several that differ"
+        return f"the reply {failed.given} has no readable answer; {task.name} takes {task.accepted}"
     return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 

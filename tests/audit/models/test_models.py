@@ -226,7 +226,7 @@ def test_a_program_may_be_fed_more_than_its_pipes_hold(program: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "message"),
-    [("die", "ended with status 4"), ("garbage", "does not keep to the protocol: 'Loading")],
+    [("die", "ended with status 4"), ("garbage", "wrote 'Loading.* to stdout: each line on stdout must be")],
 )
 def test_a_program_that_breaks_off_is_one_error(program: str, source: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):

@@ -188,9 +188,8 @@ def test_an_output_that_cannot_show_every_character(sources: Path, tmp_path: Pat
 def test_a_language_without_transforms(capsys: pytest.CaptureFixture[str]) -> None:
     Path("t.jsonl").write_text('{"source": "x", "language": "cobol", "name": "add"}\n', encoding="utf-8")
     assert main(["run", "--model", "fake/hash", "--corpus", "t.jsonl"]) == 3
-    assert (
-        "1 × row in cobol (no transform yet)); 'cobol' is no language that codeaudit knows"
-        in complaint(capsys)
+    assert "1 × row in cobol (no transform yet)); 'cobol' is no language that codeaudit knows" in complaint(
+        capsys
     )
 
 
