@@ -665,7 +665,7 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
                 raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
             if answer is None or not all(isfinite(score) for _, score in told.scores):
                 failed = malformed(prediction.answer)
-                return replace(failed, replies=prediction.replies or failed.replies)
+                return replace(failed, replies=told.replies or failed.replies)
             return replace(told, answer=answer)
 
 
@@ -681,7 +681,8 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
         return _checked(task, replace(predicted, answer=texts, draws=()))
     found: list[Answer] = []
     for one in predicted.draws:
-        checked = _checked(task, Predicted(answer=one))
+        # With the replies, because texts of a model that has replies were read.
+        checked = _checked(task, Predicted(answer=one, replies=predicted.replies))
         if isinstance(checked, Failed):
             return replace(checked, replies=predicted.replies or checked.replies)
         found.append(checked.answer)
@@ -690,7 +691,7 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
 
 
 def _read(task: Task, predicted: Predicted) -> Prediction:
-    """A text of foreign code is read as the reply of a model of texts, and kept like one.
+    """A text that nobody has read is read as the reply of a model of texts. That of foreign code is kept, too.
 
     Complete answers are left as they are: a label of a closed set or a word of `--label-map`, and every text
     of a task without a question.
@@ -705,8 +706,8 @@ def _read(task: Task, predicted: Predicted) -> Prediction:
         return replace(predicted, replies=tuple(RawReply(one.text, form) for one in predicted.replies))
     found = task.prompt.read(text)
     if isinstance(found, Failed):
-        return found
-    return replace(predicted, answer=found.answer, replies=found.replies)
+        return found if predicted.replies else replace(found, replies=())
+    return replace(predicted, answer=found.answer, replies=found.replies if predicted.replies else ())
 
 
 def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:

@@ -123,7 +123,8 @@ def counts(answer: Answer, sample: Sample) -> Counts | None:
 
 
 _ARGUMENTS: Final = re.compile(r"\([^()]*\)")
-_IDENTIFIER: Final = re.compile(r"[^\W\d][\w$]*")
+_IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])\w[\w$]*")
+"""In languages of plug-ins a name may begin with a digit."""
 _WORDS: Final = re.compile(r"(?=.*[^\W\d_])[\w$ -]+")
 _CAPITALISED: Final = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]*")
 """One word with a capital, as sentences and headings begin: `Sure`, `Explanation`."""
