@@ -691,7 +691,7 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
 
 
 def _read(task: Task, predicted: Predicted) -> Prediction:
-    """A text that nobody has read is read as the reply of a model of texts. That of foreign code is kept, too.
+    """A text that nobody has read is read as a reply of a model of texts. That of foreign code is kept.
 
     Complete answers are left as they are: a label of a closed set or a word of `--label-map`, and every text
     of a task without a question.
