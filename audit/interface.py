@@ -6,17 +6,16 @@ transform and no task; a task knows no transform and no model. What a model has 
 of its answers (`AnswerKind`).
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isfinite
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
-from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.prompts import Prompt, knowing
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
+from codeaudit.audit.records import as_label as as_label
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
@@ -98,23 +97,6 @@ AnswerKind: TypeAlias = OneWordOf | OneLabel | OneNumber | NameOfCode | FreeText
 CLOSED: Final = (OneWordOf, OneLabel)
 """The kinds of answers that are one of a closed set."""
 
-
-def as_label(value: object) -> str | None:
-    """A cell or an answer as a label: `1`, `1.0` and `"1"` are one label, and so are `True` and `"true"`.
-
-    `None` if it is none: an empty text, a list, a number that is not finite.
-    """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return f"{value:.15g}" if isfinite(value) else None
-    if not isinstance(value, str) or not (text := " ".join(value.split())):
-        return None
-    # A table of texts writes a whole number as 1.0.
-    return text.removesuffix(".0") if _WHOLE.fullmatch(text) else text
-
-
-_WHOLE: Final = re.compile(r"-?\d+\.0")
 
 NO_LABELS: Final = "none"
 """The value of `--labels` for no labels at all."""
@@ -398,7 +380,7 @@ class Task(ABC):
     noun: str | None = None
     """What samples are called in messages; `None`: functions."""
     corpus: str = "stdlib"
-    """The SPEC of the corpus of a run that names none."""
+    """The SPEC of the corpus of a run that names none; empty if the user must name one."""
     labels: Callable[[LabelRequest], LabelSource] | None = None
     """Where labels come from; `None`: from the corpus, or from a column of a table."""
     reacts: bool = True
@@ -426,6 +408,12 @@ class Task(ABC):
     def meant(self, answer: T) -> T | str:
         """An answer or a label from outside, with the word of the task in the place of a word of `words`."""
         return self.words.get(as_label(answer) or "", answer) if self.words else answer
+
+    def mapped(self, words: Mapping[str, str]) -> "Task":
+        """The task with the words of `--label-map`, which its prompt reads, too."""
+        if not words:
+            return self
+        return replace(self, words=words, prompt=None if self.prompt is None else knowing(self.prompt, words))
 
     def fitted(self, labels: Sequence[str]) -> "Task":
         """The task for a corpus with these labels; by default the same task."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from codeaudit.audit.checks import is_number, load_json
@@ -24,6 +25,7 @@ from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
 from codeaudit.audit.corpora.tables import Table
 from codeaudit.audit.interface import (
+    CLOSED,
     NO_LABELS,
     ContinuesPrompt,
     GradesByExecution,
@@ -265,12 +267,24 @@ def _column(spec: str) -> LabelColumn:
     return LabelColumn(name=name, divisor=divisor)
 
 
-def without_labels(source: LabelSource, task: Task, corpus: Corpus) -> str:
-    """A line for the user if a table has no labels and nobody has said so; else an empty text."""
+def without_labels(
+    source: LabelSource, task: Task, corpus: Corpus, few: Mapping[str, int] = MappingProxyType({})
+) -> str:
+    """A line for the user if a table has no labels and nobody has said so; else an empty text.
+
+    `few` are the labels that the table has, if they are a closed set; then they are other words.
+    """
     if not isinstance(source, GivenLabels) or source.found or source.ignored or source.column is not None:
         return ""
     if not isinstance(corpus, Table | HubTable) or isinstance(task.answers, TextLikelihood):
         return ""
+    if few and isinstance(task.answers, CLOSED):
+        shown = ", ".join(f"{label:.40} ({number:,})" for label, number in list(few.items())[:6])
+        return (
+            f"the labels of {corpus.spec} are {shown}{', …' if len(few) > 6 else ''}, and {task.name} takes "
+            f"{task.accepted}: --label-map WORD=LABEL,… says what each means; without it "
+            f"{task.score_name.upper()} is not known"
+        )
     more = ", and llvm-mca, once installed, measures blocks" if source.costs else ""
     return (
         f"{corpus.spec} has no labels of {task.name}, so {task.score_name.upper()} is not known; "
@@ -351,15 +365,44 @@ def which_task(place: str, few: Mapping[str, int], spoken: Mapping[str, Sequence
         parts.append(f"{place} has {len(few)} labels: {shown}{', …' if len(few) > 6 else ''}")
     for name, labels in spoken.items():
         parts.append(f"{name} says {', '.join(labels[:6])}{', …' if len(labels) > 6 else ''}")
-    strange = [label for labels in spoken.values() for label in labels if few and label not in few]
-    mapping = ",".join(f"{label}={value}" for label, value in zip(strange, sorted(few), strict=False))
-    more = f" --label-map {mapping}, if that is what they mean" if mapping else ""
+    strange = list(
+        dict.fromkeys(one for labels in spoken.values() for one in labels if few and one not in few)
+    )
     truths = (
         " (or error-detection, if 1 is a bug)" if few and few.keys() <= {"0", "1", "true", "false"} else ""
     )
     return UsageError(
-        f"{'; '.join(parts)}. Write --task classification{truths}{more}; --task function-name asks for names"
+        f"{'; '.join(parts)}. Write --task classification{truths}{_mapping(strange, few)}; "
+        "--task function-name asks for names"
     )
+
+
+def _mapping(strange: Sequence[str], few: Mapping[str, int]) -> str:
+    """The option for words that are no labels. A pair is proposed only if the two differ in case alone."""
+    if not strange:
+        return ""
+    folded = {label.casefold(): label for label in few}
+    if len(folded) == len(few) and all(word.casefold() in folded for word in strange):
+        return " --label-map " + ",".join(f"{word}={folded[word.casefold()]}" for word in strange)
+    some = ", ".join(strange[:6]) + (", …" if len(strange) > 6 else "")
+    return f", and --label-map WORD=LABEL,… with the label that each of {some} means"
+
+
+def check_words(task: Task) -> None:
+    """Check the words of `--label-map` once the labels of a run are known.
+
+    Raises:
+        UsageError: a word means a label that the task does not have, or the task has no closed set of labels.
+    """
+    if not task.words:
+        return
+    if not isinstance(task.answers, CLOSED):
+        raise UsageError(f"--label-map says what labels mean, and the task {task.name!r} has none")
+    for word, label in task.words.items():
+        if task.normalise(label) is None:
+            known = task.answers.labels if isinstance(task.answers, OneLabel) else task.answers.words
+            shown = ", ".join(f"{one:.40}" for one in known[:8]) + (", …" if len(known) > 8 else "")
+            raise UsageError(f"--label-map {word}={label}: no label {label}; the labels are {shown}")
 
 
 class NamedLabels:
@@ -398,7 +441,11 @@ class NamedLabels:
         empty = sum(one.label is None for one in samples) - len(lost)
         shown = f"such as {brief(lost[0])} (it takes {self._task.accepted})" if lost else ""
         if lost and len(lost) + empty == len(samples):
-            raise CorpusError(f"{self._column} has no label of {self._task.name} but other values, {shown}")
+            mapping = isinstance(self._task.answers, CLOSED)
+            how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
+            raise CorpusError(
+                f"{self._column} has no label of {self._task.name} but other values, {shown}{how}"
+            )
         if empty == len(samples):
             raise CorpusError(f"{self._column} has no label: all cells are empty or missing")
         if not lost and not empty:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -21,7 +22,7 @@ from codeaudit.audit.replies import AnswerShape, read, without_thoughts
 from codeaudit.audit.replies import ReplyReader as ReplyReader
 from codeaudit.transforms.language import find_language
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the readers of replies; part of every digest, because another reader finds other answers."""
 
 CODE: Final = "{code}"
@@ -142,6 +143,13 @@ def customised(prompt: Prompt, *, template: str | None, system: str | None) -> P
     if isinstance(prompt, ContinuationPrompt):
         return replace(prompt, template=template, bare=False)
     return replace(prompt, template=template)
+
+
+def knowing(prompt: Prompt, words: Mapping[str, str]) -> Prompt:
+    """The prompt that reads the words of `--label-map` in replies, too."""
+    if not words or isinstance(prompt, ContinuationPrompt):
+        return prompt
+    return replace(prompt, reader=prompt.candidate.knowing(words))
 
 
 def filled(template: str, query: Query) -> str:

@@ -4,9 +4,11 @@ Predictions and verdicts are closed unions; match them exhaustively. A verdict h
 predictions, so that a report needs nothing else.
 """
 
+import re
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.checks import is_number, shown
@@ -22,6 +24,8 @@ NOT_REPEATED: Final = "not asked again"
 EXCUSES: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN, NOT_REPEATED})
 """These reasons: such a verdict is missing by design and by no fault of the model."""
 
+UNREAD: Final = ""
+"""In `RawReply.read`: the driver will read this text."""
 MALFORMED: Final = "no readable answer"
 """Why an answer of the model cannot be used. In runs of earlier versions it is called `malformed answer`."""
 CUT_OFF: Final = "answer cut off by max_tokens"
@@ -47,6 +51,29 @@ Answer: TypeAlias = str | float | tuple[str, ...] | tuple[Attempt, ...]
 
 Attempts that execution has graded are records.
 """
+
+
+_TRUTH: Final = re.compile(r"True|TRUE|False|FALSE")
+"""Truth values as Python, pandas and spreadsheets write them."""
+_WHOLE: Final = re.compile(r"-?\d+\.0")
+
+
+def as_label(value: object) -> str | None:
+    """A cell or an answer as a label: `1`, `1.0` and `"1"` are one label, and so are the truth value and the
+    texts `true`, `True` and `TRUE`.
+
+    `None` if it is none: an empty text, a list, a number that is not finite.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"{value:.15g}" if isfinite(value) else None
+    if not isinstance(value, str) or not (text := " ".join(value.split())):
+        return None
+    if _TRUTH.fullmatch(text):
+        return text.lower()
+    # A table of texts writes a whole number as 1.0.
+    return text.removesuffix(".0") if _WHOLE.fullmatch(text) else text
 
 
 def answer_to_json(answer: Answer) -> object:

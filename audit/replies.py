@@ -14,7 +14,9 @@ Which candidates count:
 - If none of these is there: other labelled lines, sentences, blocks and decorated lines, and a line that is
   introduced (`Here it is:`).
 
-Explanations are prose. A word in prose is no candidate, whatever it is.
+Explanations are prose. A word in prose is no candidate, with one exception: for a closed set of labels, a
+sentence that names exactly one of them, without `not` or `if` (`closed`). Words of `--label-map` are
+candidates like the labels themselves.
 """
 
 import ast
@@ -22,15 +24,16 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from codeaudit.audit.records import Answer
+from codeaudit.audit.records import Answer, as_label
 
 ReplyReader: TypeAlias = Callable[[str], Answer | None]
 """From a text to the answer that it is as a whole; `None` if it is none."""
 
-Rank: TypeAlias = Literal["opening", "marked", "shown", "weak", "rival"]
+Rank: TypeAlias = Literal["opening", "marked", "shown", "weak", "rival", "told"]
 """How much a candidate says; see the module."""
 
 
@@ -48,14 +51,27 @@ class AnswerShape:
     """Reads a text in backticks or quotes, or behind a label; `None`: as `alone`."""
     boxed: ReplyReader | None = None
     """Reads a text in brackets, a value of JSON, or the end of a sentence; `None`: as `quoted`."""
+    words: ReplyReader | None = None
+    """Reads a whole reply in several words that is one answer; `None` if there is no such reply."""
+    sentence: ReplyReader | None = None
+    """Reads a sentence that names exactly one of a closed set of labels; `None` without a closed set."""
+    mentions: Callable[[str], Sequence[Answer]] | None = None
+    """All labels of a closed set that a line names."""
     labels: tuple[str, ...] = ()
     """Words in front of a colon, or keys of JSON, besides `answer`."""
+    asides: tuple[str, ...] = ()
+    """As `labels`, but words that stand in explanations, too: they count on the first line only, or where
+    nothing else does."""
+    others: tuple[str, ...] = ()
+    """As `labels`: what stands behind them is another candidate (`Alternative: …`)."""
     parts: Callable[[Sequence[str]], Answer | None] | None = None
     """Reads a list of texts in JSON as one answer; `None` if each text is a candidate."""
     is_name: bool = False
     """Whether it names the function: then pairs, sentences that name, and definitions are forms, too."""
     key: Callable[[Answer], object] = field(default=_itself)
     """Two candidates with equal keys are one."""
+    mapped: "Callable[[tuple[tuple[str, str], ...]], AnswerShape] | None" = None
+    """The same shape with the words of `--label-map`, for a closed set; `None`: see `knowing`."""
 
     def of_quoted(self, text: str) -> Answer | None:
         """The answer that a text in quotes is."""
@@ -66,9 +82,17 @@ class AnswerShape:
         return (self.boxed or self.quoted or self.alone)(text)
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """All labels."""
-        return ("answer", *self.labels)
+    def keys(self) -> tuple[str, ...]:
+        """All words in front of a colon, and keys of JSON."""
+        return ("answer", *self.labels, *self.asides, *self.others)
+
+    def knowing(self, words: Mapping[str, str]) -> "AnswerShape":
+        """The shape in which the words of `--label-map` are candidates, too. They are read as they stand; the
+        driver puts the label in the place of a word."""
+        if not words:
+            return self
+        pairs = tuple(words.items())
+        return _with_words(self, pairs) if self.mapped is None else self.mapped(pairs)
 
 
 class Reading(NamedTuple):
@@ -89,6 +113,8 @@ class _Place(NamedTuple):
     introduced: bool
     """Behind a line that ends with a colon or an exclamation mark."""
     fenced: bool
+    whole: bool = False
+    """The only line of the reply."""
 
 
 class _Found(NamedTuple):
@@ -181,6 +207,32 @@ def _in_quotes(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer
     return _one(candidate.of_quoted(next(filter(None, found.groups())))) if found else ()
 
 
+_TAGGED: Final = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)>\s*(?P<inside>[^<>]+?)\s*</(?P=tag)>")
+_TEX: Final = re.compile(r"\$*\\boxed\{(?:\\text(?:tt)?\{)?(?P<inside>[^{}]+?)\}?\}\$*\.?")
+
+
+def _in_tag(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    plain = _peeled(text)[0]
+    if (tex := _TEX.fullmatch(plain)) is not None:
+        return _one(candidate.of_quoted(tex["inside"].replace("\\_", "_")))
+    found = _TAGGED.fullmatch(plain)
+    if found is None or not _is_label(found["tag"], candidate):
+        return ()
+    return _one(candidate.of_quoted(plain_line(found["inside"])))
+
+
+def _in_words(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    return _one(candidate.words(text.strip())) if candidate.words and place.whole else ()
+
+
+def _of_closed(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
+    if candidate.sentence is None or place.fenced or len(text) > _LONGEST_LINE:
+        return ()
+    if not place.first and candidate.mentions is not None:
+        return tuple(candidate.mentions(text))
+    return _one(candidate.sentence(text))
+
+
 _BRACKETS: Final = re.compile(
     r"\[(?P<name>[^\[\]]+)\](?P<short>\s*[,;/|]?\s*\[[^\[\]]*\])?(?P<rest>.*)", re.DOTALL
 )
@@ -228,10 +280,14 @@ _REASON: Final = re.compile(
 )
 
 
+_KEY: Final = re.compile(r"\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*:")
+
+
 def _with_reason(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     if not (candidate.is_name and place.first):
         return ()
-    found = _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
+    # `"title": "read_file"` is a line of JSON, and the text in front of the colon is a key.
+    found = None if _KEY.match(text) else _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
     return () if not found or _OTHERS.search(found["rest"]) else _one(_cited(found, candidate))
 
 
@@ -246,6 +302,8 @@ def _cited(found: re.Match[str], candidate: AnswerShape) -> Answer | None:
 
 def _json(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
     plain = text.strip().removeprefix("json").strip()
+    if _KEY.match(plain):  # a line of an object whose braces are missing
+        plain = f"{{{plain.rstrip().removesuffix(',')}}}"
     if not plain or plain[0] not in '{["' or len(plain) > _LONGEST:
         return ()
     try:
@@ -284,18 +342,19 @@ def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[
 
 _ADJECTIVES: Final = (
     r"(?:full|complete|function(?:'s)?|method(?:'s)?|suggested|suitable|proposed|recommended|best|better|good|possible|"
-    r"final|correct|right|new|descriptive|appropriate|fitting|likely|most|predicted|concise|clear)"
+    r"final|correct|right|new|descriptive|appropriate|fitting|likely|most|predicted|concise|clear|missing|original|"
+    r"masked|hidden|actual|real)"
 )
 
 
 def _is_label(key: str, candidate: AnswerShape) -> bool:
     # `functionName`, `function_name` and "Function name" are one key.
     plain = " ".join(re.findall(r"[A-Z]?[a-z']+|[A-Z]+", key)).lower()
-    return any(re.fullmatch(rf"(?:{_ADJECTIVES}\s+)*{word}", plain) for word in candidate.words)
+    return any(re.fullmatch(rf"(?:{_ADJECTIVES}\s+)*{word}", plain) for word in candidate.keys)
 
 
 def _label_of(candidate: AnswerShape) -> re.Pattern[str]:
-    words = "|".join(re.sub(r"\s+", r"[\\s_-]+", word) for word in candidate.words)
+    words = "|".join(re.sub(r"\s+", r"[\\s_-]+", word) for word in candidate.keys)
     return re.compile(
         rf"(?P<mark>[#>*_\s]*)(?:(?:the|my|a|an)\s+)?(?:{_ADJECTIVES}[\s_-]+)*(?P<word>{words})"
         r"(?:\s+(?:for|of)\s+(?:this|the|your)\s+\w+)?(?:\s+(?:is|would\s+be|should\s+be))?[*_`\"\s]*"
@@ -319,6 +378,11 @@ _NAMING: Final = tuple(
         r".*?\b(?:I|we)(?:\s+would|\s+will|\s+can|\s*['\u2019](?:d|ll))?\s+(?:suggest|recommend|propose|choose|pick|"
         r"go\s+with|name|call)\s+(?:(?:naming|calling)\s+)?(?:(?:it|this|the)\s+(?:(?:function|method)\s+)?)?"
         rf"(?:(?:the\s+)?(?:{_ADJECTIVES}\s+)*name\s+)?(?:as\s+)?:?\s*(?-i:{_CITED}){_END}",
+        r".*?\b(?:I|we)\s+(?:think|believe|guess|assume)\s+(?:that\s+)?(?:it|this|the\s+(?:function|method|name))"
+        rf"(?:\s+is|\s*['\u2019]s|\s+(?:would|should|could|might|may)\s+be)\s+(?:called\s+|named\s+)?:?\s*"
+        rf"(?-i:{_CITED}){_END}",
+        r"(?:(?:sure|certainly|of\s+course|okay|ok|great)\b[,!.]?\s*)?here\b[^:`\"'*\[]*:\s*"
+        rf"(?-i:{_CITED}){_END}",
         rf"(?-i:{_CITED})\s+(?:{_COPULA}|seems|sounds)\s+(?:like\s+)?(?:an?|the|my)\s+(?:\w+\s+){{0,4}}name\b"
         r"(?P<rest>.*)",
         rf".*?\b(?:alternatively|another\s+(?:\w+\s+)?(?:option|name|possibility))\b[^`\"'\[*]*?(?-i:{_CITED})"
@@ -326,24 +390,49 @@ _NAMING: Final = tuple(
     )
 )
 """Sentences that name the function; the last one names it otherwise."""
-_ANSWERS: Final = re.compile(
-    r"(?:.*?[,;:]\s+)?(?:so\s+|thus\s+|hence\s+)?the\s+(?:final\s+|correct\s+|right\s+)*answer\s+is\s+(?P<said>.+)",
-    re.I,
-)
+
+
+@cache
+def _stating(keys: tuple[str, ...]) -> re.Pattern[str]:
+    words = "|".join(re.sub(r"\s+", r"\\s+", word) for word in keys)
+    return re.compile(
+        r"(?:.*?[,;:]\s+)?(?:so\s+|thus\s+|hence\s+)?(?:the|my)\s+(?:final\s+|correct\s+|right\s+)*"
+        rf"(?:{words})\s+is\s*:?\s*(?P<said>.+)",
+        re.I,
+    )
+
+
+def _states(candidate: AnswerShape) -> re.Pattern[str]:
+    """Sentences that state the answer: `The answer is …`; for a closed set `The label is …`, too."""
+    return _stating(("answer", *(candidate.labels if candidate.sentence else ())))
+
+
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[`\"'*\[])")
 
 
 def _sentence(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
     if place.fenced:
         return
-    for sentence in _SENTENCES.split(_STYLED.sub(r"\1", text.strip())):
+    emphasised = _EMPHASISED.fullmatch(text.strip())
+    plain = emphasised["inner"] if emphasised else text.strip()
+    for sentence in _SENTENCES.split(_STYLED.sub(r"\1", plain)):
         if len(sentence) > _LONGEST_SENTENCE:
             continue
         if candidate.is_name:
             yield from _named(sentence, candidate)
-        if said := _ANSWERS.fullmatch(sentence):
+        if said := _states(candidate).fullmatch(sentence):
             inner, ticks = _peeled(said["said"].strip().removesuffix("."))
             yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
+
+
+_EMPHASISED: Final = re.compile(r"(\*{1,3}|_{2,3})(?P<inner>.+)\1\.?")
+_DOUBTS: Final = re.compile(
+    r"\b(?:thought|considered|but|however|although|though|while|instead|rather|or|either|first|initially|could|"
+    r"might|may|maybe|perhaps|not)\b",
+    re.I,
+)
+"""Words in front of a candidate that say that a name before them is another candidate."""
+_ANY_CITED: Final = re.compile(_CITED)
 
 
 def _named(sentence: str, candidate: AnswerShape) -> Iterator[Answer]:
@@ -354,7 +443,15 @@ def _named(sentence: str, candidate: AnswerShape) -> Iterator[Answer]:
             answer = _cited(found, candidate)
             if answer is not None:
                 yield answer
+                # "I first thought of `a`, but the name should be `b`" has two candidates.
+                front = plain[: min(found.start(name) for name in _CITED_BY if found[name] is not None)]
+                if _DOUBTS.search(front):
+                    cited = (_cited(one, candidate) for one in _ANY_CITED.finditer(front))
+                    yield from (one for one in cited if one is not None)
                 return
+
+
+_CITED_BY: Final = ("ticks", "bold", "double", "single", "curly", "box", "bare")
 
 
 # ── forms of blocks ──────────────────────────────────────────────────────────────────────────────────────
@@ -407,13 +504,22 @@ def _marked(place: _Place) -> Rank:
     return "opening" if place.opening else "marked"
 
 
+ALONE: Final = "alone"
 LABELLED: Final = "labelled line"
 ITEM: Final = "list item"
+CLOSED_SENTENCE: Final = "sentence with one label"
 FORMS: Final = (
-    Form("alone", "the line is nothing but the answer", "read_file", _alone, _line_rank),
+    Form(ALONE, "the line is nothing but the answer", "read_file", _alone, _line_rank),
     Form("emphasis", "it stands in asterisks or underscores", "**read_file**", _emphasised, _shown_rank),
     Form("backticks", "it stands in backticks", "`read_file`", _in_backticks, _shown_rank),
     Form("quotes", "it stands in quotes", '"read_file"', _in_quotes, _shown_rank),
+    Form(
+        "tag",
+        r"it stands in a tag with a label as its name, or in `\boxed{}`",
+        "<name>read_file</name>",
+        _in_tag,
+        _shown_rank,
+    ),
     Form("brackets", "it stands in brackets", "[read_file]", _in_brackets, _shown_rank),
     Form(
         "pair",
@@ -442,6 +548,20 @@ FORMS: Final = (
         "The function name should be `read_file`.",
         _sentence,
         lambda place: "marked",
+    ),
+    Form(
+        "words",
+        "the whole reply is the subtokens of a name, with blanks between them (names only)",
+        "read file",
+        _in_words,
+        _opening_only,
+    ),
+    Form(
+        CLOSED_SENTENCE,
+        "the first line names one label and no other, without `not` or `if` (closed sets of labels only)",
+        "The function is buggy.",
+        _of_closed,
+        lambda place: "opening" if place.first else "told",
     ),
     Form(
         "block",
@@ -476,7 +596,11 @@ def read(text: str, candidate: AnswerShape) -> Reading | None:
     """The one answer that a reply states; `None` if it states none, or several that differ."""
     found = list(_candidates(without_thoughts(text), candidate))
     said = [one for one in found if one.rank in ("opening", "marked")]
-    rivals = [one for one in found if one.rank in ("shown", "rival")] if said else []
+    against = {"shown", "rival"}
+    # What only a sentence says, another sentence can take back.
+    if all(one.form == CLOSED_SENTENCE for one in said):
+        against.add("told")
+    rivals = [one for one in found if one.rank in against] if said else []
     said = said or [one for one in found if one.rank in ("shown", "weak")]
     if len({candidate.key(one.answer) for one in (*said, *rivals)}) != 1 or not said:
         return None
@@ -531,7 +655,9 @@ class _State:
 def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
     label = _label_of(candidate)
     state = _State()
-    for number, block in enumerate(_blocks(text)):
+    blocks = list(_blocks(text))
+    only = len(blocks) == 1 and sum(bool(line.strip()) for line in blocks[0].lines) == 1
+    for number, block in enumerate(blocks):
         place = _Place(number == 0, not state.begun, state.introduced, block.fenced)
         whole = list(_of_block(block, candidate, place, state.label))
         if whole:
@@ -541,7 +667,7 @@ def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
         for line in _joined(block.lines, candidate):
             if line.strip():
                 yield from _of_line(
-                    line, candidate, label, state, first_block=number == 0, fenced=block.fenced
+                    line, candidate, label, state, first_block=number == 0, fenced=block.fenced, only=only
                 )
 
 
@@ -579,6 +705,7 @@ def _of_line(
     *,
     first_block: bool,
     fenced: bool,
+    only: bool,
 ) -> Iterator[_Found]:
     heading = _HEADING.match(raw)
     line = raw[heading.end() :] if heading else raw
@@ -602,15 +729,15 @@ def _of_line(
                 return
             break
     if behind is not None:
-        place = _Place(True, True, False, fenced)
+        place = _Place(True, True, False, fenced, only)
         answers_behind = [answer for answer, _, _ in _of_text(line, candidate, place, quoted=True)]
-        rank = _rank_of(behind, candidate)
+        rank = _rank_of(behind, candidate, first=first)
         yield from (_Found(answer, LABELLED, rank) for answer in answers_behind)
         if answers_behind and first_block and state.opening is None:
             state.opening = True
         return
     opening = first_block and (first or state.opening is True)
-    place = _Place(opening, first, introduced, fenced)
+    place = _Place(opening, first, introduced, fenced, only)
     answers = [
         (answer, name, rank)
         for answer, name, rank in _of_text(line, candidate, place)
@@ -640,7 +767,7 @@ def _of_text(
             if form.block or (len(text) > _LONGEST_LINE and form.find not in (_alone, _json)):
                 continue
             answers = tuple(form.find(text, candidate, place))
-            if not answers and quoted and form.name == "alone":
+            if not answers and quoted and form.name == ALONE:
                 answers = _one(candidate.of_quoted(text.strip().removesuffix(".")))
             rank = form.rank(place) if answers else None
             if rank is not None:
@@ -650,7 +777,181 @@ def _of_text(
                 return
 
 
-def _rank_of(label: str, candidate: AnswerShape) -> Rank:
+def _rank_of(label: str, candidate: AnswerShape, *, first: bool = False) -> Rank:
     """How much a candidate behind a label says."""
     # "Result: 6" stands in explanations of values, too.
+    if any(re.fullmatch(word, label) for word in candidate.asides):
+        return "opening" if first else "weak"
     return "marked" if label == "answer" or candidate.is_name else "weak"
+
+
+# ── closed sets ──────────────────────────────────────────────────────────────────────────────────────────
+
+CLASS_LABELS: Final = ("label", "class(?:ification)?", "category", "prediction", "verdict", "result")
+"""Words in front of a label of a closed set."""
+_WRAPPING: Final = "\"'`*_.,;:!()[] "
+_QUOTES: Final = "[\"'*_`]*"
+_BARE_VALUE: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|yes|no", re.I)
+"""Labels that prose has with another meaning: they are read alone, or behind a word such as `Label:`."""
+
+
+def is_value(label: str) -> bool:
+    """Whether a label is a number or a truth value, which says nothing of what it means."""
+    return _BARE_VALUE.fullmatch(label) is not None
+
+
+_NEGATED: Final = re.compile(
+    r"\b(?:not|no|non|never|neither|nor|without|cannot|free\s+of|lacks?|hardly)\b|n['\u2019]t\b"
+    r"|\b(?:if|unless|whether|would|could|might|may|maybe|perhaps|either|or)\b|\?",
+    re.I,
+)
+
+
+_SAYS: Final = re.compile(
+    r"\b(?:is|are|be|has|have|contains?|looks?|seems?|appears?|labell?ed|labels?|class|classified|category|as|"
+    r"belongs|falls|suffers|shows|exhibits)\b|['\u2019]s\b|:",
+    re.I,
+)
+"""Words in front of a label in a sentence that gives it."""
+
+
+class Closed:
+    """A closed set of labels, as texts may say them."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        *,
+        spellings: Mapping[str, str],
+        words: Mapping[str, str],
+        any_case: bool,
+    ) -> None:
+        """`spellings` say a label where they stand alone; `words` are those of `--label-map`."""
+        self._words = words
+        self._said = {**spellings, **{one: one for one in (*labels, *words)}}
+        folded: dict[str, set[str]] = {}
+        for text in self._said:
+            folded.setdefault(text.casefold(), set()).add(text)
+        # A label must stand as it is. A word of `--label-map` may begin a sentence with a capital.
+        free = self._said.keys() if any_case else words.keys()
+        self._folded = {
+            fold: texts.pop() for fold, texts in folded.items() if len(texts) == 1 and texts <= set(free)
+        }
+        alone = [one for one in self._said if one not in spellings or one in words]
+        parts = [one for one in sorted(alone, key=len, reverse=True) if not _BARE_VALUE.fullmatch(one)]
+        each = [
+            f"(?i:{re.escape(one)})" if self._folded.get(one.casefold()) == one else re.escape(one)
+            for one in parts
+        ]
+        self._in_prose = re.compile(rf"(?<![\w-])(?:{'|'.join(each)})(?![\w-])" if each else r"(?!)")
+        numbers = [re.escape(one) for one in alone if _BARE_VALUE.fullmatch(one)]
+        self._opening = re.compile(
+            rf"{_QUOTES}(?P<said>{'|'.join([*each, *numbers]) or '(?!)'}){_QUOTES}"
+            rf"(?P<rest>[.,;:!]{_QUOTES}(?:\s.*)?|\s+[-(\u2013\u2014].*)?",
+            re.DOTALL,
+        )
+
+    def said(self, text: str) -> str | None:
+        """The label or the word that a text is as a whole."""
+        plain = " ".join(text.split())
+        for one in (plain, plain.strip(_WRAPPING)):
+            for way in (one, as_label(one) or ""):
+                found = way if way in self._said else self._folded.get(way.casefold())
+                if found is not None:
+                    return self._said[found]
+        return None
+
+    def meaning(self, said: object) -> object:
+        """The label that a label or a word means to the driver."""
+        return self._words.get(str(said), said)
+
+    def named(self, text: str) -> list[str]:
+        """The labels and words in a text, in order."""
+        found = (self.said(one) for one in self._in_prose.findall(text))
+        return [one for one in found if one is not None]
+
+    def alone(self, line: str) -> str | None:
+        """A label with nothing beside it, or in front of a reason that does not name another one."""
+        if (whole := self.said(line)) is not None:
+            return whole
+        found = self._opening.fullmatch(line.strip()) if len(line) <= _LONGEST_LINE else None
+        said = None if found is None else self.said(found["said"])
+        if found is None or said is None:
+            return None
+        rest = found["rest"] or ""
+        # "1. The loop" begins a list.
+        if found["said"].strip("-.").isdigit() and not re.fullmatch(r"\s+\(.*", rest, re.DOTALL):
+            return None
+        others = [self.said(one) for one in re.findall(r"true|false|yes|no", rest, re.I)]
+        known = [one for one in others if one is not None]
+        return said if self._agree([said, *known, *self.named(rest), *self._in_brackets(rest)]) else None
+
+    def sentence(self, line: str) -> str | None:
+        """A line that names one label and no other, and does not deny it or doubt it."""
+        found = self.named(line)
+        if not found or not self._agree(found):
+            return None
+        first = self._in_prose.search(line)
+        assert first is not None
+        begins = max(line.rfind(end, 0, first.start()) for end in (". ", "! "))
+        sentence = line[begins + 1 : first.start()]
+        if _NEGATED.search(sentence) or line.rstrip().endswith("?"):
+            return None
+        # "Clean code is important" says nothing of this code. `CWE-79` is no word of prose.
+        is_code = re.search(r"[\d_-]", first[0]) is not None
+        return found[0] if is_code or _SAYS.search(sentence) else None
+
+    def _in_brackets(self, rest: str) -> list[str]:
+        inner = re.match(r"\s+\(([^()]*)\)", rest)
+        found = self.said(inner[1]) if inner else None
+        return [] if found is None else [found]
+
+    def _agree(self, said: Sequence[str]) -> bool:
+        return len({self.meaning(one) for one in said}) == 1
+
+
+@cache
+def closed(
+    labels: tuple[str, ...],
+    *,
+    spellings: tuple[tuple[str, str], ...] = (),
+    words: tuple[tuple[str, str], ...] = (),
+    any_case: bool = False,
+    keys: tuple[str, ...] = CLASS_LABELS,
+) -> AnswerShape:
+    """The shape of an answer that is one of these labels. `keys` stand in front of one (`Label: …`)."""
+    known = Closed(labels, spellings=dict(spellings), words=dict(words), any_case=any_case)
+
+    def with_words(more: tuple[tuple[str, str], ...]) -> AnswerShape:
+        return closed(labels, spellings=spellings, words=more, any_case=any_case, keys=keys)
+
+    return AnswerShape(
+        alone=known.alone,
+        boxed=known.alone,
+        sentence=known.sentence,
+        mentions=known.named,
+        labels=keys,
+        key=known.meaning,
+        mapped=with_words,
+    )
+
+
+@cache
+def _with_words(shape: AnswerShape, words: tuple[tuple[str, str], ...]) -> AnswerShape:
+    """A shape that is no closed set, with the words of `--label-map` as they stand."""
+    known = Closed((), spellings={}, words=dict(words), any_case=False)
+
+    def either(read: ReplyReader) -> ReplyReader:
+        def first(text: str) -> Answer | None:
+            found = known.said(text)
+            return read(text) if found is None else found
+
+        return first
+
+    return replace(
+        shape,
+        alone=either(shape.alone),
+        quoted=None if shape.quoted is None else either(shape.quoted),
+        boxed=None if shape.boxed is None else either(shape.boxed),
+        key=lambda answer: shape.key(dict(words).get(str(answer), answer)),
+    )

@@ -32,7 +32,7 @@ from codeaudit.audit.interface import (
     as_label,
 )
 from codeaudit.audit.prompt_cut import shown
-from codeaudit.audit.prompts import QuestionPrompt
+from codeaudit.audit.prompts import WHOLE, QuestionPrompt
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
@@ -41,6 +41,7 @@ from codeaudit.audit.records import (
     EXCUSES,
     MALFORMED,
     NOT_REPEATED,
+    UNREAD,
     Answer,
     Audited,
     Case,
@@ -50,13 +51,15 @@ from codeaudit.audit.records import (
     Predicted,
     Prediction,
     Query,
+    RawReply,
     Repeat,
     Unjudged,
     Verdict,
     Violated,
     malformed,
 )
-from codeaudit.transforms.errors import CannotAudit, ModelError
+from codeaudit.audit.replies import ALONE
+from codeaudit.transforms.errors import CannotAudit, ModelError, WordsError
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
 _T = TypeVar("_T")
@@ -171,7 +174,7 @@ class Vocabulary:
         """Look at more answers.
 
         Raises:
-            ModelError: no answer so far is a label of the task; the message has both vocabularies.
+            WordsError: no answer so far is a label of the task; the message has both vocabularies.
         """
         if self.known or not isinstance(setup.task.answers, CLOSED):
             return
@@ -183,10 +186,10 @@ class Vocabulary:
         fake = setup.model.name.startswith("fake/")
         if not self.known and not fake and self._strange.total() >= STRANGE:
             said = ", ".join(answer for answer, _ in self._strange.most_common(5))
-            raise ModelError(
+            raise WordsError(
                 f"none of {self._strange.total()} answers of {setup.model.name!r} is a label: "
-                f"it says {said}, and the task takes {setup.task.answers.accepted}; --label-map WORD=LABEL,… "
-                "says what each of its words means"
+                f"it says {said}, and the task takes {setup.task.answers.accepted}; start again with "
+                "--label-map WORD=LABEL,…, which says what each of its words means"
             )
 
 
@@ -551,7 +554,7 @@ def _keep(found: Mapping[Query, Prediction], setup: AuditSetup) -> None:
 def told_malformed(failed: Failed, task: Task) -> str:
     """A malformed answer beside what the task takes."""
     if failed.is_reply:
-        return f"the reply {failed.given} has no readable answer: it states none, or several that differ"
+        return f"the reply {failed.given} has no readable answer; {task.name} takes {task.accepted}"
     return f"the answer {failed.given} is malformed; {task.name} takes {task.accepted}"
 
 
@@ -654,15 +657,15 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
         case Predicted() if prediction.draws:
             return _drawn(task, prediction)
         case Predicted():
-            # A word of `--label-map` is a complete answer.
-            known = as_label(prediction.answer) in task.words
-            told = prediction if known else _read(task, prediction)
+            told = _read(task, prediction)
+            if isinstance(told, Failed):
+                return told
             answer = task.normalise(task.meant(told.answer))
             if not isinstance(answer, str | int | float | tuple | None):
                 raise _wrong(task, "normalise", answer, "a text, a number, a tuple of texts, or None")
             if answer is None or not all(isfinite(score) for _, score in told.scores):
                 failed = malformed(prediction.answer)
-                return replace(failed, replies=prediction.replies or failed.replies)
+                return replace(failed, replies=told.replies or failed.replies)
             return replace(told, answer=answer)
 
 
@@ -678,7 +681,8 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
         return _checked(task, replace(predicted, answer=texts, draws=()))
     found: list[Answer] = []
     for one in predicted.draws:
-        checked = _checked(task, Predicted(answer=one))
+        # With the replies, because texts of a model that has replies were read.
+        checked = _checked(task, Predicted(answer=one, replies=predicted.replies))
         if isinstance(checked, Failed):
             return replace(checked, replies=predicted.replies or checked.replies)
         found.append(checked.answer)
@@ -686,18 +690,24 @@ def _drawn(task: Task, predicted: Predicted) -> Prediction:
     return Predicted(answer=commonest, draws=tuple(found), replies=predicted.replies)
 
 
-def _read(task: Task, predicted: Predicted) -> Predicted:
-    """An answer in several words, as foreign code may give it, is read as the reply of a model of texts.
+def _read(task: Task, predicted: Predicted) -> Prediction:
+    """A text that nobody has read is read as a reply of a model of texts. That of foreign code is kept.
 
-    Where that finds nothing the answer stays, and the task says whether it takes it.
+    Complete answers are left as they are: a label of a closed set or a word of `--label-map`, and every text
+    of a task without a question.
     """
     text = predicted.answer
-    if predicted.replies or not isinstance(text, str) or not isinstance(task.prompt, QuestionPrompt):
+    fresh = all(one.read == UNREAD for one in predicted.replies)
+    if not fresh or not isinstance(text, str):
         return predicted
-    found = task.prompt.read(text) if len(text.split()) > 1 else None
-    if not isinstance(found, Predicted) or found.answer == text:
-        return predicted
-    return replace(predicted, answer=found.answer, replies=found.replies)
+    known = isinstance(task.answers, CLOSED) and task.normalise(text) is not None
+    if known or as_label(text) in task.words or not isinstance(task.prompt, QuestionPrompt):
+        form = ALONE if isinstance(task.prompt, QuestionPrompt) else WHOLE
+        return replace(predicted, replies=tuple(RawReply(one.text, form) for one in predicted.replies))
+    found = task.prompt.read(text)
+    if isinstance(found, Failed):
+        return found if predicted.replies else replace(found, replies=())
+    return replace(predicted, answer=found.answer, replies=found.replies if predicted.replies else ())
 
 
 def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:

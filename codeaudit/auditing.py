@@ -105,6 +105,7 @@ from codeaudit.transforms.errors import (
     ModelError,
     RunError,
     UsageError,
+    WordsError,
 )
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.grammar import counted, counted_reasons
@@ -181,7 +182,7 @@ def audit_models(
     progress = progress or SilentProgress()
     given = given or {}
     # A wrong name ends the run before it loads a model or reads a corpus.
-    check_names(options, given)
+    check_names(options, given, corpus_given=corpus is not None)
     part = options.part
     key = None if options.sign_key is None else read_key(options.sign_key)
     with (
@@ -410,6 +411,8 @@ def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) ->
     again = f"codeaudit run --config {place} --out {place}{typed}{anew}"
     try:
         yield
+    except WordsError:  # the same command would end in the same way
+        raise
     except (ModelError, RunError) as error:
         # A full disk is no reason to ask anything again.
         if isinstance(error, RunError) and not isinstance(error.__cause__, OSError):

@@ -197,7 +197,8 @@ class RunOptions:
 def usual_movable(models: Sequence[str], *, bounded: bool) -> int:
     """The movable samples for each transform in a run that says no number.
 
-    More samples of local models cost time only. Those of others may cost money, so there they are a choice.
+    More samples of models on this machine, callables and programs among them, mostly cost time only. Those of
+    models behind an endpoint cost money, so there they are a choice.
 
     Args:
         models: their SPECs; empty for the bundled ones.

@@ -16,13 +16,14 @@ from codeaudit.audit.records import Case, Failed, Query
 from codeaudit.audit.run import ONCE, RunProgress, queries, repeats
 from codeaudit.audit.store import RunFolder
 from codeaudit.auditing import CACHE_FILE
-from codeaudit.options import RunOptions
-from codeaudit.preparing import LoadedRun, check_names, load_all, watched_cases
+from codeaudit.options import DEFAULT_MOVABLE, RunOptions
+from codeaudit.preparing import DrawnInputs, LoadedRun, check_names, load_all, watched_cases
 from codeaudit.repeating import RepeatStages, fixed, is_hosted
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.reports.statistics.power import detectable
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import kind_of
 
 CASES: int = 256
 """Cases whose answers are looked up in the cache together."""
@@ -90,8 +91,7 @@ class _Counting:
 
     def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
         for case in cases:
-            kinds = {one.transform: one.kind for one in case.outcomes if isinstance(one, Perturbed)}
-            self.movable.update(name for name, kind in kinds.items() if kind == "preserving")
+            self.movable.update(_movers(case))
             reply = usual_reply(case, task)
             repeating = ONCE if self.stages is None else self.stages.repeating
             again_asked = repeats(case, task, repeating)
@@ -126,8 +126,10 @@ def usual_reply(case: Case, task: Task) -> int:
     return tokens_of(text) + 1 if text else UNKNOWN
 
 
-def plan_run(options: RunOptions, progress: RunProgress) -> list[ModelPlan]:
+def plan_run(options: RunOptions, progress: RunProgress, *, chosen: bool = False) -> list[ModelPlan]:
     """What each model of a run would be asked. Nothing is asked and nothing is written; no key is needed.
+
+    `chosen` says that the user gave a number of movable samples. If not, a line tells if few are movable.
 
     Raises:
         UsageError, CannotAudit: as `codeaudit.auditing.audit_models`, before the first query.
@@ -138,9 +140,9 @@ def plan_run(options: RunOptions, progress: RunProgress) -> list[ModelPlan]:
     progress.note(found.inputs.headline)
     place = (options.cache or default_folder()) / CACHE_FILE
     if not place.exists():
-        return _plans(found, options, None, "", progress)
+        return _plans(found, options, None, "", progress, chosen=chosen)
     with closing(AnswerCache(place)) as cache:
-        return _plans(found, options, cache, _unfinished(options), progress)
+        return _plans(found, options, cache, _unfinished(options), progress, chosen=chosen)
 
 
 def _unfinished(options: RunOptions) -> str:
@@ -154,7 +156,13 @@ def _unfinished(options: RunOptions) -> str:
 
 
 def _plans(
-    found: LoadedRun, options: RunOptions, cache: AnswerCache | None, run: str, progress: RunProgress
+    found: LoadedRun,
+    options: RunOptions,
+    cache: AnswerCache | None,
+    run: str,
+    progress: RunProgress,
+    *,
+    chosen: bool,
 ) -> list[ModelPlan]:
     counting = []
     for model in found.models:
@@ -169,13 +177,21 @@ def _plans(
             plan.requests = plan.tokens_in = plan.tokens_out = 0
         stages = fixed(model, repeats=options.repeats, shard=options.shard is not None)
         counting.append(_Counting(model, plan, memory, stages))
-    for seed in found.inputs.seeds:
+    moved: dict[str, int] = {}
+    for number, seed in enumerate(found.inputs.seeds):
         chooser = found.inputs.chooser(readable_by(found.models, found.task))
         every = watched_cases(found.inputs, seed, chooser, progress)
         cases = (one.case for one in found.inputs.placed(seed, every))
         while some := list(islice(cases, CASES)):
             for one in counting:
                 one.count(some, found.task)
+            for name in (name for case in some if not number for name in _movers(case)):
+                moved[name] = moved.get(name, 0) + 1
+    drawn = found.inputs
+    if isinstance(drawn, DrawnInputs) and not (options.movable or options.shard or chosen) and drawn.has_more:
+        none = {name: 0 for name in found.inputs.transforms if kind_of(name) == "preserving"}
+        if told := few_movable({**none, **moved}, len(drawn.selections[0].samples)):
+            progress.note(told)
     for one in counting:
         _promise(one, options)
         inner = innermost(one.model)
@@ -209,6 +225,31 @@ def _promised(plan: ModelPlan) -> Iterator[str]:
 
 def _points(share: float) -> str:
     return f"{100 * share:.1f} points"
+
+
+FEW: int = 3
+"""Transforms that the line about few movable samples names."""
+
+
+def _movers(case: Case) -> Iterator[str]:
+    """The meaning-keeping transforms that change a sample."""
+    yield from {
+        one.transform for one in case.outcomes if isinstance(one, Perturbed) and one.kind == "preserving"
+    }
+
+
+def few_movable(counts: Mapping[str, int], drawn: int) -> str:
+    """One line on the transforms that change few of the drawn samples; empty if there are none.
+
+    `counts` are the numbers of movable samples by transform.
+    """
+    few = sorted(
+        (number, name) for name, number in counts.items() if number < min(drawn / 2, DEFAULT_MOVABLE)
+    )
+    if not few:
+        return ""
+    named = ", ".join(f"{name} {number}" for number, name in few[:FEW])
+    return f"of {drawn:,} samples few were movable: {named}; --movable {DEFAULT_MOVABLE} draws more"
 
 
 def total(plans: Sequence[ModelPlan]) -> Mapping[str, float | None]:

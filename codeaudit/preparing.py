@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus, CorpusResources
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -33,7 +33,7 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
-from codeaudit.audit.labels import NamedLabels, SeenLabels, labels, which_task, without_labels
+from codeaudit.audit.labels import NamedLabels, SeenLabels, check_words, labels, which_task, without_labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -48,8 +48,8 @@ from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
-from codeaudit.transforms.grammar import counted, counted_reasons, with_reasons
-from codeaudit.transforms.language import DEFAULT, LANGUAGES, NO_ENGINE
+from codeaudit.transforms.grammar import counted, counted_reasons
+from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
@@ -67,10 +67,21 @@ CANDIDATES_PER_MOVABLE: Final = 64
 the standard library a transform of the standard set changes at least one in 20."""
 
 
-def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
+def own_corpus(task: Task) -> str:
+    """The SPEC of the corpus of a run that names none.
+
+    Raises:
+        UsageError: the task has none.
+    """
+    if not task.corpus:
+        raise UsageError(f"task {task.name!r} has no corpus of its own; name your table with --corpus")
+    return task.corpus
+
+
+def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given: bool = False) -> None:
     """Check the task, the models and their arguments by name. Nothing is loaded.
 
-    `given` are the models that are objects already, by name.
+    `given` are the models that are objects already, by name; `corpus_given` says that the samples are, too.
 
     Raises:
         UsageError: a task, model or argument does not exist, a model is named twice, there is none, or an
@@ -81,6 +92,8 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     if options.task is not None:
         TASKS.summary(options.task)
     task = options.task or DEFAULT_TASK
+    if options.task is not None and not (options.corpus or options.suite or corpus_given):
+        own_corpus(TASKS.get(task))
     # Before the corpus is read. Whether there is one for the language is seen later, in `bundled_models`.
     if not options.model and not catalogue.bundled_for(TASKS.plain(task)):
         raise UsageError(f"no bundled model for task {task!r}; name one with --model")
@@ -228,7 +241,8 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     """
     # Models that take every task, such as callables, have no task of their own.
     own = {model.name: model.task for model in models if model.task is not None}
-    accepted = {model.name: model.tasks for model in models if isinstance(model, SeveralTasks)}
+    inside = {model.name: innermost(model) for model in models}
+    accepted = {name: one.tasks for name, one in inside.items() if isinstance(one, SeveralTasks)}
     if named is None and len(set(own.values())) > 1:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
@@ -305,6 +319,11 @@ class DrawnInputs:
     def skipped(self) -> Mapping[str, int]:
         """Samples that the first trial left out, by reason."""
         return dict(sorted(self.selections[0].left_out.items()))
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the corpus has samples that the draw did not reach."""
+        return self.selections[0].not_drawn > 0
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -555,7 +574,7 @@ def prepare_inputs(
         source = labels(options.labels, task, cache=folder / "labels", note=note)
         if samples is None:
             resources = CorpusResources(cache=options.cache, note=note, columns=renaming(options.columns))
-            samples = corpus(options.corpus or task.corpus, source.column, resources)
+            samples = corpus(options.corpus or own_corpus(task), source.column, resources)
         drawn = draw(options, task, samples, source, progress, spoken=spoken)
         if drawn.labels.follows_variants:
             note(f"labels: {drawn.labels}")
@@ -581,7 +600,9 @@ def label_map(text: str | None) -> dict[str, str]:
         word, equals, label = (one.strip() for one in part.partition("="))
         if not (word and equals and label):
             raise UsageError(f"--label-map {part!r} must be WORD=LABEL, as in vulnerable=1,safe=0")
-        if found.setdefault(as_label(word) or word, label) != label:
+        word = as_label(word) or word
+        label = as_label(label) or label
+        if found.setdefault(word, label) != label:
             raise UsageError(f"--label-map names {word!r} twice: {found[word]} and {label}")
     return found
 
@@ -622,7 +643,7 @@ def load_all(
     # A suite was made for one task, so it names the task if the user does not.
     named = options.task or (suite_task(options.suite) if options.suite else None)
     models = load_models(options, options.model, given, engine, spending=spending, sends=sends)
-    task = replace(common_task(named, models), words=label_map(options.label_map))
+    task = common_task(named, models).mapped(label_map(options.label_map))
     # A task that nobody chose must fit the data: the model of five labels is no namer of functions.
     chosen = named is not None or any(model.task is not None for model in models)
     spoken = None if chosen else {model.name: labels for model in models if (labels := labels_of(model))}
@@ -683,7 +704,8 @@ def draw(
     `spoken` is given if nobody chose the task: the labels of the classifiers among the models.
 
     Raises:
-        UsageError: nobody chose the task, and the corpus or a model has labels of a classification.
+        UsageError: nobody chose the task, and the corpus or a model has labels of a classification; or
+            `--label-map` names a label that the task does not have.
         CorpusError: the corpus has no example of the task, or no transform is known for its language.
     """
     seeds = range(options.seed, options.seed + options.trials)
@@ -712,16 +734,15 @@ def draw(
     if spoken is not None and (seen.few or spoken):
         raise which_task(samples.spec, seen.few, spoken)
     task = seen.fitted()
-    # Those in other languages are only counted: a project may have thousands.
-    files = {path: why for path, why in drawn[0].unread_files.items() if not why.endswith(NO_ENGINE)}
-    if files:
-        progress.note(f"not read: {with_reasons(files)}")
+    check_words(task)
+    if told := told_files(drawn[0].unread_files, drawn[0].details):
+        progress.note(told)
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
     truth = source.settled(sample for one in drawn for sample in one.shown)
-    if named is None and (told := without_labels(truth, task, samples)):
+    if named is None and (told := without_labels(truth, task, samples, seen.few)):
         progress.note(told)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)
@@ -814,11 +835,13 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
     seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
+    fitted = task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task
+    check_words(fitted)
     return FrozenInputs(
         path=path,
         name=str(about.get("corpus", path)),
         seeds=seeds,
         transforms=transforms,
-        task=task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task,
+        task=fitted,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
     )

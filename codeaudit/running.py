@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.tables import renaming, samples_of
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.callable import Answering, Predictor
+from codeaudit.audit.models.callable import Answering, CallableModel, Predictor
 from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import check_language, raw_samples
@@ -154,7 +154,7 @@ def run(
     movable
         Draw more samples until each transform changes that many, or the corpus ends; each of them is asked
         only for the transforms that it is drawn for. By default 100 if all models are bundled ones,
-        checkpoints or `hf/` and `limit`, `suite` and `shard` are left out, else 0.
+        checkpoints, `hf/`, callables or programs and `limit`, `suite` and `shard` are left out, else 0.
     seed, trials
         The run is repeated with the seeds `seed`, `seed` + 1, … They decide which samples and variants are
         drawn.
@@ -244,7 +244,10 @@ def run(
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
     if movable is None:
         bounded = suite is not None or shard is not None or limit != RunOptions().limit
-        numbers["movable"] = 0 if given else usual_movable(names, bounded=bounded)
+        # A callable of the caller's is like one that `py/` names. What other models cost is not known.
+        foreign = any(not isinstance(one, CallableModel) for one in given.values())
+        specs = [name for name in names if name not in given]
+        numbers["movable"] = 0 if foreign else usual_movable(specs, bounded=bounded)
     # `int`, because a manifest cannot hold the whole numbers of numpy. No limit is 0 in the options.
     converted: dict[str, Any] = {name: int(number or 0) for name, number in numbers.items()}
     for name, path in {"suite": suite, "out": out, "cache": cache, "sign_key": sign_key}.items():

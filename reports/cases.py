@@ -83,8 +83,11 @@ class ReportedCase:
         found = name_of(self.sample.source, self.sample.language) or ""
         if not found.startswith(MASK):
             return found
-        # Where the name is what the model is asked for, the label has it.
-        return self.sample.label if isinstance(self.sample.label, str) else ""
+        # Where the name is what the model is asked for, the label has it, as a text or as its subtokens.
+        label = self.sample.label
+        if isinstance(label, tuple):
+            return "_".join(map(str, label))
+        return label if isinstance(label, str) else ""
 
     def of(self, state: State) -> tuple[Variant, ...]:
         """Return the variants in this state."""

@@ -6,7 +6,8 @@
         ├── SourceError       code that cannot be read or parsed
         ├── CorpusError       a corpus that is missing, empty or malformed
         ├── ModelError        a model that cannot be loaded or does not fit the task
-        │   └── LimitError    a limit of the user ended a run
+        │   ├── LimitError    a limit of the user ended a run
+        │   └── WordsError    a model says other words than the labels of the task
         ├── RunError          a run folder that cannot be read or written
         └── NotAppliedError   a transform that cannot rewrite a text (`codeaudit.NotApplied`)
 
@@ -74,6 +75,10 @@ class LimitError(ModelError):
         super().__init__(message)
         self.more = more
         """The option with which it goes on."""
+
+
+class WordsError(ModelError):
+    """A model says other words than the labels of the task. The same command would end in the same way."""
 
 
 class RunError(CannotAudit):

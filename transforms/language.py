@@ -16,6 +16,7 @@ A family of transforms is declared in the `__init__` of its package, beside the 
 """
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -302,7 +303,7 @@ _OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "TypeScript": (("typescript", "ts"), (".ts", ".tsx")),
 }
 """Well-known languages: the names that data sets give them, and the endings of their files."""
-NO_ENGINE: Final = ", which no transform rewrites yet"
+NO_ENGINE: Final = " (no transform yet)"
 """The end of the reason to leave out what is in a language that nobody registered."""
 
 
@@ -318,6 +319,46 @@ def without_engine(*, name: str = "", ending: str = "") -> str | None:
     if not ending or by_ending(ending) is not None:
         return None
     return next((title for title, (_, endings) in _OTHERS.items() if ending.lower() in endings), None)
+
+
+LOOKS: Final = "row that looks like "
+"""The begin of the reason to leave out a row that names no language and looks like another one."""
+_HEADS: Final[Mapping[str, re.Pattern[str]]] = {
+    "PHP": re.compile(r"\s*<\?php"),
+    "JavaScript": re.compile(r"\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\b"),
+    "Go": re.compile(r"\s*(?:package\s+\w+\s+)?func\b"),
+    "Rust": re.compile(r"\s*(?:pub(?:\(\w+\))?\s+)?(?:unsafe\s+|async\s+|const\s+)*fn\b"),
+    "Kotlin": re.compile(r"\s*(?:\w+\s+)*fun\b"),
+    "Java": re.compile(r"\s*(?:@\w+\s+)*(?:public|private|protected)\b"),
+}
+"""How functions begin, before their first brace."""
+_TYPED: Final = re.compile(
+    r"\s*(?:#\s*\w+|(?:static|const|unsigned|signed|extern|inline|struct|enum|void|int|char|long|short|float|double|"
+    r"bool|\w+_t|[A-Z]\w*)\b[\w\s*&:<>,~]*\()"
+)
+_OF_C: Final = re.compile(
+    r"->|\bNULL\b|\b(?:sizeof|struct|unsigned|malloc|printf|memcpy)\b|^\s*#\s*\w|\*\s*\w+\s*[,)]", re.M
+)
+_OF_JAVA: Final = re.compile(r"\bString\b|\bthrows\b|\bnew\s+[A-Z]|\bfinal\b|\bnull\b|\bboolean\b")
+
+
+def looks_like(text: str) -> str | None:
+    """The title of the language that a function seems to be in, by its beginning; `None` for Python and for
+    what cannot be told. Only for a text about which nothing else is known.
+    """
+    head, brace, _ = text[:4000].partition("{")
+    if not brace:
+        return None
+    for title, begins in _HEADS.items():
+        if begins.match(head):
+            return title
+    if not _TYPED.match(head) or not head.rstrip().endswith((")", ";", "const", "noexcept")):
+        return None
+    if "::" in head:
+        return "C++"
+    if _OF_C.search(text[:20_000]):
+        return "C"
+    return "Java" if _OF_JAVA.search(text[:20_000]) else "C or Java"
 
 
 def is_well_known(title: str) -> bool:

@@ -122,7 +122,7 @@ class SeededBugs:
         """
         fit = _executable if self.executed else _changeable
         (drawn,) = select(self.base, fit, limit=self.size, seeds=[OWN_DRAW + self.seed])
-        also_left_out(skipped, drawn.left_out, drawn.unread_files)
+        also_left_out(skipped, drawn.left_out, drawn.unread_files, drawn.details)
         # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
         wanted.sort(key=lambda one: rank_of(self.seed, one.id))

@@ -114,12 +114,15 @@ class SourceFiles:
             yield from units(_text(read_bytes(path), language), self._origin(path), skipped)
         except SourceError as error:
             # In a folder of thousands a broken file is a count; a file that was named is the whole request.
+            # A parser names the line and the fault. Reasons without them can be counted together.
+            detail = str(error.__cause__) if isinstance(error.__cause__, SourceError) else str(error)
             if self.named:
-                raise SourceError(f"cannot use {str(path)!r}: {error}") from error
-            self._leave_out(path, str(error), skipped)
+                raise SourceError(f"cannot use {str(path)!r}: {detail}") from error
+            self._leave_out(path, str(error), skipped, detail)
 
-    def _leave_out(self, path: Path, reason: str, skipped: Counter[str]) -> None:
-        also_left_out(skipped, {reason: 1}, {self._origin(path): reason})
+    def _leave_out(self, path: Path, reason: str, skipped: Counter[str], detail: str = "") -> None:
+        here = self._origin(path)
+        also_left_out(skipped, {reason: 1}, {here: reason}, {here: detail} if detail else {})
 
     @property
     def _languages(self) -> str:

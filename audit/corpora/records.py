@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from codeaudit.audit.checks import shown
@@ -42,13 +43,28 @@ class LeftOut(Counter[str]):
         super().__init__()
         self.files: dict[str, str] = {}
         """The paths of whole files, each with its reason."""
+        self.details: dict[str, str] = {}
+        """What a parser said of some of them."""
 
 
-def also_left_out(skipped: Counter[str], reasons: Mapping[str, int], files: Mapping[str, str]) -> None:
+def told_files(files: Mapping[str, str], details: Mapping[str, str]) -> str:
+    """One line on files that could not be read, each with what is known of it; empty without such files."""
+    # Those in other languages are only counted: a project may have thousands.
+    told = {path: details.get(path, why) for path, why in files.items() if not why.endswith(NO_ENGINE)}
+    return f"not read: {with_reasons(told)}" if told else ""
+
+
+def also_left_out(
+    skipped: Counter[str],
+    reasons: Mapping[str, int],
+    files: Mapping[str, str],
+    details: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Add what an inner corpus left out to what an outer one does."""
     skipped.update(reasons)
     if isinstance(skipped, LeftOut):
         skipped.files.update(files)
+        skipped.details.update(details)
 
 
 class Corpus(Protocol):
@@ -89,11 +105,11 @@ class ToldCorpus:
         """As of `Corpus`."""
         found = LeftOut()
         yield from self.whole.read(found)
-        also_left_out(skipped, found, found.files)
+        also_left_out(skipped, found, found.files, found.details)
         if found:
             self.note(f"corpus {self.spec}: left out: {', '.join(counted_reasons(found, most=6))}")
-        if files := {path: why for path, why in found.files.items() if not why.endswith(NO_ENGINE)}:
-            self.note(f"not read: {with_reasons(files)}")
+        if told := told_files(found.files, found.details):
+            self.note(told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ from typing import Final
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
-from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.errors import NOT_PARSED, CorpusError
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
+    LOOKS,
     NO_ENGINE,
+    every_language,
     find_language,
     is_well_known,
     rewritten_today,
@@ -59,6 +61,8 @@ class Selection:
     """Hash of the chosen samples; independent of the order and the names of files."""
     unread: tuple[tuple[str, int], ...]
     """What the corpus left out while it was read, as (reason, count), sorted by reason."""
+    details: Mapping[str, str]
+    """What a parser said of files that could not be read, by path, where that is more than the reason."""
     unread_files: Mapping[str, str]
     """The paths of the files among these, each with its reason."""
     skipped: tuple[tuple[str, int], ...]
@@ -154,6 +158,7 @@ def select(
             languages=tuple(sorted(languages.items())),
             hash=hash_of(example.sample.id for example in examples),
             unread=tuple(sorted(unread.items())),
+            details=unread.details,
             unread_files=unread.files,
             skipped=tuple(sorted(reader.skipped.items())),
             shown=tuple((reader if own is None else readers[0]).shown.found),
@@ -394,7 +399,9 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     corpus = getattr(corpus, "whole", corpus)  # without those that look at what is read
     told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
     foreign = [
-        one.removesuffix(NO_ENGINE).removeprefix("row in ") for one in reasons if one.endswith(NO_ENGINE)
+        one.removesuffix(NO_ENGINE).removeprefix("row in ").removeprefix(LOOKS)
+        for one in reasons
+        if one.endswith(NO_ENGINE)
     ]
     if foreign and all(map(is_well_known, foreign)):
         return f"{told}; {rewritten_today()}"
@@ -403,12 +410,19 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
     known = ", ".join(sorted(LANGUAGES))
     if strange := [name for name in (*languages, *foreign) if name not in LANGUAGES]:
         told += f"; {', '.join(map(repr, strange))} is no language that codeaudit knows: {known}"
-    elif isinstance(corpus, Table | HubTable) and not _says_language(corpus):
+    elif looks := [one.removeprefix(LOOKS) for one in reasons if one.startswith(LOOKS)]:
+        near = [one for one in every_language() if one.title in looks[0].split(" or ")]
+        told += "".join(f"; if it is {one.title}, write --columns language={one.name}" for one in near)
+    elif reasons.keys() & UNREAD and isinstance(corpus, Table | HubTable) and not _says_language(corpus):
         told += (
             f"; it names no language, so its texts were read as {DEFAULT}; --columns language=NAME names a "
             f"column or the language: {known}"
         )
     return told
+
+
+UNREAD: Final = frozenset({NOT_PARSED, "no function to name"})
+"""Reasons that another language would explain."""
 
 
 def _says_language(table: Table | HubTable) -> bool:

@@ -23,13 +23,17 @@ from typing import Final, TypeAlias
 from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
+from codeaudit.audit.records import as_label
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
+    LOOKS,
     NO_ENGINE,
     by_ending,
     every_language,
+    is_well_known,
+    looks_like,
     rewritten_today,
     without_engine,
 )
@@ -278,12 +282,12 @@ def _json(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterat
         data = file.read().lstrip(codecs.BOM_UTF8 + b" \t\r\n")
     if not data.startswith(b"["):
         if data.startswith(b"{") and _json_value(data.split(b"\n", 1)[0]) is None:
-            raise CorpusError(f"table {str(path)!r} is no {_JSON_TABLE}")
+            raise CorpusError(f"table {str(path)!r} {_JSON_TABLE}")
         yield from _json_lines(path, columns, skipped)
         return
     rows = _json_value(data)
     if not isinstance(rows, list):
-        raise CorpusError(f"table {str(path)!r} is no {_JSON_TABLE}")
+        raise CorpusError(f"table {str(path)!r} {_JSON_TABLE}")
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             yield number, row
@@ -299,7 +303,9 @@ def _json_value(data: bytes) -> object:
         return None
 
 
-_JSON_TABLE: Final = "array of objects, and has no object on each line"
+_JSON_TABLE: Final = (
+    "is not valid JSON: it must be an array of objects, or have one whole object on each line"
+)
 
 
 def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
@@ -374,6 +380,8 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
     language = _language(row, file)
     if (title := without_engine(name=language)) is not None:
         return f"row in {title}{NO_ENGINE}"
+    if language == DEFAULT and not names_language(row) and (title := looks_like(source)) is not None:
+        return f"{LOOKS}{title}{NO_ENGINE if is_well_known(title) else ''}"
     line = _whole(row.get("line")) if file else None
     return raw_sample(
         source,
@@ -449,13 +457,15 @@ def _number(row: Row, column: LabelColumn) -> str | float | None:
 
 
 def _label(row: Row) -> str | float | None:
-    """The label in the first column that has one.
+    """The label in the first column that has one. A truth value is a text: `true` or `false`.
 
     Raises:
         OverflowError: it is a number that is not finite.
     """
     for column in LABELS:
         value = row.get(column)
+        if isinstance(value, bool):
+            return as_label(value)
         if isinstance(value, str) and value:
             return value
         if (number := _numeric(value)) is not None:
@@ -469,7 +479,7 @@ def _numeric(value: object) -> float | None:
     Raises:
         OverflowError: the number is infinite, or beyond every float. NaN is the missing value of tables.
     """
-    # `True` stays the number 1: labels of two classes are often written so.
+    # `True` stays the number 1 for a task whose labels are numbers.
     if not isinstance(value, int | float | Decimal) or value != value:
         return None
     number = float(value)

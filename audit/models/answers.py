@@ -1,30 +1,37 @@
 """Reads answers of foreign code into predictions, for programs, callables and files of answers."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 
 from codeaudit.audit.checks import finite
-from codeaudit.audit.records import Failed, Predicted, Prediction, malformed
+from codeaudit.audit.records import UNREAD, Failed, Predicted, Prediction, RawReply, kept_reply, malformed
 
 
 def read_answer(raw: object) -> Prediction:
     """The prediction for one answer: `Failed('no readable answer')` if it is none of these:
 
-    - a text, a finite number, a list of texts (in order) or a set of texts (sorted);
+    - a text, a truth value (read as its text), a finite number, a list of texts (in order) or a set of texts
+      (sorted);
     - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`;
     - a prediction.
 
-    The driver decides whether an answer fits the task.
+    A text is kept as it came. The driver reads it, and decides whether an answer fits the task.
     """
-    if isinstance(raw, Predicted | Failed):
+    if isinstance(raw, Predicted):
+        # A prediction with replies was read by whoever made it.
+        return replace(raw, replies=_kept(raw.answer)) if not raw.replies else raw
+    if isinstance(raw, Failed):
         return raw
     if isinstance(raw, Mapping):
         return _from_mapping(raw)
     match raw:
-        case bool() | None:  # a bool is an int, but True is no number that a model estimates
+        case None:
             return malformed(raw)
+        case bool():  # a bool is an int, but True is no number that a model estimates
+            return read_answer(str(raw))
         case str():
-            return Predicted(answer=raw)
+            return Predicted(answer=raw, replies=_kept(raw))
         case Real():  # also the numbers of numpy
             number = finite(raw)
             return malformed(raw) if number is None else Predicted(answer=number)
@@ -32,8 +39,14 @@ def read_answer(raw: object) -> Prediction:
             return Predicted(answer=tuple(raw))
         case set() | frozenset() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(sorted(raw)))
+        case _ if type(raw).__name__ in ("bool", "bool_") and type(raw).__module__ == "numpy":
+            return read_answer(str(bool(raw)))
         case _:
             return malformed(raw)
+
+
+def _kept(answer: object) -> tuple[RawReply, ...]:
+    return (RawReply(kept_reply(answer), UNREAD),) if isinstance(answer, str) else ()
 
 
 def _from_mapping(raw: Mapping[object, object]) -> Prediction:
@@ -60,7 +73,7 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
         if score is None:
             return malformed(raw)
         scores = ((predicted.answer, score),)
-    return Predicted(answer=predicted.answer, scores=scores)
+    return replace(predicted, scores=scores)
 
 
 def _scores(raw: object) -> tuple[tuple[str, float], ...] | None:

@@ -159,4 +159,5 @@ PROVIDER: Final = Provider(
     summary="a callable from a list of queries to a list of answers",
     load=load,
     arguments={"version": str},
+    runs_here=True,
 )

@@ -185,11 +185,11 @@ def _word(value: object) -> str | None:
 
 
 def runs_here(spec: str) -> bool:
-    """Whether a model works on a device of this machine, so that its answers cost time and nothing else.
-
-    What a callable or a program does for an answer is not known, so these do not count.
+    """Whether a model works on this machine, so that its answers cost time and mostly nothing else: on a
+    device, or as a callable or a program of the user's.
     """
-    return "device" in _provider_of(spec)[0].accepts
+    found = _provider_of(spec)[0]
+    return "device" in found.accepts or found.runs_here
 
 
 def base_url(specs: Iterable[str], given: str | None) -> str | None:
@@ -278,6 +278,12 @@ def _unknown(spec: str) -> UsageError | ModelError:
     names = [f"{head}/{name}" for head, provider in providers().items() for name in provider.names]
     known = [*bundled(), *names]
     head, slash, rest = spec.partition("/")
+    if head in PROVIDERS:
+        own = PROVIDERS.get(head)
+        near_own = nearest(spec, [f"{head}/{name}" for name in own.names])
+        known_own = "known: " + ", ".join(f"{head}/{name}" for name in own.names)
+        told = known_own if own.names else f"write {own.form}"
+        return UsageError(f"unknown model {spec!r}; {f'did you mean {near_own!r}?' if near_own else told}")
     # `opnai/gpt` is nearer to `openai/gpt` than to any known name. `microsoft/codebert-base` is near no name
     # of ours, whatever letters they share.
     strange = slash and head not in PROVIDERS

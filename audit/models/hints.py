@@ -66,6 +66,7 @@ BEGINNINGS: Final[Mapping[str, str]] = {
 """Beginnings of models' names, each with the vendor's word."""
 HUBS: Final = frozenset({"huggingface", "transformers", "hub", "hf-hub", "hf_hub"})
 """The words of other tools for what `hf/` reads."""
+_GPT: Final = re.compile(r"\Agpt(\d)", re.I)
 _HUB_NAME: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _CALLABLE: Final = re.compile(r"(?P<module>[\w./\\-]+?)(?P<ending>\.py)?:(?P<name>[A-Za-z_][\w.]*)")
 _STEP: Final = re.compile(r"checkpoint-(\d+)")
@@ -93,6 +94,10 @@ def for_word(spec: str) -> str:
             return f"hf/{spec}"
         if word in NAMED_FOR_URLS:
             return _endpoint(rest, word)
+    if not slash and word in NAMED_FOR_URLS:
+        return _endpoint("MODEL", word)
+    # `gpt4` is `gpt-4`.
+    spec = spec if slash else _GPT.sub(r"gpt-\1", spec)
     vendor = next((one for begin, one in BEGINNINGS.items() if spec.lower().startswith(begin)), None)
     if vendor is not None and not slash:
         return f"openai/{spec}" if vendor == "openai" else _endpoint(spec, vendor)

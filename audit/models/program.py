@@ -145,13 +145,13 @@ class ProgramModel:
         try:
             text = line.decode()
         except UnicodeDecodeError:
-            raise _BrokenError(f"does not keep to the protocol: {_shown(line)} is not UTF-8") from None
+            raise _BrokenError(f"wrote {_shown(line)} to stdout, which is not UTF-8") from None
         try:
             row = json.loads(text)
             identity = str(row.pop("id"))
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-            told = f'{_shown(line)} is no line {{"id": …, "answer": …}}, and other words belong on stderr'
-            raise _BrokenError(f"does not keep to the protocol: {told}") from None
+            wanted = 'each line on stdout must be {"id": …, "answer": …}; print everything else to stderr'
+            raise _BrokenError(f"wrote {_shown(line)} to stdout: {wanted}") from None
         # `int` takes " 7", "+7" and "٧" as well; the slice keeps it from numbers with thousands of digits.
         known = identity.isascii() and identity.isdigit() and str(int(identity[:18])) == identity
         if not known or int(identity) >= self._asked:
@@ -412,4 +412,5 @@ PROVIDER: Final = Provider(
     summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
     load=load,
     arguments={"version": str, "timeout": float, "env": str},
+    runs_here=True,
 )

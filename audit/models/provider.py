@@ -81,6 +81,8 @@ class Provider:
     """Every REST with its summary; empty if any REST may do."""
     default_base_url: Callable[[], str] | None = None
     """The address without `--base-url`, for the record of a run."""
+    runs_here: bool = False
+    """Whether its models are code of the user's on this machine. Those with a device are not meant here."""
     key: str = ""
     """The variable whose value is sent as the key unless `-M key_env` names another; empty for none."""
 

@@ -37,7 +37,7 @@ class Prompts:
         Raises:
             ModelError: the task has no prompt.
         """
-        return _prompt(query.task, query.labels, self.template, self.system)
+        return _prompt(query.task, query.labels, query.words, self.template, self.system)
 
     @property
     def digest(self) -> str:
@@ -86,9 +86,16 @@ def built_in() -> dict[str, Prompt]:
 
 
 @cache
-def _prompt(task: str, labels: tuple[str, ...], template: str | None, system: str | None) -> Prompt:
+def _prompt(
+    task: str,
+    labels: tuple[str, ...],
+    words: tuple[tuple[str, str], ...],
+    template: str | None,
+    system: str | None,
+) -> Prompt:
     try:
-        found = TASKS.get(task).fitted(labels).prompt if labels else TASKS.get(task).prompt
+        known = TASKS.get(task).mapped(dict(words))
+        found = (known.fitted(labels) if labels else known).prompt
     except UsageError:
         found = None
     if found is None:

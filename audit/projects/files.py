@@ -19,9 +19,9 @@ from typing import Final, Protocol
 from codeaudit.audit.corpora.files import walked
 from codeaudit.audit.engines.local import spread
 from codeaudit.transforms.errors import RunError, SourceError
-from codeaudit.transforms.grammar import first_of, with_reasons
+from codeaudit.transforms.grammar import counted_reasons, first_of, with_reasons
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.language import Language, every_language
+from codeaudit.transforms.language import NO_ENGINE, Language, every_language, without_engine
 from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
 from codeaudit.transforms.registration import load_target
@@ -214,6 +214,18 @@ def source_files(root: Path) -> Iterator[str]:
         # A link leads to a file that is listed itself, or to one outside of the project, which is not ours.
         if path.suffix in endings and path.is_file() and not path.is_symlink():
             yield path.relative_to(root).as_posix()
+
+
+def others(root: Path) -> Counter[str]:
+    """The number of files below a folder in each language without an engine, by the language's title."""
+    titles = (without_engine(ending=path.suffix) for path in walked(root) if path.is_file())
+    return Counter(title for title in titles if title is not None)
+
+
+def told_others(found: Mapping[str, int]) -> str:
+    """One line on these files, which stay as they are; empty without any."""
+    reasons = {f"in {title}{NO_ENGINE}": number for title, number in found.items()}
+    return ", ".join(counted_reasons(reasons, most=6))
 
 
 def told_links(root: Path) -> str:

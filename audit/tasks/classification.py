@@ -7,14 +7,14 @@ before a model is asked. Models see the labels in `Query.labels`, and chat model
 The score is the accuracy. Reports also show MCC, macro F1 and the rates of each label.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from codeaudit.audit.interface import OneLabel, as_label
-from codeaudit.audit.prompts import Prompt, QuestionPrompt, ReplyReader
+from codeaudit.audit.prompts import Prompt, QuestionPrompt
+from codeaudit.audit.replies import closed
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.records import Sample
@@ -33,7 +33,8 @@ class Classification(ExactMatch):
 
     def fitted(self, labels: Sequence[str]) -> "Classification":
         """The task with these labels, in its prompt and in what it takes as an answer."""
-        return replace(self, answers=OneLabel(labels=tuple(labels)), prompt=prompt_for(tuple(labels)))
+        prompt = prompt_for(tuple(labels), tuple(self.words.items()))
+        return replace(self, answers=OneLabel(labels=tuple(labels)), prompt=prompt)
 
     def normalise(self, answer: object) -> str | None:
         """One of the labels; `None` for everything else. Before it is fitted, every text is a label."""
@@ -43,34 +44,24 @@ class Classification(ExactMatch):
 
 
 @cache
-def prompt_for(labels: tuple[str, ...]) -> Prompt:
-    """What chat models are asked, with these labels."""
-    listed = "\n".join(f"- {label}" for label in labels)
+def prompt_for(labels: tuple[str, ...], words: tuple[tuple[str, str], ...] = ()) -> Prompt:
+    """What chat models are asked, with these labels, each with its words of `--label-map` in brackets."""
+    listed = "\n".join(f"- {label}{_said(label, words)}" for label in labels)
     template = (
         f"Classify this {{language}} function. These are the labels:\n\n{listed}\n\n"
         "Answer with one of them on the first line, exactly as it stands there. No additional text.\n\n{code}"
     )
-    return QuestionPrompt(template=template, reader=_reader(labels))
+    return QuestionPrompt(template=template, reader=closed(labels, words=words) if labels else _any_label)
 
 
-_WRAPPING: Final = "\"'`*_.,;:!()[] "
+def _said(label: str, words: tuple[tuple[str, str], ...]) -> str:
+    found = [word for word, meant in words if as_label(meant) == label and word != label]
+    return f" ({', '.join(found)})" if found else ""
 
 
-def _reader(labels: Sequence[str]) -> ReplyReader:
-    """Reads a line that is one label, or that names exactly one label and no other."""
-    known = frozenset(labels)
-    # The longest first, so that no label is found inside of a longer one.
-    ordered = sorted(labels, key=len, reverse=True)
-    named = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ordered))})(?![\w-])")
-
-    def read(line: str) -> str | None:
-        plain = line.strip(_WRAPPING)
-        if not known or plain in known:
-            return plain or None
-        found = set(named.findall(line))
-        return found.pop() if len(found) == 1 else None
-
-    return read
+def _any_label(line: str) -> str | None:
+    """Before the labels are known, every text is one."""
+    return line.strip("\"'`*_.,;:!()[] ") or None
 
 
 CLASSIFICATION: Final = Classification(
@@ -78,5 +69,6 @@ CLASSIFICATION: Final = Classification(
     question="Which label does this function have?",
     answers=OneLabel(labels=()),
     score_name="accuracy",
+    corpus="",
     prompt=prompt_for(()),
 )

@@ -55,6 +55,7 @@ DERIVATIVE: Final = Derivative(
     score_name="accuracy",
     reacts=False,
     noun="expressions",
+    corpus="algebra:test",
     prompt=QuestionPrompt(
         template=(
             "Two expressions in prefix notation stand on the left and on the right of =? below. An operator "

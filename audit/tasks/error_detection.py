@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.interface import Expectation, OneWordOf
-from codeaudit.audit.prompts import QuestionPrompt, one_of
+from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
-from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.replies import closed
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED
@@ -91,8 +91,6 @@ ERROR_DETECTION: Final = ErrorDetection(
             "Does this {language} function have a bug? Answer with one word on the first line: buggy if it "
             "does something else than it is meant to, clean if it is right. No additional text.\n\n{code}"
         ),
-        reader=AnswerShape(
-            alone=one_of(BUGGY, CLEAN), labels=("verdict", "label", "classification", "result")
-        ),
+        reader=closed((BUGGY, CLEAN), spellings=tuple(_WORDS.spellings.items()), any_case=True),
     ),
 )

@@ -5,7 +5,7 @@ its lower-cased subtokens, and the score is the micro-averaged F1 of predicted a
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -123,41 +123,71 @@ def counts(answer: Answer, sample: Sample) -> Counts | None:
 
 
 _ARGUMENTS: Final = re.compile(r"\([^()]*\)")
-_IDENTIFIER: Final = re.compile(r"[^\W\d][\w$]*")
+_IDENTIFIER: Final = re.compile(r"(?=.*[^\W\d_])\w[\w$]*")
+"""In languages of plug-ins a name may begin with a digit."""
 _WORDS: Final = re.compile(r"(?=.*[^\W\d_])[\w$ -]+")
 _CAPITALISED: Final = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]*")
 """One word with a capital, as sentences and headings begin: `Sure`, `Explanation`."""
-_TALK: Final = frozenset(
-    {"none", "null", "unknown", "yes", "no", "ok", "okay", "sure", "sorry", "here", "i", "the"}
+_NOTHING: Final = frozenset({"none", "null", "nil", "undefined", "unknown", "nan", "na"})
+"""Words for no name, also in backticks, quotes and brackets."""
+_TALK: Final = _NOTHING | {"true", "false", "yes", "no", "ok", "okay", "sure", "sorry", "here", "i", "the"}
+_PLACEHOLDER: Final = re.compile(
+    rf"{MASK.lower()}(?:_?\d+)?|(?:your|the|new|some)?_?(?:full|function|method)_?name|abbreviation"
 )
-_PLACEHOLDERS: Final = frozenset({"full_name", "full name", "fullname"})
-
-
-_SPELLED: Final = re.compile(r"[a-z0-9_]+(?: [a-z0-9_]+){1,5}")
+"""What stands for the name in the prompt and in the code, in small letters with `_` for a blank."""
+_SPELLED: Final = re.compile(r"[a-z][a-z0-9]*(?: [a-z0-9]+){1,5}")
 """Subtokens with blanks between them, as some models write a name."""
 _PROSE: Final = frozenset(
-    ("a", "an", "the", "this", "that", "it", "its", "i", "my", "you", "your", "which", "no", "not", "cannot")
-) | frozenset(("sorry", "unknown", "would", "should", "could"))
+    (
+        "a",
+        "an",
+        "the",
+        "this",
+        "that",
+        "it",
+        "its",
+        "i",
+        "my",
+        "you",
+        "your",
+        "which",
+        "no",
+        "not",
+        "cannot",
+        "or",
+    )
+) | frozenset(("sorry", "unknown", "would", "should", "could", "function", "name", "named", "answer", "is"))
 """Words that a sentence has and a name rarely has."""
+
+
+def _is_name(text: str) -> bool:
+    plain = "_".join(text.lower().split())
+    return plain not in _NOTHING and not _PLACEHOLDER.fullmatch(plain)
 
 
 def _alone(text: str) -> str | None:
     """A name that stands on a line without decoration: one identifier, and no word of prose."""
     name = _quoted(text.removesuffix("."))
-    return None if name is None or _CAPITALISED.fullmatch(name) or name in _TALK else name
+    return None if name is None or _CAPITALISED.fullmatch(name) or name.lower() in _TALK else name
 
 
 def _quoted(text: str) -> str | None:
     """A name in backticks: one identifier."""
     name = _ARGUMENTS.sub("", text.strip().replace("\\_", "_"), count=1).strip()
-    return name if _IDENTIFIER.fullmatch(name) and name.lower() not in _PLACEHOLDERS else None
+    return name if _IDENTIFIER.fullmatch(name) and _is_name(name) else None
 
 
 def _boxed(text: str) -> str | None:
     """A name in brackets, where the prompt wants it: an identifier, or words with blanks between them."""
     name = _ARGUMENTS.sub("", text.strip().replace("\\_", "_"), count=1).strip()
-    found = _WORDS.fullmatch(name) and name.lower() not in _PLACEHOLDERS
-    return "_".join(name.split()) if found else None
+    return "_".join(name.split()) if _WORDS.fullmatch(name) and _is_name(name) else None
+
+
+def _spelled(text: str) -> str | None:
+    """The subtokens of a name with blanks between them, which are no sentence."""
+    words = text.split()
+    spelled = _SPELLED.fullmatch(" ".join(words)) and _PROSE.isdisjoint(words)
+    return "_".join(words) if spelled and _is_name(text) else None
 
 
 def _parts(texts: Sequence[str]) -> str | None:
@@ -172,7 +202,10 @@ _NAME: Final = AnswerShape(
     alone=_alone,
     quoted=_quoted,
     boxed=_boxed,
+    words=_spelled,
     labels=("name",),
+    asides=("function", "method", "output", "result", "suggestion"),
+    others=("alternatives?(?: names?)?", "others?(?: names?)?", "another(?: name)?", "second(?: choice)?"),
     parts=_parts,
     is_name=True,
     key=lambda answer: frozenset(subtokens(str(answer))),
@@ -211,11 +244,8 @@ class FunctionName(Task):
         """
         # Sorted sets, because the score of code2vec ignores order: `read_file` equals `fileRead`.
         if isinstance(answer, str):
-            words = answer.split()
-            if len(words) > 1 and not (_SPELLED.fullmatch(" ".join(words)) and _PROSE.isdisjoint(words)):
-                return None
-            parts: Iterable[str] = subtokens(answer)
-            return tuple(sorted(set(parts))) or None
+            name = _quoted(answer) or _spelled(answer)
+            return None if name is None else tuple(sorted(set(subtokens(name)))) or None
         if isinstance(answer, list | tuple) and all(isinstance(part, str) for part in answer):
             return tuple(sorted({token for part in answer for token in subtokens(part)}))
         return None

@@ -23,9 +23,11 @@ _CONFIG: Final = """\
 model = "py/codeaudit_model:predict"
 corpus = "{corpus}"
 task = "function-name"
-limit = 200
+# Without a limit a run draws 200 functions, and more until each transform changes 100. If an answer of your
+# model costs money, set one:
+# limit = 200
 # The same inputs for every commit: write them once, commit the file, and put this line in the place of
-# corpus and limit: codeaudit transform {corpus} --suite suite.lock.jsonl
+# corpus: codeaudit transform {corpus} --suite suite.lock.jsonl
 # suite = "suite.lock.jsonl"
 
 [gate]

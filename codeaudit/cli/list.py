@@ -87,7 +87,7 @@ def _write_tasks(indent: str) -> None:
         click.echo(f"\n{indent}{name}: {task.question}")
         click.echo(f"{indent}  an answer: {task.accepted}")
         click.echo(f"{indent}  score: {task.score_name}, {task.better} is better")
-        click.echo(f"{indent}  corpus without --corpus: {task.corpus}")
+        click.echo(f"{indent}  corpus without --corpus: {task.corpus or 'none; name one'}")
         models = catalogue.bundled_for(name)
         click.echo(f"{indent}  bundled models: {', '.join(models) or 'none; name one with --model'}")
 

@@ -482,7 +482,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     movable_option(
         "Draw more samples until each transform changes N that every model can read, or the corpus ends; "
         "each is asked only for the transforms that it is drawn for. 0: none.  "
-        "[default: 100 for local models without --limit, --suite and --shard, else 0]"
+        "[default: 100 for local models, callables and programs without --limit, --suite and --shard, else 0]"
     ),
     option(
         "--seed", type=Whole(), default=0, metavar="S", help="Decides which samples and variants are drawn."

@@ -43,8 +43,8 @@ from codeaudit.cli.output import (
 )
 from codeaudit.finished_runs import comparison_page, read_run
 from codeaudit.gating import read_compared
-from codeaudit.options import DEFAULT_MOVABLE, WITH_SECRETS, RunOptions, usual_movable
-from codeaudit.planning import exceeded, plan_run, plan_sheet, total
+from codeaudit.options import WITH_SECRETS, RunOptions, usual_movable
+from codeaudit.planning import exceeded, few_movable, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
 from codeaudit.reports.registry import FORMATS
@@ -77,8 +77,6 @@ BOUNDING: Final = ("limit", "suite", "shard")
 """With one of these options a run draws no movable samples by itself."""
 
 
-FEW: Final = 3
-"""Transforms that the line about few movable samples names."""
 DRY_RUN: Final = click.option(
     "--dry-run",
     is_flag=True,
@@ -135,13 +133,7 @@ def _few_movable(summary: Summary, asked: RunOptions, corpus: Mapping[str, Any])
     counts: dict[str, int] = {}
     for one in (one for model in summary.models for one in model.by_transform if one.kind == "preserving"):
         counts[one.transform] = max(one.violations.total, counts.get(one.transform, 0))
-    few = sorted(
-        (number, name) for name, number in counts.items() if number < min(drawn / 2, DEFAULT_MOVABLE)
-    )
-    if not few:
-        return ""
-    named = ", ".join(f"{name} {number}" for number, name in few[:FEW])
-    return f"of {drawn:,} samples few were movable: {named}; --movable {DEFAULT_MOVABLE} draws more"
+    return few_movable(counts, drawn)
 
 
 def _asked(options: Mapping[str, Any]) -> RunOptions:
@@ -190,7 +182,7 @@ def _planned(asked: RunOptions) -> int:
     asked = _checked(asked)
     if asked.format not in PLAN_FORMATS:
         raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PLAN_FORMATS)}")
-    plans = plan_run(asked, PROGRESS)
+    plans = plan_run(asked, PROGRESS, chosen=on_command_line("movable"))
     if asked.format == "json":
         told = {"models": [asdict(one) for one in plans], "total": dict(total(plans))}
         show_text(json.dumps({**told, "exceeded": exceeded(plans, asked)}, indent=2) + "\n")

@@ -34,6 +34,7 @@ from codeaudit.audit.projects.files import (
     file_diff,
     languages,
     meant,
+    others,
     perturb_files,
     prepare,
     remove_tree,
@@ -43,6 +44,7 @@ from codeaudit.audit.projects.files import (
     source_languages,
     text_diff,
     told_links,
+    told_others,
     told_unread,
 )
 from codeaudit.audit.projects.working_copy import VerifyRequest, WorkingCopy
@@ -98,7 +100,7 @@ from codeaudit.transforms.errors import CannotAudit, CorpusError, RunError, Usag
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.grammar import counted, first_of, with_reasons
 from codeaudit.transforms.hidden_marks import visible
-from codeaudit.transforms.language import LANGUAGES
+from codeaudit.transforms.language import LANGUAGES, rewritten_today
 from codeaudit.transforms.perturb import FAILED
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Perturbed, Sample, Sites
@@ -321,15 +323,30 @@ def _sources(root: Path, progress: RunProgress) -> list[str]:
     """The files below a folder that are perturbed; tells which links are not."""
     if links := told_links(root):
         progress.note(links)
-    return list(source_files(root))
+    found = list(source_files(root))
+    if not found:
+        raise no_source_files(root)
+    if told := told_others(others(root)):
+        progress.note(f"left as they are: {told}")
+    return found
+
+
+def no_source_files(root: Path) -> CorpusError:
+    """The error for a folder without a file that a transform rewrites."""
+    told = told_others(others(root))
+    # As a run says it of a corpus of files.
+    more = f" ({told}); {rewritten_today()}" if told else ""
+    return CorpusError(f"no {' or '.join(dict.fromkeys(_titles()))} files in {str(root)!r}{more}")
+
+
+def _titles() -> list[str]:
+    return [language.title for language in source_languages().values()]
 
 
 def _perturbed(
     request: FilePerturbation, root: Path, paths: list[str], counts: CountsByTransform, progress: RunProgress
 ) -> Iterator[FileResult]:
     """The files at these paths below `root` after the transforms, with counts and messages."""
-    if not paths:
-        raise CorpusError(f"no Python or Java file in {', '.join(request.sources)}")
     known = languages(paths)
     # A file is used by other files that are not perturbed: what callers see must stay.
     names = request.transforms or related(

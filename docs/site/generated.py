@@ -2,10 +2,8 @@
 
     python docs/site/generated.py
 
-A page has a line `<!-- generated: WHAT -->`, and the build of the site puts Markdown in its place. What only
-the code knows (`WRITTEN`) stands below that line in the repository, too: the command above rewrites it, and a
-test fails where it is stale. What stands on another page of the repository is not repeated: below its mark
-is a link.
+A page has a line `<!-- generated: WHAT -->`, and the build of the site puts Markdown in its place. The same
+stands below that line in the repository: the command above rewrites it, and a test fails where it is stale.
 """
 
 import inspect
@@ -28,12 +26,10 @@ from codeaudit.transforms.python.analysis import effects
 
 MARK: Final = re.compile(
     r"^<!-- generated: (?P<what>[\w-]+) ?(?P<of>.*?) -->$"
-    r"(?:\n\*\(The site has [^\n]*\)\*$|\n(?:(?!<!-- generated)[^\n]*\n)*?<!-- /generated -->$)?",
+    r"(?:\n(?:(?!<!-- generated)[^\n]*\n)*?<!-- /generated -->$)?",
     re.MULTILINE,
 )
-"""With what stands below it in the repository: a line that says where to look, or the text and its end."""
-WRITTEN: Final = ("families", "transforms", "commands", "data-sets")
-"""What stands in the repository, too."""
+"""With what stands below it in the repository: the text and its end."""
 ROOT: Final = Path(__file__).parents[2]
 MEASURED: Final = ROOT / "benchmarks" / "results"
 
@@ -53,7 +49,7 @@ def written(text: str) -> str:
     Raises:
         KeyError: as in `filled`.
     """
-    return MARK.sub(lambda mark: _between(mark) if mark["what"] in WRITTEN else mark[0], text)
+    return MARK.sub(_between, text)
 
 
 def _text(mark: re.Match[str]) -> str:

@@ -50,7 +50,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.delitem(sys.modules, "known_models", raising=False)
         models = ["--model", "py/known_models:fickle", "--model", "py/known_models:silent"]
         for name, more in {"one": [], "two": ["--trials", "2"]}.items():
-            assert main(["run", *models, *more, "--corpus", "code.py", "--workers", "1", "--out", name]) == 0
+            assert (
+                main(
+                    [
+                        "run",
+                        *models,
+                        *more,
+                        "--corpus",
+                        "code.py",
+                        "--workers",
+                        "1",
+                        "--movable",
+                        "0",
+                        "--out",
+                        name,
+                    ]
+                )
+                == 0
+            )
         sys.modules.pop("known_models", None)
     return place
 

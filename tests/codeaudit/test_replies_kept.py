@@ -159,7 +159,7 @@ def test_models_that_write_no_text_leave_no_file(sources: Path) -> None:
 
 def test_a_callable_that_answers_in_sentences_is_read_and_what_it_said_is_kept(sources: Path) -> None:
     def talks(queries: list[codeaudit.Query]) -> list[str]:
-        said = ["The function name should be `read_file`.", "This reads a file and returns it.", "Average"]
+        said = ["The function name should be `read_file`.", "This reads a file and returns it.", "average"]
         return [said[len(query.source) % 3] for query in queries]
 
     codeaudit.run({"talks": talks}, corpus=sources, transforms="rename", variants=4, out="out")
@@ -167,7 +167,7 @@ def test_a_callable_that_answers_in_sentences_is_read_and_what_it_said_is_kept(s
     told = found.groupby(found["reply"].fillna("-"))["after"].agg(set)
     assert told["The function name should be `read_file`."] == {'["file", "read"]'}
     assert told["This reads a file and returns it."] == {'{"failed": "no readable answer"}'}
-    assert told["-"] == {'["average"]'}, "one word is a name as it stands"
+    assert told["average"] == {'["average"]'}, "what is said in one word is kept, too"
 
 
 def test_a_long_reply_is_cut_and_says_so(sources: Path) -> None:

@@ -123,20 +123,17 @@ def _anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
 
 
-def test_the_repository_shows_what_the_site_shows_or_says_where_to_look(generated: ModuleType) -> None:
-    found = {"shown": 0, "elsewhere": 0}
+def test_the_repository_shows_what_the_site_shows(generated: ModuleType) -> None:
+    shown = 0
     for page in MARKED:
-        for mark in generated.MARK.finditer((ROOT / page).read_text("utf-8")):
+        text = (ROOT / page).read_text("utf-8")
+        assert "The site has" not in text
+        for mark in generated.MARK.finditer(text):
             below = mark[0].partition("\n")[2]
-            if mark["what"] in generated.WRITTEN:
-                assert below.endswith("\n<!-- /generated -->"), f"{page}: {mark[0]}"
-                found["shown"] += 1
-            else:
-                file = re.fullmatch(r"\*\(The site has .*\]\(([^#)]+)[^)]*\)\.\)\*", below)
-                assert file is not None, f"{page}: {mark[0]}"
-                assert (ROOT / page.parent / file[1]).exists()
-                found["elsewhere"] += 1
-    assert min(found.values()) >= 10
+            assert below.endswith("\n<!-- /generated -->"), f"{page}: {mark[0]}"
+            assert below.count("\n") > 4, f"{page}: {mark[0]}"
+            shown += 1
+    assert shown >= 20
 
 
 def test_a_mark_that_names_nothing_is_an_error(generated: ModuleType) -> None:
@@ -178,7 +175,9 @@ def test_every_command_in_a_block_exists(commands: dict[str, set[str]]) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_every_option_that_a_page_names_exists(page: Path, commands: dict[str, set[str]]) -> None:
-    text = (ROOT / page).read_text("utf-8")
+    # The measurements name options of their own programs, which `tests/benchmarks` runs.
+    measured = r"<!-- generated: measured .*?<!-- /generated -->"
+    text = re.sub(measured, "", (ROOT / page).read_text("utf-8"), flags=re.DOTALL)
     known = set().union(*commands.values())
     in_text = re.findall(r"(?<=`)--[a-z][\w-]*(?![\w…-])", _outside_blocks(text))
     assert [option for option in in_text if option not in known | OF_OTHERS] == []

@@ -56,6 +56,8 @@ OF_THE_QUERY: Final = frozenset({400, 413, 422})
 """Statuses with which a working endpoint refuses a single query."""
 FIRST: Final = 32
 """Failed queries, without any answer, after which the model or the address counts as wrong."""
+SHORT: Final = 1000
+"""Tokens of a prompt that every model reads. If it is refused for its size, the others will be, too."""
 ALIKE: Final = 4
 """Queries refused with the same words, without any answer, after which all others would be refused, too."""
 FAULTS: Final = frozenset({500, 501, 505})
@@ -113,6 +115,8 @@ class Endpoint:
     """Added to the messages about an address that may be wrong."""
     refusal_hint: str = ""
     """Added to the message that all queries are refused alike."""
+    size_hint: str = ""
+    """The same if the words are about the size of the queries."""
     sampling_hint: str = ""
     """Added to the warning that all drawn answers are equal."""
 
@@ -340,7 +344,7 @@ class Session:
                 "is the server up? --base-url says where it is"
             )
 
-    def _count_refusal(self, error: RequestError) -> None:
+    def _count_refusal(self, error: RequestError, query: Query) -> None:
         """Count a refused query before the first answer.
 
         Raises:
@@ -349,22 +353,26 @@ class Session:
         if self._answered or error.status is None or error.again:
             return
         words = _NUMBER.sub("#", error.message)
-        self._refusals[error.status, words] += 1
-        if self._refusals[error.status, words] < (FIRST if error.sized else ALIKE):
+        prompt = self.endpoint.prompts.of(query)
+        # One short query weighs as much as several long ones.
+        long = error.sized and tokens_of_prompt(prompt, query) > SHORT
+        self._refusals[error.status, words] += 1 if long else FIRST // ALIKE
+        if self._refusals[error.status, words] < FIRST:
             return
+        hint = self.endpoint.size_hint if error.sized else self.endpoint.refusal_hint
         raise EndpointLostError(
             f"{self._url} refuses every query for model {self.endpoint.model!r} "
-            f"({error.status}){_in_brackets(error.message)}{self.endpoint.refusal_hint}"
+            f"({error.status}){_in_brackets(error.message)}{hint}"
         )
 
-    def given_up(self, error: RequestError, *, drained: bool) -> None:
+    def given_up(self, error: RequestError, query: Query, *, drained: bool) -> None:
         """Count a query that failed as often as it may.
 
         Raises:
             EndpointLostError: the endpoint is gone, or answers no query at all.
         """
         if error.status in OF_THE_QUERY:
-            self._count_refusal(error)
+            self._count_refusal(error, query)
         if not error.again or error.unreadable:  # `readable` counts those
             return
         self._failing += 1

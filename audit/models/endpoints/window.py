@@ -321,7 +321,7 @@ class RollingWindow:
             self._session.meter.failure(failed.reason, "" if error is None else error.message)
             self._session.check_fit(drained=self._open == 1)
             if error is not None:
-                self._session.given_up(error, drained=self._open == 1)
+                self._session.given_up(error, pending.query, drained=self._open == 1)
             self._answer(pending)
 
     def _answer(self, pending: PendingQuery) -> None:

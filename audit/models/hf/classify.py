@@ -5,18 +5,20 @@ from typing import Final
 
 import torch
 
-from codeaudit.audit.interface import NameOfCode, OneNumber, OneWordOf
+from codeaudit.audit.interface import CLOSED, NameOfCode, OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS, answer_kind, tasks_answered_by
+from codeaudit.audit.replies import is_value
 from codeaudit.transforms.errors import ModelError, UsageError
 
 MULTI_LABEL: Final = "multi_label_classification"
 
 
 class ClassificationHead:
-    """Answers with the label of the highest output. `-M labels=…` replaces labels that say nothing.
+    """Answers with the label of the highest output. `-M labels=…` replaces labels that say nothing
+    (`LABEL_0`, …), and `--label-map` says what each means.
 
     - Outputs with the same answer are added (log-sum-exp).
     - One output with two labels is the logit of the second label; that of the first is 0.
@@ -30,7 +32,6 @@ class ClassificationHead:
 
         Raises:
             UsageError: the number of labels differs from that of the outputs.
-            ModelError: the labels in the config say nothing (`LABEL_0`, …).
         """
         config = engine.network.config
         outputs = int(config.num_labels)
@@ -39,11 +40,6 @@ class ClassificationHead:
             raise UsageError(
                 f"{len(arguments.labels)} labels for {engine.name!r}, which has {_counted(outputs)}; name "
                 f"{'the two that it decides between' if outputs == 1 else 'one for each, in their order'}"
-            )
-        if not arguments.labels and outputs > 1 and all(label.startswith("LABEL_") for label in own):
-            raise ModelError(
-                f"the labels of {engine.name!r} are {_list(own)}, which say nothing; "
-                f"name what they mean in this order, as -M labels=clean,buggy"
             )
         self._engine = engine
         self._outputs = outputs
@@ -60,6 +56,12 @@ class ClassificationHead:
         # With several tasks that fit, the user has to say which one is meant.
         fitting = self._choices()
         return fitting[0] if len(fitting) == 1 else None
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """As of `SeveralTasks`: with labels, every classification, too."""
+        own = frozenset() if self.task is None else frozenset({self.task})
+        return own | frozenset(tasks_answered_by(OneLabel)) if self._labels else own
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -120,6 +122,9 @@ class ClassificationHead:
         return Predicted(answer=said, scores=kept, margin=float(scores.abs().min()))
 
     def _choices(self) -> list[str]:
+        # Numbers and truth values may be the classes of any task.
+        if all(is_value(label) for label in self._labels):
+            return []
         return [
             task
             for task in tasks_answered_by(OneWordOf)
@@ -128,12 +133,12 @@ class ClassificationHead:
 
     def _meaning(self, query: Query) -> tuple[Answer, ...]:
         """The answer that each label stands for."""
-        key = (query.task, query.words)
+        key = (query.task, query.labels, query.words)
         if key not in self._answers:
-            self._answers[key] = self._read(query.task, dict(query.words))
+            self._answers[key] = self._read(query.task, query.labels, dict(query.words))
         return self._answers[key]
 
-    def _read(self, task: str, words: Mapping[str, str]) -> tuple[Answer, ...]:
+    def _read(self, task: str, labels: tuple[str, ...], words: Mapping[str, str]) -> tuple[Answer, ...]:
         name = self._engine.name
         if not self._labels:
             if not isinstance(answer_kind(task), OneNumber):
@@ -142,16 +147,27 @@ class ClassificationHead:
                     f"that it decides between, as -M labels=clean,buggy"
                 )
             return ()
-        found = [TASKS.get(task).normalise(words.get(label, label)) for label in self._labels]
+        about = TASKS.get(task).mapped(words).fitted(labels) if labels else TASKS.get(task).mapped(words)
+        found = [about.normalise(about.meant(label)) for label in self._labels]
+        kind = about.answers
+        if isinstance(kind, OneLabel) and any(answer is not None for answer in found):
+            # The corpus may lack a class of the model.
+            found = [
+                label if answer is None else answer for label, answer in zip(self._labels, found, strict=True)
+            ]
         known = [answer for answer in found if answer is not None]
-        names = isinstance(answer_kind(task), NameOfCode)
+        names = isinstance(kind, NameOfCode)
         # Every word is a name. So `clean` and `buggy` would pass as function names, though they are the
         # answers of another task.
         foreign = names and self._choices()
         if len(known) < len(found) or foreign:
+            taken = f", which takes {kind.accepted}" if isinstance(kind, CLOSED) else ""
+            words_of = kind.labels if isinstance(kind, OneLabel) else getattr(kind, "words", ())
+            example = ",".join(words_of) if len(words_of) == len(self._labels) else "…"
             raise ModelError(
-                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}; "
-                "name its answers in this order with -M labels=…, or each with --label-map LABEL=VALUE,…"
+                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}{taken}; "
+                f"name what they mean in this order, as -M labels={example}, or say what each means with "
+                "--label-map WORD=LABEL,…"
             )
         if self._several and not names:
             raise ModelError(f"model {name!r} gives any number of labels, and the task {task!r} asks for one")

@@ -14,7 +14,8 @@ from torch.nn.functional import log_softmax
 from codeaudit.audit.interface import NameOfCode, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, TOO_LONG, LoadedNetwork, Row, TokenizedQuery, ranked
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.prompts import WHOLE
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query, RawReply, kept_reply
 from codeaudit.audit.registry import answer_kind
 from codeaudit.transforms.errors import ModelError
 
@@ -146,7 +147,7 @@ class MaskFillingHead:
         kept, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
         in_place = isinstance(answer_kind(query.task), NameOfCode) and self._in_place
         # Several masks are parts of one name, where a tokenizer may put blanks between them.
-        read = Predicted(answer="_".join(text.split())) if in_place else self._prompts.of(query).read(text)
+        read = _as_filled(text) if in_place else self._prompts.of(query).read(text)
         return read if isinstance(read, Failed) else replace(read, scores=kept, margin=min(leads))
 
     def _first_tokens(self, words: tuple[str, ...]) -> list[int]:
@@ -161,3 +162,8 @@ class MaskFillingHead:
                 )
             self._words[words] = tokens
         return self._words[words]
+
+
+def _as_filled(text: str) -> Prediction:
+    """What stands in the place of a name is a name, whatever it is, and no reply."""
+    return Predicted(answer="_".join(text.split()), replies=(RawReply(kept_reply(text), WHOLE),))

@@ -70,6 +70,13 @@ class HubModel:
         return self._head.task
 
     @property
+    def tasks(self) -> frozenset[str]:
+        """As of `SeveralTasks`."""
+        own = frozenset() if self.task is None else frozenset({self.task})
+        found: frozenset[str] = getattr(self._head, "tasks", own)
+        return found
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The labels of a classifier's outputs; empty for other heads."""
         return getattr(self._head, "labels", ())

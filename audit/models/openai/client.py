@@ -26,7 +26,7 @@ from codeaudit.audit.models.endpoints.client import (
 )
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
-from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, told
+from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
 from codeaudit.audit.models.openai.replies import choice_of, said, whole
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
@@ -35,6 +35,7 @@ BUSY: Final = frozenset({429, 503, 529})
 """Statuses for too many requests."""
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
 """Of the connections: the layer above decides how many requests run at once, and reuses their connections."""
+STREAM: Final = "stream"
 NO_KEY: Final = "none"
 """Sent if there is no key, because the library always sends one."""
 LONGEST_TEXT: Final = 160
@@ -54,6 +55,8 @@ class Client:
         self._address = address
         self._model = model
         self._decoding = decoding
+        self._stream: bool | None = decoding.stream
+        """Whether replies are asked for as streams; `None`: the field is not sent. Refusals change it."""
         self._timeout = timeout
         limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT))
         # The library would send one even without a key.
@@ -118,8 +121,9 @@ class Client:
         else:
             turns = prompt.messages(query)
             body["messages"] = [{"role": turn.role, "content": turn.content} for turn in turns]
+        if self._stream is not None:
+            body["stream"] = self._stream
         return body | {
-            "stream": self._decoding.stream,
             **self._decoding.sent(self._decoding.longest(prompt), seed=seed),
             **self._decoding.extra_body,
         }
@@ -157,15 +161,29 @@ class Client:
 
     def _unreadable(self, completion: object, *, foreign: bool = False) -> RequestError:
         page = isinstance(completion, str) and is_page(completion)
-        # Some servers send errors of the servers behind them with status 200, and these may pass.
-        passes = isinstance(_of(completion, "error"), Mapping) and VERSION.search(self._address.url)
+        fault = _of(completion, "error")
+        if isinstance(fault, Mapping) and VERSION.search(self._address.url):
+            return self._fault(completion, fault)
         words = "a web page" if page else told(completion) or str(completion)
         return RequestError(
             "unreadable reply",
             message=self._shown(words) or "nothing",
             again=True,
             unreadable=True,
-            foreign=foreign and not passes,
+            foreign=foreign,
+        )
+
+    def _fault(self, completion: object, fault: Mapping[str, object]) -> RequestError:
+        """The refusal in a reply with status 200: routers hand on errors of the servers behind them so."""
+        words = told(completion)
+        status = status_in(fault, words)
+        return RequestError(
+            str(status),
+            message=self._shown(words),
+            again=status in TRANSIENT or status >= 500,
+            busy=status in BUSY,
+            status=status,
+            sized=is_of_size(words),
         )
 
     def _refusal(self, error: openai.APIStatusError, sent: Mapping[str, object]) -> RequestError:
@@ -177,18 +195,27 @@ class Client:
         # The library hands on what stands in `error`, or the whole body.
         words = told(error.body)
         page = isinstance(error.body, str) and is_page(error.body)
+        field = rejected(error.body, words, _fields(sent))
+        # Some servers only stream, some do not know the field. The answers are the same: each way is tried.
+        other = field == STREAM and self._streams_otherwise(sent)
         return RequestError(
             str(status),
             message=self._shown("a web page" if page else words),
-            again=again and not spent,
-            busy=status in BUSY,
+            again=(again and not spent) or other,
+            busy=status in BUSY and not other,
             wait=_wait(headers),
             # OpenAI sends 429 for an exhausted quota; waiting does not help, so it counts as 402.
             status=402 if spent else status,
-            field=rejected(error.body, words, _fields(sent)),
+            field="" if other else field,
             sized=status == 413 or is_of_size(words),
             foreign=page,
         )
+
+    def _streams_otherwise(self, sent: Mapping[str, object]) -> bool:
+        """Whether a request that was refused for its field `stream` may be sent with another one."""
+        if sent.get(STREAM) == self._stream:
+            self._stream = None if self._stream else True
+        return sent.get(STREAM) != self._stream
 
     def _shown(self, text: str) -> str:
         line = " ".join(self._address.scrub(text).split())

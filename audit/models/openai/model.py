@@ -269,6 +269,8 @@ def load(name: str, settings: Settings) -> EndpointModel:
         address_hint=proposal(where.url),
         refusal_hint=f"; {settings.flag}FIELD=none leaves out temperature, seed or max_tokens, and "
         f"{settings.flag}extra_body adds a field",
+        size_hint=f"; the prompt and {settings.flag}max_tokens together must fit its context: a smaller "
+        f"{settings.flag}max_tokens=N leaves more room",
         sampling_hint=f" {settings.flag}extra_body may have to ask for it",
     )
     version = sent(settings.arguments.get("version"))
@@ -343,8 +345,8 @@ def _client(where: EndpointAddress, model: str, decoding: Decoding, timeout: flo
 def _remedy(decoding: Decoding, flag: str, field: str) -> str:
     if field in decoding.extra_body:
         return f"take it out of {flag}extra_body"
-    if field == "stream":
-        return f"try {flag}stream={'false' if decoding.stream else 'true'}"
+    if field == "stream":  # the client has tried every other way
+        return f"leave out {flag}stream" if decoding.stream else ""
     if field == "system":
         return f"leave out {flag}system"
     return REMEDIES.get(field, "").replace("{M}", flag) if field in decoding.fields else ""

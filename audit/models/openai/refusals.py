@@ -70,6 +70,25 @@ def _of_mapping(body: Mapping[str, object], depth: int) -> str:
     return ""
 
 
+_STATUSES: Final[Mapping[int, re.Pattern[str]]] = {
+    401: re.compile(r"api.?key|authenti|unauthorized", re.I),
+    402: re.compile(r"insufficient.?quota|credit|billing|payment", re.I),
+    429: re.compile(r"rate.?limit|too many requests", re.I),
+    503: re.compile(r"overload|unavailable|try again|time.?out|timed out|capacity", re.I),
+}
+"""What the words of an error without a status mean."""
+
+
+def status_in(fault: Mapping[str, object], words: str) -> int:
+    """The status that an error under status 200 stands for: that in it, else by its words, else 400."""
+    for name in ("code", "status", "http_code", "status_code"):
+        text = str(fault.get(name, ""))
+        if len(text) == 3 and text.isdecimal() and text[0] in "45":
+            return int(text)
+    said = " ".join((words, str(fault.get("type", "")), str(fault.get("code", ""))))
+    return next((status for status, found in _STATUSES.items() if found.search(said)), 400)
+
+
 def is_page(text: str) -> bool:
     """Whether a body is a web page."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")

@@ -212,7 +212,7 @@ def test_java_of_humaneval_x_is_its_method_and_other_languages_are_counted(tmp_p
     (java,) = found
     assert (java.language, java.label) == ("java", "add")
     assert java.source.startswith("public int add(int x, int y) {")
-    assert skipped == {"row in Go, which no transform rewrites yet": 1}
+    assert skipped == {"row in Go (no transform yet)": 1}
     assert isinstance(TASKS.get("function-name").prepare(java), Sample)
 
 
@@ -282,7 +282,7 @@ def test_named_columns_are_read_in_every_format(ending: str, tmp_path: Path) -> 
     resources = CorpusResources(columns=renaming("source=func, label=target"))
     (sample,) = corpus(str(path), None, resources).read(Counter())
     assert sample.source == ADD
-    assert sample.label in (1, True, "True")
+    assert sample.label in (1, "true", "True")
     with pytest.raises(CorpusError, match=r"'func'|it has id, func,"):
         list(corpus(str(path), None, CorpusResources(columns={"source": "fun"})).read(Counter()))
 

@@ -84,7 +84,7 @@ def test_bad_files_in_a_folder_are_counted_and_the_others_read(sources: Path) ->
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"def f(:\n", "source does not parse"),
+        (b"def f(:\n", "not valid Python: line 1: invalid syntax"),
         (b"x = '\xff'\n", "not UTF-8"),
         (b"x = 1\0", "null bytes"),
         (b"x = 1\n" * 2_000_000, "file over 2 MB"),

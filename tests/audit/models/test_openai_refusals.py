@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -74,7 +75,6 @@ FIELDS = {
         "tokens_field=",
     ),
     "max_tokens, too many": ("max_tokens is too large: 256. This model supports at most 9", "max_tokens=N"),
-    "stream": ("This model only support stream mode, please enable the stream parameter.", "-M stream=true"),
     "extra_body": ("Unrecognized request argument supplied: top_k", "take it out of -M extra_body"),
     "system": ("System role not supported", "leave out -M system"),
 }
@@ -135,8 +135,13 @@ def test_long_queries_that_are_refused_first_do_not_end_the_run() -> None:
             else says(PAIR)
         )
 
+    many = "".join(f"word{number}(value)\n" for number in range(400))
+    asked = [
+        replace(one, source=many + one.source) if number < 9 else one
+        for number, one in enumerate(queries(12))
+    ]
     with serving(script) as endpoint:
-        found = load(endpoint.url, concurrency="1").predict(queries(12))
+        found = load(endpoint.url, concurrency="1").predict(asked)
     assert found == [Failed(reason="endpoint: 400")] * 9 + [MEAN] * 3
 
 
@@ -266,3 +271,53 @@ def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.Mo
         with pytest.raises(ModelError, match=r"cannot reach .*timeout"):
             load(f"http://127.0.0.1:{place[1]}/v1", timeout="60").predict(queries(1))
     assert time.monotonic() - began < FEW_SECONDS
+
+
+@pytest.mark.parametrize("concurrency", ["1", "8"])
+@pytest.mark.parametrize("only", [True, None])
+def test_a_server_that_takes_one_way_of_replies_only_is_asked_in_that_way(
+    only: bool | None, concurrency: str
+) -> None:
+    """Servers that only stream, and servers that do not know the field."""
+
+    def script(asked: Asked) -> Act:
+        if asked.body.get("stream") == only:
+            return says(PAIR)
+        return refuses(400, "This server supports only stream=true" if only else "unknown field: 'stream'")
+
+    with serving(script) as endpoint:
+        assert load(endpoint.url, concurrency=concurrency).predict(queries(9)) == [MEAN] * 9
+    assert len(endpoint.asked) <= 9 + 2 * int(concurrency)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        ({"message": "No such model here"}, 400),
+        ({"message": "The prompt is blocked", "code": "policy"}, 400),
+        ({"message": "No allowed parameters", "code": 422}, 422),
+        ({"message": "Incorrect API key", "type": "invalid_request_error"}, 401),
+        ({"message": "no", "code": "insufficient_quota"}, 402),
+    ],
+)
+def test_an_error_with_status_200_ends_the_run_with_its_words(fault: dict[str, object], status: int) -> None:
+    act = sends(200, json.dumps({"error": fault}))
+    began = time.monotonic()
+    with serving(lambda asked: act) as endpoint, pytest.raises(ModelError) as caught:
+        load(endpoint.url).predict(queries(40))
+    assert str(fault["message"]) in str(caught.value)
+    assert f"({status})" in str(caught.value) or status == 402
+    assert "template" not in str(caught.value)
+    assert len(endpoint.asked) <= 16
+    assert time.monotonic() - began < FEW_SECONDS
+
+
+def test_short_queries_that_are_too_long_end_the_run_with_the_flag_that_helps() -> None:
+    act = refuses(400, "This model's maximum context length is 128 tokens")
+    with (
+        serving(lambda asked: act) as endpoint,
+        pytest.raises(ModelError, match="-M max_tokens=N leaves") as caught,
+    ):
+        load(endpoint.url).predict(queries(40))
+    assert "FIELD=none" not in str(caught.value)
+    assert len(endpoint.asked) <= 16

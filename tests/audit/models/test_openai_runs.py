@@ -88,7 +88,7 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
         err = capfd.readouterr().err
         assert f"openai/tiny: {first} requests; {7 * first} tokens in, {3 * first} out; cost " in err
         assert "no readable answer x" in err
-        told = "the reply 'no idea' has no readable answer: it states none, or several that differ"
+        told = "the reply 'no idea' has no readable answer; function-name takes a name or a list of its subtokens"
         assert err.count(" has no readable answer") == err.count(f"codeaudit: openai/tiny: {told}\n") == 1
 
         asked = [one.text for one in endpoint.asked]

@@ -158,9 +158,12 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
             'out.write(b"Loading model...\\n"); out.flush(); time.sleep(60)',
             "protocol: 'Loading model...' is no",
         ),
-        ('out.write(b"[1]\\n"); out.flush(); time.sleep(60)', r"protocol: '\[1\]' is no line"),
-        ('out.write(b"{}\\n"); out.flush(); time.sleep(60)', "protocol: '{}' is no line"),
-        ('out.write(b"[" * 100000 + b"\\n"); out.flush(); time.sleep(60)', r"'\[\[\[.* is no line"),
+        ('out.write(b"[1]\\n"); out.flush(); time.sleep(60)', r"wrote '\[1\]' to stdout: each line"),
+        ('out.write(b"{}\\n"); out.flush(); time.sleep(60)', "wrote '{}' to stdout: each line"),
+        (
+            'out.write(b"[" * 100000 + b"\\n"); out.flush(); time.sleep(60)',
+            r"wrote '\[\[\[.*' to stdout: each line",
+        ),
         ('out.write(b"caf\\xe9\\n"); out.flush(); time.sleep(60)', r"protocol: 'caf\\\\xe9' is not UTF-8"),
         ('say("7"); time.sleep(60)', "answered the id '7', which it was not asked"),
         ('say("-1"); time.sleep(60)', "answered the id '-1', which it was not asked"),
@@ -169,7 +172,7 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
         ("say('9' * 9000); time.sleep(60)", "answered the id '9{60}', which it was not asked"),
         ('say("0"); say("0", "y"); time.sleep(60)', "answered the id '0' twice"),
         ("while True: out.write(b'x' * 99999)", "wrote a line of more than 1 MiB"),
-        ("while True: out.write(b'x\\n' * 99999)", "protocol: 'x' is no line"),
+        ("while True: out.write(b'x\\n' * 99999)", "wrote 'x' to stdout: each line"),
     ],
 )
 @pytest.mark.thinned(8)

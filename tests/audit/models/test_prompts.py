@@ -120,9 +120,16 @@ def test_names(text: str, answer: str | None) -> None:
         ("not buggy", None),
         ("buggy?", None),
         ("Clean code is important.", None),
-        ("The function is buggy.", None),
+        ("The function is buggy.", "buggy"),
+        ("The function is not buggy.", None),
+        ("The function is buggy if x is 0.", "buggy"),
+        ("If x is 0 the function is buggy.", None),
+        ("The function is clean. However, it may be buggy.", None),
+        ("The function is clean.\n\nOn closer look it is buggy.", None),
         ("Let me see.\nbuggy", None),
-        ("yes", None),
+        ("yes", "buggy"),
+        ("Yes, this is fine.", None),
+        ("1. The loop ends early.", None),
     ],
 )
 def test_verdicts_on_code(text: str, answer: str | None) -> None:

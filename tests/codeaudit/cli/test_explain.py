@@ -87,10 +87,12 @@ def test_where_nothing_was_judged_there_is_nothing_to_explain(capsys: pytest.Cap
 
 def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    found = json.loads(capsys.readouterr().out)
     # The file has the explanations alone; the verdicts of the run have the repeats.
-    assert {(one.pop("repeats"), one.pop("repeats_changed")) for one in told} == {(1, 0)}
-    assert told == rows()
+    assert {(one.pop("repeats"), one.pop("repeats_changed")) for one in found} == {(1, 0)}
+    said = {row.pop(name) for row in found for name in ("reply_before", "reply_after")}
+    assert said == {"get total", "other"}, "what the model said, which the file does not repeat"
+    assert found == rows()
     assert main(["explain", "out", *NAMED, "--format", "markdown", "--show", "1"]) == 0
     text = capsys.readouterr().out
     assert text.count("```diff\n") == 1
@@ -118,7 +120,7 @@ def test_a_model_that_changed_has_no_violation_any_more(
     assert "is not as it was in the run" in told
     assert "no violation any more" in told
     # One that still is one is shown, and does not replace what belongs to the run's answers.
-    text = "def predict(queries):\n    return [str(sum(map(ord, one.source)) % 97) for one in queries]\n"
+    text = "def predict(queries):\n    return [f'n{sum(map(ord, one.source)) % 97}' for one in queries]\n"
     Path("reads_total.py").write_text(text, "utf-8")
     monkeypatch.delitem(sys.modules, "reads_total", raising=False)
     assert main(["explain", "out", *NAMED, "--format", "json"]) == 0

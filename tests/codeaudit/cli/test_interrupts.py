@@ -127,6 +127,7 @@ def _finish(folder: Path, again: list[str]) -> None:
     assert before < needed, "the run was over before it was interrupted"
     assert needed <= len(logged(folder)) <= needed + BATCH
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "answers.parquet",
         "manifest.json",
         "suite.parquet",
         "summary.json",

@@ -118,9 +118,7 @@ def test_a_table_that_names_no_language_says_how_to_name_it(capsys: pytest.Captu
     lines(*({"code": JAVA.format(number)} for number in range(4)))
     assert main(run) == 3
     err = capsys.readouterr().err
-    assert (
-        "names no language, so its texts were read as python; --columns language=NAME names a column" in err
-    )
+    assert "(4 × row that looks like Java); if it is Java, write --columns language=java" in err
     assert main([*run, "--columns", "language=java"]) == 0
     assert "corpus t.jsonl: 4 of 4 methods" in capsys.readouterr().err
     assert main([*run, "--columns", "language=jav"]) == 3

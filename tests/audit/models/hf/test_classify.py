@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,16 @@ def test_neither_padding_nor_company_moves_a_score_beyond_the_noise(load: Load) 
 
 
 def test_labels_that_say_nothing_need_to_be_named(load: Load) -> None:
-    with pytest.raises(ModelError, match=r"are LABEL_0, LABEL_1, LABEL_2, which say nothing; .*-M labels="):
-        load("unnamed")
+    model = load("unnamed")
+    with pytest.raises(ModelError, match=r"are LABEL_0, LABEL_1, LABEL_2, no answers to .*-M labels=…"):
+        model.predict(asked("error-detection"))
+    labelled = [replace(one, labels=("a", "b", "c")) for one in asked("classification")]
+    told = r"LABEL_2, no answers to .*takes one of the labels a, b, c; .*-M labels=a,b,c, .*--label-map"
+    with pytest.raises(ModelError, match=told):
+        model.predict(labelled)
+    words = (("LABEL_0", "c"), ("LABEL_1", "b"), ("LABEL_2", "a"))
+    found = model.predict([replace(one, words=words) for one in labelled])
+    assert {one.answer for one in found if isinstance(one, Predicted)} <= {"LABEL_0", "LABEL_1", "LABEL_2"}
     with pytest.raises(UsageError, match=r"2 labels for .* has 3 outputs"):
         load("unnamed", labels="clean,buggy")
 
@@ -188,7 +197,8 @@ def test_a_classifier_without_a_task_ends_with_the_task_and_the_map(
     assert "data.jsonl has 2 labels: 0 (8), 1 (8)" in told
     assert "hf/./model says safe, vulnerable" in told
     assert "--task classification" in told
-    assert "--label-map safe=0,vulnerable=1" in told
+    assert "--label-map WORD=LABEL,… with the label that each of safe, vulnerable means" in told
+    assert "safe=" not in told, "no pair is made up"
 
 
 @pytest.mark.parametrize("task", ["classification", "error-detection"])
@@ -210,3 +220,28 @@ def test_words_of_a_classifier_mean_what_the_map_says(vulnerable: Path, task: st
     safe = sum(isinstance(one, Predicted) and one.answer == "safe" for one in raw)
     meant = ("1" if swapped else "0") if task == "classification" else ("buggy" if swapped else "clean")
     assert sum(row.get(meant, 0) for row in found.values()) == safe
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--label-map", "LABEL_0=0,LABEL_1=1"],
+        ["-M", "labels=0,1"],
+        ["-M", "labels=safe,vulnerable", "--label-map", "safe=0,vulnerable=1"],
+    ],
+)
+def test_a_checkpoint_with_bare_labels_is_audited_with_a_map_or_with_labels(
+    vulnerable: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    config = vulnerable / "model" / "config.json"
+    about = json.loads(config.read_text("utf-8"))
+    about["id2label"], about["label2id"] = {"0": "LABEL_0", "1": "LABEL_1"}, {"LABEL_0": 0, "LABEL_1": 1}
+    config.write_text(json.dumps(about), "utf-8")
+    rest = ["--movable", "0", "--workers", "1"]
+    assert main([*RUN, *rest]) == 2
+    assert "hf/./model says LABEL_0, LABEL_1. Write --task classification" in capsys.readouterr().err
+    assert main([*RUN, "--task", "classification", *rest]) == 3
+    assert "-M labels=0,1" in capsys.readouterr().err
+    assert main([*RUN, "--task", "classification", *more, *rest, "--out", "out"]) == 0
+    found = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
+    assert {answer for row in found.values() for answer in row} <= {"0", "1"}
