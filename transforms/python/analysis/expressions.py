@@ -21,6 +21,7 @@ from codeaudit.transforms.dependence.effects import (
     RAISES,
     STORES,
 )
+from codeaudit.transforms.python.analysis.comparisons import gives_bool, is_exact, is_exact_membership
 from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names, stored_names
 from codeaudit.transforms.python.analysis.knowledge import (
     ATTRIBUTES,
@@ -392,20 +393,27 @@ class ExpressionEffects(ABC):
         return "float" if isinstance(op, ast.Div) or (floats and not isinstance(op, ast.Pow)) else None
 
     def _compare(self, node: ast.Compare) -> str | None:
-        kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
-        boolean = True
+        operands = [node.left, *node.comparators]
+        kinds = [self.visit(value) for value in operands]
         for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
-            exact = _is_exact(op, left, right, value)
             if isinstance(op, ast.In | ast.NotIn):
+                exact = is_exact_membership(left, right, value)
                 exact &= right not in ("dict", "set") or self.has_plain_keys(value)
                 self._search(value, right)
                 if right == "bytes" and left not in PLAIN:
                     self.flags |= ANYTHING  # `x in b"ab"` asks `x` for a number
+            else:
+                exact = is_exact(op, left, right)
             if not exact:
                 self.look()
-            boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
-                left in KNOWN and right in KNOWN
+        collected = {id(operand): kind for operand, kind in zip(operands, kinds, strict=True)}
+        pairs = zip(node.ops, operands, node.comparators, strict=False)
+        boolean = all(
+            gives_bool(
+                op, left, right, lambda one: collected[id(one)] if id(one) in collected else self.visit(one)
             )
+            for op, left, right in pairs
+        )
         # `a < b < c` tests `a < b` for truth, and that may be an array.
         if len(node.ops) > 1 and not boolean:
             self.look()
@@ -720,30 +728,6 @@ def _makes_text(node: ast.expr) -> bool:
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
         return False
     return all(field[-1] in "sra%" for field in _FIELD.findall(node.value))
-
-
-def _is_exact(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> bool:
-    """Whether comparing operands of these types only computes; `value` is the right operand.
-
-    What a dict or set does with a key is not considered.
-    """
-    match op:
-        case ast.Is() | ast.IsNot():
-            return True
-        case ast.Eq() | ast.NotEq():
-            # `[x] == [y]` compares the elements, which may be foreign.
-            return left in PLAIN and right in PLAIN
-        case ast.In() | ast.NotIn():
-            if right == "str" and left == "str":
-                return True
-            literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
-                isinstance(element, ast.Constant) for element in value.elts
-            )
-            # A foreign list compares `x` with every element, by its `__eq__`.
-            return left in PLAIN and (literal or right in ("dict", "set", "range"))
-        case _:
-            # `1 < "a"` raises, `{1} < x` may call a method of `x`.
-            return (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
 
 
 _CONVERSION: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[hlL]?[a-zA-Z]")

@@ -17,6 +17,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.analysis.comparisons import is_exact
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     has_parentheses,
@@ -106,16 +107,10 @@ def find_flipped(code: PythonSource, node: ast.Compare) -> Site | Refused | None
 def _mirrored(code: PythonSource, node: ast.Compare) -> Site | Refused:
     """The site that mirrors one comparison, or the reason why it cannot be mirrored."""
     left, right, op = node.left, node.comparators[0], node.ops[0]
-    kinds = {code.kind(left), code.kind(right)}
-    match op:
-        case ast.Is() | ast.IsNot():
-            exact = True
-        case ast.Eq() | ast.NotEq():
-            exact = kinds <= PLAIN or not _DEFERRING.isdisjoint(kinds)
-        # `a < b` calls `a.__lt__(b)`, and `b > a` calls `b.__gt__(a)`.
-        case _:
-            exact = kinds <= NUMBERS or kinds in ({"str"}, {"bytes"})
-    if not exact:
+    kinds = code.kind(left), code.kind(right)
+    # `a < b` calls `a.__lt__(b)`, and `b > a` calls `b.__gt__(a)`.
+    deferring = isinstance(op, ast.Eq | ast.NotEq) and not _DEFERRING.isdisjoint(kinds)
+    if not deferring and not is_exact(op, *kinds):
         return Refused(UNKNOWN)
     if not _independent(code, left, right):
         return Refused(ORDER)
