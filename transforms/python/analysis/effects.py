@@ -65,8 +65,8 @@ from collections.abc import Sequence
 from string import Formatter
 from typing import Final
 
-from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, OBSERVES, RAISES
-from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects
+from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, LOOKS_UP, OBSERVES, RAISES
+from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects, is_constant
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
     method_effect,
@@ -75,6 +75,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
+    CLASS_READERS,
     CONSUMING,
     CONSUMING_KEYWORDS,
     CONTAINERS,
@@ -86,6 +87,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     EXCEPTION_KEYWORDS,
     EXCEPTIONS,
     INDICES,
+    KNOWN,
     LAZY,
     MODULES,
     NUMBERS,
@@ -235,6 +237,9 @@ class PythonEffects(ExpressionEffects):
                 # It reads the first parameter; which one that is does not matter, if none is bound again.
                 for parameter in self.facts.parameters:
                     self.read(parameter)
+            # The class of a builtin value never changes. That of another object changes like a plain attribute.
+            if name in CLASS_READERS and not KNOWN.issuperset(kinds or [None]):
+                self.flags |= LOOKS_UP
             return PURE[name, count]
         if name in STATE_TESTS:
             self._test_state(node, kinds)
@@ -717,12 +722,16 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
     facts.made = frozenset(
         name
         for name, bound in facts.values.items()
-        if name not in facts.types
-        and not all(isinstance(value, ast.Constant | ast.Name) for value in bound[name in facts.parameters :])
+        if name not in facts.types and not all(map(_is_kept, bound[name in facts.parameters :]))
     )
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)
         facts.plain_keys = _plain_keys(function, facts)
+
+
+def _is_kept(value: ast.expr | None) -> bool:
+    """Whether something else keeps what a variable is bound to: a literal, or the value of another name."""
+    return value is not None and (isinstance(value, ast.Name) or is_constant(value))
 
 
 def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:

@@ -139,12 +139,17 @@ class ExpressionEffects(ABC):
         if name in self.facts.captured:
             self.flags |= STORES
 
-    def release(self, target: ast.expr) -> None:
+    def release(self, target: ast.expr, value: ast.expr | None = None) -> None:
         """A variable loses its value for a constant, or altogether. What was made here may be gone then: a
         file is closed, a buffer may grow again.
+
+        `value` is what the target gets, if it is assigned to.
         """
-        if isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
-            self.flags |= ANYTHING
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            for one, item in zip(target.elts, value.elts, strict=False):
+                self.release(one, item)
+        elif isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
+            self.flags |= ANYTHING if value is None or is_constant(value) else 0
 
     def expect(self, look: int = OBSERVES) -> None:
         """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
@@ -712,6 +717,17 @@ class ExpressionEffects(ABC):
 
     def _closed_over(self, scope: ast.AST) -> None:
         self.reads |= (free_names(scope) & self.facts.local) - self.shadow
+
+
+def is_constant(node: ast.expr) -> bool:
+    """Whether an expression is a literal, one with a sign, or a tuple of these: `-1`, `()`."""
+    match node:
+        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=items):
+            return all(map(is_constant, items))
+        case _:
+            return False
 
 
 _NAMESPACE: Final = ".__dict__"

@@ -18,7 +18,9 @@ from codeaudit.transforms.python.suites import bound_in
 
 _SHOWING: Final = frozenset({"id", "is_", "is_not", "assertIs", "assertIsNot"})
 """Functions that compare objects, or tell which object one is."""
-_WORD: Final = re.compile(r"\bis(?:_|_not)?\b|\bid\b|assertIs")
+_OF_OBJECT: Final = frozenset({"__eq__", "__ne__", "__hash__", "__repr__"})
+"""Methods that tell which object one is if they are those of `object`: `object.__eq__(x, y)`."""
+_WORD: Final = re.compile(rf"\bis(?:_|_not)?\b|\bid\b|assertIs|{'|'.join(_OF_OBJECT)}")
 _SMALL: Final = range(-5, 257)
 """The integers of which there is one object each."""
 _CONTAINERS: Final = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -66,6 +68,9 @@ def _compares(tree: ast.Module, kind: str, code: PythonSource | None) -> bool:
                 facts = code.facts(node) if code is not None and name in _SHOWING else None
                 if name in _SHOWING and (facts is None or name not in facts.local):
                     return True
+            # Of another class, or of `super()`, it may be inherited from `object`.
+            case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if name in _OF_OBJECT:
+                return True
             case ast.Attribute(attr=name):
                 # `row.id` is common, and no function.
                 if name in _SHOWING and (name != "id" or ast.unparse(node.value) == "builtins"):

@@ -15,9 +15,11 @@ Not counted as a difference: the sign bit of a NaN. A sum of two NaNs keeps the 
 import ast
 from typing import Final
 
+from codeaudit.transforms.dependence.effects import EXPECTS, LOOKS_UP
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.analysis.comparisons import is_exact
+from codeaudit.transforms.python.analysis.expressions import LOOKS
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     has_parentheses,
@@ -43,6 +45,7 @@ OTHER: Final = "operator may not be defined for the operand"
 LAYOUT: Final = "comment or line break between the parts"
 TARGET: Final = "target is no variable"
 
+_LOOKING_UP: Final = LOOKS_UP | EXPECTS
 _WHOLE: Final = frozenset({"int", "bool"})
 _DEFERRING: Final = frozenset({"int", "str", "bytes", "none"})
 """Types whose `__eq__` answers for no foreign type, and is asked after that of a subclass."""
@@ -122,7 +125,10 @@ def _independent(code: PythonSource, one: ast.expr, other: ast.expr) -> bool:
     calm, busy = (one, other) if code.harmless(one) else (other, one)
     # `next(it) - next(it)`: each may change what the other gives, or raise first.
     if not code.harmless(calm):
-        return False
+        # `type(x) is Row`: what only looks up may come before or after what only looks.
+        sides = [code.effects(side) for side in (one, other)]
+        looking = not any(side.writes or side.flags & ~(LOOKS | _LOOKING_UP) for side in sides)
+        return looking and any(not side.flags & ~_LOOKING_UP for side in sides)
     if code.harmless(busy):
         return True
     # `n + (n := 4)`: the other expression may read the name that a walrus binds.

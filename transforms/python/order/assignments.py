@@ -129,7 +129,9 @@ def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.e
     if any(isinstance(one, ast.Starred) for row in rows for one in row):
         return None  # `*a, b = c, d` gives each target another number of values
     # Guarded: a handler, or a variable that lives on, shows which targets were bound before one failed.
-    bound = conflicts([code.storing(target) for target in rows[0]], guarded=True)
+    given = rows[1] if len(rows) > 1 else [node.value] * len(rows[0])
+    stores = [code.storing(target, value) for target, value in zip(rows[0], given, strict=True)]
+    bound = conflicts(stores, guarded=True)
     evaluated = [conflicts([code.effects(value) for value in row], guarded=True) for row in rows[1:]]
     before = [reduce(or_, masks) for masks in zip(bound, *evaluated, strict=True)]
     parts = [[code.full(one) for one in row] for row in rows]
