@@ -173,7 +173,7 @@ def expression(rng: Random, operator: str) -> str:
 
 def functions(rng: Random, operator: str, count: int) -> str:
     """A text of so many functions `f0(a, b, c)`, `f1(a, b, c)` and so on."""
-    found = []
+    found = list[str]()
     while len(found) < count:
         other = rng.choice((operator, rng.choice(OPERATORS), "and"))
         body = rng.choice(USES).format(E=expression(rng, operator), F=expression(rng, other))

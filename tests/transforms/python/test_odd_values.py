@@ -47,7 +47,7 @@ def variants(name: str, text: str, seed: int = 0) -> list[str]:
         TRANSFORMS.get(name),
         variants=2 if ordered else 1,
         seed=seed,
-        sites="any" if ordered else "all",
+        sites="auto" if ordered else "all",
     )
     return [outcome.source for outcome in outcomes if isinstance(outcome, Perturbed)]
 

@@ -27,8 +27,8 @@ def gives_bool(
     one, other = kind(left), kind(right)
     if one not in KNOWN or other not in KNOWN:
         return False
-    # Equality of containers asks for the truth of what the items' `__eq__` gives, and sets are ordered by their
-    # size and by what they hold. Of the other types, only numbers, texts and bytes have an order.
+    # Equality of containers asks for the truth of what the items' `__eq__` gives, and sets are ordered by
+    # what they hold. Of the other types, only numbers, texts and bytes have an order.
     if isinstance(op, ast.Eq | ast.NotEq) or one != other or one not in ("tuple", "list"):
         return True
     if not isinstance(left, ast.Tuple | ast.List) or not isinstance(right, ast.Tuple | ast.List):

@@ -34,7 +34,7 @@ PURE: Final[Mapping[tuple[str, int], str | None]] = {
 """Builtins that change nothing and never raise with this number of arguments, whatever these are."""
 
 CLASS_READERS: Final = frozenset({"type", "callable", "super"})
-"""Those that read the class of an object, which a store to its `__class__` or any unknown code may exchange."""
+"""Those that read the class of an object, which a store to `__class__` or unknown code may exchange."""
 
 STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool", "getattr": None}
 """Builtins that look at state. `isinstance(x, int)` never raises; the others may."""

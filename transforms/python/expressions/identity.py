@@ -68,8 +68,11 @@ def _compares(tree: ast.Module, kind: str, code: PythonSource | None) -> bool:
                 facts = code.facts(node) if code is not None and name in _SHOWING else None
                 if name in _SHOWING and (facts is None or name not in facts.local):
                     return True
-            # Of another class, or of `super()`, it may be inherited from `object`.
-            case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if name in _OF_OBJECT:
+            # That of a number or text itself, `x.__eq__`, compares values.
+            case (
+                ast.Attribute(value=owner, attr=name)
+                | ast.Call(args=[owner, ast.Constant(value=str(name)), *_])
+            ) if name in _OF_OBJECT and _is_object(owner, tree):
                 return True
             case ast.Attribute(attr=name):
                 # `row.id` is common, and no function.
@@ -79,6 +82,23 @@ def _compares(tree: ast.Module, kind: str, code: PythonSource | None) -> bool:
                 if name in _SHOWING:
                     return True
     return False
+
+
+def _is_object(node: ast.expr, tree: ast.Module) -> bool:
+    """Whether an expression is the class `object`, or a name that the text binds to it."""
+    match node:
+        case ast.Name(id="object") | ast.Attribute(attr="object"):
+            return True
+        case ast.Name(id=name):
+            return any(
+                isinstance(one, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == name for target in one.targets)
+                and isinstance(one.value, ast.Name | ast.Attribute)
+                and ast.unparse(one.value).rpartition(".")[2] == "object"
+                for one in ast.walk(tree)
+            )
+        case _:
+            return False
 
 
 def _may_be(node: ast.expr, kind: str, tree: ast.Module, code: PythonSource | None) -> bool:
