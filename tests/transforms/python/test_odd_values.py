@@ -68,7 +68,7 @@ def test_odd_operands_give_and_do_the_same(operator: str) -> None:
                 applied += 1
                 before, after = (behaviour(one, given, told=told) for one in (text, variant))
                 assert not list(differing(before, after)), f"{name}\n{text}\n{variant}"
-    assert applied > 20
+    assert applied > 10
 
 
 @pytest.mark.parametrize(
