@@ -230,19 +230,6 @@ def in_condition(code: PythonSource, node: ast.expr) -> bool:
             return False
 
 
-def is_bool(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression certainly gives `True` or `False` itself, and not another object with that truth
-    value.
-    """
-    match node:
-        case ast.UnaryOp(op=ast.Not()) | ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
-            return True
-        case ast.BoolOp(values=values):
-            return all(is_bool(code, value) for value in values)
-        case _:
-            return code.kind(node) == "bool"
-
-
 # ── tokens ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -314,10 +314,11 @@ class PythonSource:
         """What evaluating an expression may read, bind and do."""
         return _effects(self._read(node)[1])
 
-    def storing(self, target: ast.expr) -> Effects:
-        """What binding the target of an assignment may read, bind and do."""
+    def storing(self, target: ast.expr, value: ast.expr) -> Effects:
+        """What binding the target of an assignment to a value may read, bind and do."""
         collector = self._collector(target)
         assign(collector, target, None)
+        collector.release(target, value)
         return _effects(collector)
 
     def facts(self, node: ast.AST) -> VariableFacts | None:

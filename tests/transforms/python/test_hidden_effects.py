@@ -295,7 +295,80 @@ IMPORTS: Final = {
         ("fresh() or kinds()",),
     ),
 }  # fmt: skip
-PROGRAMS: Final = COMPREHENSIONS | SCOPES | RAISING | CLASSES | NAMES | BINDING | PATCHED | FILLED | IMPORTS
+CHANGED_CLASSES: Final = {
+    "a call may give an object's class a method": (
+        "class C: pass\ndef f(x, C, g):\n    before = callable(x)\n    C.__call__ = g\n    return before\n",
+        ("f(C(), C, len)",),
+    ),
+    "an unknown call may exchange a class": (
+        "class A: pass\nclass B: pass\ndef change(x): x.__class__ = B\ndef f(x, g):\n    before = type(x).__name__\n"
+        "    kind = type(x)\n    g(x)\n    return before, kind.__name__\n",
+        ("f(A(), change)",),
+    ),
+    "an unknown call may make an object callable": (
+        "class A: pass\nclass B:\n    def __call__(self): pass\ndef change(x): x.__class__ = B\n"
+        "def f(x, g):\n    before = callable(x)\n    g(x)\n    return before\n",
+        ("f(A(), change)",),
+    ),
+    "a function that only looks reads a class": (
+        "class A: pass\nclass B: pass\ndef change(x): x.__class__ = B\ndef kind(x): return type(x)\n"
+        "def f(x, g):\n    before = kind(x)\n    g(x)\n    return before.__name__\n",
+        ("f(A(), change)",),
+    ),
+    "a class is stored": (
+        "class Closed: pass\nclass Open:\n    def close(self):\n        before = type(self)\n        self.__class__ = Closed\n"
+        "        return before.__name__\n",
+        ("Open().close()",),
+    ),
+    "targets read a class": (
+        "class A: pass\nclass B: pass\ndef change(x): x.__class__ = B\n"
+        "def f(x, g):\n    before, after = type(x), g(x)\n    return before.__name__\n",
+        ("f(A(), change)",),
+    ),
+}  # fmt: skip
+OPENED: Final = """\
+import weakref
+class Held: pass
+def held(_): return Held()
+def dead(one): return one() is None
+"""
+RELEASED: Final = {
+    f"{name} releases": (
+        f"{OPENED}def f(p):\n    h = held(p)\n    k = held(p)\n    seen = [weakref.ref(h), weakref.ref(k)]\n{body}\n",
+        ("f(1)",),
+    )
+    for name, body in {
+        "each of several targets": "    before = dead(seen[1])\n    h = k = -1\n    gone = dead(seen[1])\n    return before, gone",
+        "a negative number": "    before = dead(seen[0])\n    h = -1\n    gone = dead(seen[0])\n    return before, gone",
+        "an empty tuple": "    before = dead(seen[0])\n    h = ()\n    gone = dead(seen[0])\n    return before, gone",
+        "a tuple of constants": "    h, k = None, (1, 2)\n    gone = dead(seen[0])\n    return gone",
+        "an annotated constant": "    before = dead(seen[0])\n    h: object = None\n    gone = dead(seen[0])\n    return before, gone",
+    }.items()
+} | {
+    "the order of targets is the order of release": (
+        "class Held:\n    def __init__(self, name): self.name = name\n    def __del__(self): print(self.name)\n"
+        "def f():\n    h = Held('h')\n    k = Held('k')\n    h = k = None\n    return h\n",
+        ("f()",),
+    ),
+    "a tuple releases in the order of its targets": (
+        "class Held:\n    def __init__(self, name): self.name = name\n    def __del__(self): print(self.name)\n"
+        "def f():\n    h = Held('h')\n    k = Held('k')\n    h, k = None, -1\n    return h\n",
+        ("f()",),
+    ),
+}
+PROGRAMS: Final = (
+    COMPREHENSIONS
+    | SCOPES
+    | RAISING
+    | CLASSES
+    | NAMES
+    | BINDING
+    | PATCHED
+    | FILLED
+    | IMPORTS
+    | CHANGED_CLASSES
+    | RELEASED
+)
 
 METHOD: Final = "    def m(self):\n        self._x = 1\n        self._y = 2\n        return 3\n"
 LOUD: Final = """\

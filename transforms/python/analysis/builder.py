@@ -562,8 +562,7 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
             kind = collector.visit(value)
             for target in targets:
                 assign(collector, target, value, kind)
-                if isinstance(value, ast.Constant):
-                    collector.release(target)
+                collector.release(target, value)
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             left = ast.Name(id=name, ctx=ast.Load())
             kind = collector.visit(ast.BinOp(left=left, op=op, right=value))
@@ -578,6 +577,7 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
             if value is not None:
                 kind = collector.visit(value)
                 assign(collector, target, value, kind)
+                collector.release(target, value)
             elif not isinstance(target, ast.Name):
                 assign(collector, target, None)
         case ast.Expr(value=value):

@@ -25,7 +25,9 @@ anything, unless the types are certain.
    not certain only to look: `def __eq__(self, other): self.asked += 1`, `@cached_property`. A method that a
    decorator or a base of another file brings may read such a property. `shown` finds them in the whole file
    of the function, or in the text that was given. A class of another file is not seen: after
-   `from models import Row`, `row.size` looks.
+   `from models import Row`, `row.size` looks. The class of an object is state like any other: what
+   `type(x)`, `callable(x)` and `super()` give is only known until unknown code runs, or until a store to
+   `x.__class__` or to an attribute of the class.
 2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
    `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function
    stores gives what was stored. The text shows a `__setattr__`, too, where one of its classes has a base, a
@@ -39,10 +41,11 @@ anything, unless the types are certain.
    (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
 4. Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
    a variable that certainly has a value made in the function loses it in place for a constant or by `del`
-   (`file = None`). Nobody observes the order in which two standard modules are first imported (`import json`,
-   `import csv`), or in which attributes first came into an object's `__dict__`, unless the text asks for all
-   of them (`vars(x).items()`). Loops and calls end (`while not x: pass`, `os._exit(1)`). No other thread and
-   no signal handler looks in between: of `self._rows = rows` and `self._ready = True` any may come first.
+   (`file = None`, `a = b = -1`, `pair = ()`). Nobody observes the order in which two standard modules are
+   first imported (`import json`, `import csv`), or in which attributes first came into an object's
+   `__dict__`, unless the text asks for all of them (`vars(x).items()`). Loops and calls end
+   (`while not x: pass`, `os._exit(1)`). No other thread and no signal handler looks in between: of
+   `self._rows = rows` and `self._ready = True` any may come first.
 5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
 6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
@@ -65,8 +68,8 @@ from collections.abc import Sequence
 from string import Formatter
 from typing import Final
 
-from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, OBSERVES, RAISES
-from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects
+from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, LOOKS_UP, OBSERVES, RAISES
+from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects, is_constant
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
     method_effect,
@@ -75,6 +78,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
+    CLASS_READERS,
     CONSUMING,
     CONSUMING_KEYWORDS,
     CONTAINERS,
@@ -86,6 +90,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     EXCEPTION_KEYWORDS,
     EXCEPTIONS,
     INDICES,
+    KNOWN,
     LAZY,
     MODULES,
     NUMBERS,
@@ -235,6 +240,9 @@ class PythonEffects(ExpressionEffects):
                 # It reads the first parameter; which one that is does not matter, if none is bound again.
                 for parameter in self.facts.parameters:
                     self.read(parameter)
+            # The class of a builtin value never changes; that of another object, like a plain attribute.
+            if name in CLASS_READERS and not KNOWN.issuperset(kinds or [None]):
+                self.flags |= LOOKS_UP
             return PURE[name, count]
         if name in STATE_TESTS:
             self._test_state(node, kinds)
@@ -717,12 +725,16 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
     facts.made = frozenset(
         name
         for name, bound in facts.values.items()
-        if name not in facts.types
-        and not all(isinstance(value, ast.Constant | ast.Name) for value in bound[name in facts.parameters :])
+        if name not in facts.types and not all(map(_is_kept, bound[name in facts.parameters :]))
     )
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)
         facts.plain_keys = _plain_keys(function, facts)
+
+
+def _is_kept(value: ast.expr | None) -> bool:
+    """Whether something else keeps what a variable is bound to: a literal, or the value of another name."""
+    return value is not None and (isinstance(value, ast.Name) or is_constant(value))
 
 
 def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:

@@ -21,6 +21,7 @@ from codeaudit.transforms.dependence.effects import (
     RAISES,
     STORES,
 )
+from codeaudit.transforms.python.analysis.comparisons import gives_bool, is_exact, is_exact_membership
 from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names, stored_names
 from codeaudit.transforms.python.analysis.knowledge import (
     ATTRIBUTES,
@@ -138,12 +139,17 @@ class ExpressionEffects(ABC):
         if name in self.facts.captured:
             self.flags |= STORES
 
-    def release(self, target: ast.expr) -> None:
+    def release(self, target: ast.expr, value: ast.expr | None = None) -> None:
         """A variable loses its value for a constant, or altogether. What was made here may be gone then: a
         file is closed, a buffer may grow again.
+
+        `value` is what the target gets, if it is assigned to.
         """
-        if isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
-            self.flags |= ANYTHING
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+            for one, item in zip(target.elts, value.elts, strict=False):
+                self.release(one, item)
+        elif isinstance(target, ast.Name) and target.id in self.definite & self.facts.made:
+            self.flags |= ANYTHING if value is None or is_constant(value) else 0
 
     def expect(self, look: int = OBSERVES) -> None:
         """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
@@ -392,20 +398,27 @@ class ExpressionEffects(ABC):
         return "float" if isinstance(op, ast.Div) or (floats and not isinstance(op, ast.Pow)) else None
 
     def _compare(self, node: ast.Compare) -> str | None:
-        kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
-        boolean = True
+        operands = [node.left, *node.comparators]
+        kinds = [self.visit(value) for value in operands]
         for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
-            exact = _is_exact(op, left, right, value)
             if isinstance(op, ast.In | ast.NotIn):
+                exact = is_exact_membership(left, right, value)
                 exact &= right not in ("dict", "set") or self.has_plain_keys(value)
                 self._search(value, right)
                 if right == "bytes" and left not in PLAIN:
                     self.flags |= ANYTHING  # `x in b"ab"` asks `x` for a number
+            else:
+                exact = is_exact(op, left, right)
             if not exact:
                 self.look()
-            boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
-                left in KNOWN and right in KNOWN
+        collected = {id(operand): kind for operand, kind in zip(operands, kinds, strict=True)}
+        pairs = zip(node.ops, operands, node.comparators, strict=False)
+        boolean = all(
+            gives_bool(
+                op, left, right, lambda one: collected[id(one)] if id(one) in collected else self.visit(one)
             )
+            for op, left, right in pairs
+        )
         # `a < b < c` tests `a < b` for truth, and that may be an array.
         if len(node.ops) > 1 and not boolean:
             self.look()
@@ -706,6 +719,17 @@ class ExpressionEffects(ABC):
         self.reads |= (free_names(scope) & self.facts.local) - self.shadow
 
 
+def is_constant(node: ast.expr) -> bool:
+    """Whether an expression is a literal, one with a sign, or a tuple of these: `-1`, `()`."""
+    match node:
+        case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=items):
+            return all(map(is_constant, items))
+        case _:
+            return False
+
+
 _NAMESPACE: Final = ".__dict__"
 """The place that stands for the order of an object's attributes."""
 
@@ -720,30 +744,6 @@ def _makes_text(node: ast.expr) -> bool:
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
         return False
     return all(field[-1] in "sra%" for field in _FIELD.findall(node.value))
-
-
-def _is_exact(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> bool:
-    """Whether comparing operands of these types only computes; `value` is the right operand.
-
-    What a dict or set does with a key is not considered.
-    """
-    match op:
-        case ast.Is() | ast.IsNot():
-            return True
-        case ast.Eq() | ast.NotEq():
-            # `[x] == [y]` compares the elements, which may be foreign.
-            return left in PLAIN and right in PLAIN
-        case ast.In() | ast.NotIn():
-            if right == "str" and left == "str":
-                return True
-            literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
-                isinstance(element, ast.Constant) for element in value.elts
-            )
-            # A foreign list compares `x` with every element, by its `__eq__`.
-            return left in PLAIN and (literal or right in ("dict", "set", "range"))
-        case _:
-            # `1 < "a"` raises, `{1} < x` may call a method of `x`.
-            return (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
 
 
 _CONVERSION: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[hlL]?[a-zA-Z]")

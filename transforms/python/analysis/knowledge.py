@@ -31,7 +31,10 @@ EMPTY_CALLS: Final = PLAIN - {"none", "ellipsis"} | CONTAINERS | {"tuple"}
 PURE: Final[Mapping[tuple[str, int], str | None]] = {
     ("id", 1): "int", ("type", 1): None, ("callable", 1): "bool", ("super", 0): None, ("object", 0): None,
 }  # fmt: skip
-"""Builtins that only compute and never raise with this number of arguments, whatever these are."""
+"""Builtins that change nothing and never raise with this number of arguments, whatever these are."""
+
+CLASS_READERS: Final = frozenset({"type", "callable", "super"})
+"""Those that read the class of an object, which a store to `__class__` or unknown code may exchange."""
 
 STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool", "getattr": None}
 """Builtins that look at state. `isinstance(x, int)` never raises; the others may."""

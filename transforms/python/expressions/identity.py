@@ -18,7 +18,9 @@ from codeaudit.transforms.python.suites import bound_in
 
 _SHOWING: Final = frozenset({"id", "is_", "is_not", "assertIs", "assertIsNot"})
 """Functions that compare objects, or tell which object one is."""
-_WORD: Final = re.compile(r"\bis(?:_|_not)?\b|\bid\b|assertIs")
+_OF_OBJECT: Final = frozenset({"__eq__", "__ne__", "__hash__", "__repr__"})
+"""Methods that tell which object one is if they are those of `object`: `object.__eq__(x, y)`."""
+_WORD: Final = re.compile(rf"\bis(?:_|_not)?\b|\bid\b|assertIs|{'|'.join(_OF_OBJECT)}")
 _SMALL: Final = range(-5, 257)
 """The integers of which there is one object each."""
 _CONTAINERS: Final = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -66,6 +68,12 @@ def _compares(tree: ast.Module, kind: str, code: PythonSource | None) -> bool:
                 facts = code.facts(node) if code is not None and name in _SHOWING else None
                 if name in _SHOWING and (facts is None or name not in facts.local):
                     return True
+            # That of a number or text itself, `x.__eq__`, compares values.
+            case (
+                ast.Attribute(value=owner, attr=name)
+                | ast.Call(args=[owner, ast.Constant(value=str(name)), *_])
+            ) if name in _OF_OBJECT and _is_object(owner, tree):
+                return True
             case ast.Attribute(attr=name):
                 # `row.id` is common, and no function.
                 if name in _SHOWING and (name != "id" or ast.unparse(node.value) == "builtins"):
@@ -74,6 +82,23 @@ def _compares(tree: ast.Module, kind: str, code: PythonSource | None) -> bool:
                 if name in _SHOWING:
                     return True
     return False
+
+
+def _is_object(node: ast.expr, tree: ast.Module) -> bool:
+    """Whether an expression is the class `object`, or a name that the text binds to it."""
+    match node:
+        case ast.Name(id="object") | ast.Attribute(attr="object"):
+            return True
+        case ast.Name(id=name):
+            return any(
+                isinstance(one, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == name for target in one.targets)
+                and isinstance(one.value, ast.Name | ast.Attribute)
+                and ast.unparse(one.value).rpartition(".")[2] == "object"
+                for one in ast.walk(tree)
+            )
+        case _:
+            return False
 
 
 def _may_be(node: ast.expr, kind: str, tree: ast.Module, code: PythonSource | None) -> bool:

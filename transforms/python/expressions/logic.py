@@ -19,7 +19,8 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.analysis.knowledge import KNOWN, NUMBERS, PLAIN
+from codeaudit.transforms.python.analysis.comparisons import is_exact
+from codeaudit.transforms.python.analysis.knowledge import KNOWN
 from codeaudit.transforms.python.contexts import (
     AND,
     NOT,
@@ -27,7 +28,6 @@ from codeaudit.transforms.python.contexts import (
     has_comment,
     has_parentheses,
     in_condition,
-    is_bool,
     negated,
     operator_between,
     parenthesized_inside,
@@ -77,7 +77,7 @@ def _de_morgan(code: PythonSource, node: ast.UnaryOp | ast.BoolOp) -> Site | Ref
                 strip, note = True, f"not {_word(node)} not gathered"
             # `a and b` may give `[]`, and `not (not a or not b)` gives `False` then.
             else:
-                reason = None if tested or all(is_bool(code, value) for value in values) else NO_BOOL
+                reason = None if tested or all(code.kind(value) == "bool" for value in values) else NO_BOOL
                 note = f"{_word(node)} negated twice"
         case _:
             return None
@@ -97,7 +97,7 @@ def _calm(code: PythonSource, node: ast.BoolOp, *, inside: bool = False) -> bool
     With `inside`, the operands of the `not`s are tested and not the `not`s themselves.
     """
     values = [value.operand if inside and isinstance(value, ast.UnaryOp) else value for value in node.values]
-    return all(is_bool(code, value) or code.kind(value) in KNOWN for value in values[:-1]) and not any(
+    return all(code.kind(value) in KNOWN for value in values[:-1]) and not any(
         isinstance(value, ast.BoolOp) and not _calm(code, value) for value in values
     )
 
@@ -147,7 +147,7 @@ def _double(code: PythonSource, node: ast.expr) -> Site | Refused | None:
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=operand) as inner):
             # `not not []` is `False`, and `[]` is a list.
-            if not in_condition(code, node) and not is_bool(code, operand):
+            if not in_condition(code, node) and code.kind(operand) != "bool":
                 return Refused(NO_BOOL)
             return edit("not not dropped", node.lineno, _without_not(code, node), _without_not(code, inner))
         case ast.Constant() | ast.Starred():
@@ -161,7 +161,7 @@ def _double(code: PythonSource, node: ast.expr) -> Site | Refused | None:
         stored = isinstance(above, ast.Assign | ast.Return) or (tested and isinstance(above, ast.BoolOp))
         if not stored or not isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name):
             return None
-        if not is_bool(code, node):
+        if code.kind(node) != "bool":
             return Refused(NO_BOOL)
     change = replace_with(code, node, NOT, "not not ", *parenthesized_inside(code, node, NOT))
     return edit("negated twice", node.lineno, change)
@@ -199,21 +199,15 @@ def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
     if len(node.ops) > 1:
         return CHAINED
     left, right = node.left, node.comparators[0]
-    kinds = {code.kind(left), code.kind(right)}
-    match node.ops[0]:
-        case ast.Is() | ast.IsNot() | ast.In() | ast.NotIn():
-            pass
+    op, kinds = node.ops[0], (code.kind(left), code.kind(right))
+    if not isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn):
         # `a == b` calls `__eq__`, which need not be the opposite of `__ne__` and may give no bool.
-        case ast.Eq() | ast.NotEq():
-            if not kinds <= PLAIN:
-                return UNKNOWN
         # `{1} < {2}` and `{1} >= {2}` are both false.
-        case _:
-            if not kinds <= NUMBERS and kinds not in ({"str"}, {"bytes"}):
-                return UNKNOWN
-            # With a NaN, both `a < b` and `a >= b` are false.
-            if "float" in kinds:
-                return NAN
+        if not is_exact(op, *kinds):
+            return UNKNOWN
+        # With a NaN, both `a < b` and `a >= b` are false.
+        if "float" in kinds and not isinstance(op, ast.Eq | ast.NotEq):
+            return NAN
     own = operator_between(code, left, right)
     return COMMENT if has_comment(code, own.start, own.end) else None
 
@@ -255,7 +249,7 @@ def _same_tests(code: PythonSource, node: ast.expr) -> bool:
     """Whether a chain and its parts joined by `and` are tested for truth equally often."""
     return (
         in_condition(code, node)
-        or is_bool(code, node)
+        or code.kind(node) == "bool"
         or isinstance(code.parent(node), ast.Return | ast.Assign | ast.Call)
     )
 
@@ -268,7 +262,7 @@ def _merge_chain(code: PythonSource) -> Iterator[Site | Refused]:
         for one, other in pairwise(node.values):
             if isinstance(one, ast.Compare) and isinstance(other, ast.Compare):
                 # `x = a < b and b < c and d` tests a false `a < b` once, `x = a < b < c and d` twice.
-                same = is_bool(code, node) or len(node.values) == 2 or in_condition(code, node)
+                same = code.kind(node) == "bool" or len(node.values) == 2 or in_condition(code, node)
                 yield _chained(code, one, other) if same and _same_tests(code, node) else Refused(TESTS)
 
 

@@ -15,8 +15,11 @@ Not counted as a difference: the sign bit of a NaN. A sum of two NaNs keeps the 
 import ast
 from typing import Final
 
+from codeaudit.transforms.dependence.effects import EXPECTS, LOOKS_UP
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.analysis.comparisons import is_exact
+from codeaudit.transforms.python.analysis.expressions import LOOKS
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     has_parentheses,
@@ -42,6 +45,7 @@ OTHER: Final = "operator may not be defined for the operand"
 LAYOUT: Final = "comment or line break between the parts"
 TARGET: Final = "target is no variable"
 
+_LOOKING_UP: Final = LOOKS_UP | EXPECTS
 _WHOLE: Final = frozenset({"int", "bool"})
 _DEFERRING: Final = frozenset({"int", "str", "bytes", "none"})
 """Types whose `__eq__` answers for no foreign type, and is asked after that of a subclass."""
@@ -106,16 +110,10 @@ def find_flipped(code: PythonSource, node: ast.Compare) -> Site | Refused | None
 def _mirrored(code: PythonSource, node: ast.Compare) -> Site | Refused:
     """The site that mirrors one comparison, or the reason why it cannot be mirrored."""
     left, right, op = node.left, node.comparators[0], node.ops[0]
-    kinds = {code.kind(left), code.kind(right)}
-    match op:
-        case ast.Is() | ast.IsNot():
-            exact = True
-        case ast.Eq() | ast.NotEq():
-            exact = kinds <= PLAIN or not _DEFERRING.isdisjoint(kinds)
-        # `a < b` calls `a.__lt__(b)`, and `b > a` calls `b.__gt__(a)`.
-        case _:
-            exact = kinds <= NUMBERS or kinds in ({"str"}, {"bytes"})
-    if not exact:
+    kinds = code.kind(left), code.kind(right)
+    # `a < b` calls `a.__lt__(b)`, and `b > a` calls `b.__gt__(a)`.
+    deferring = isinstance(op, ast.Eq | ast.NotEq) and not _DEFERRING.isdisjoint(kinds)
+    if not deferring and not is_exact(op, *kinds):
         return Refused(UNKNOWN)
     if not _independent(code, left, right):
         return Refused(ORDER)
@@ -127,7 +125,10 @@ def _independent(code: PythonSource, one: ast.expr, other: ast.expr) -> bool:
     calm, busy = (one, other) if code.harmless(one) else (other, one)
     # `next(it) - next(it)`: each may change what the other gives, or raise first.
     if not code.harmless(calm):
-        return False
+        # `type(x) is Row`: what only looks up may come before or after what only looks.
+        sides = [code.effects(side) for side in (one, other)]
+        looking = not any(side.writes or side.flags & ~(LOOKS | _LOOKING_UP) for side in sides)
+        return looking and any(not side.flags & ~_LOOKING_UP for side in sides)
     if code.harmless(busy):
         return True
     # `n + (n := 4)`: the other expression may read the name that a walrus binds.

@@ -17,7 +17,7 @@ from itertools import pairwise
 from operator import or_
 from typing import Final
 
-from codeaudit.transforms.dependence.effects import conflicts
+from codeaudit.transforms.dependence.effects import LOOKS_UP, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.order.spelling import spelled_once
@@ -129,7 +129,9 @@ def _targets(code: PythonSource, node: ast.Assign, rows: Sequence[Sequence[ast.e
     if any(isinstance(one, ast.Starred) for row in rows for one in row):
         return None  # `*a, b = c, d` gives each target another number of values
     # Guarded: a handler, or a variable that lives on, shows which targets were bound before one failed.
-    bound = conflicts([code.storing(target) for target in rows[0]], guarded=True)
+    given = rows[1] if len(rows) > 1 else [node.value] * len(rows[0])
+    stores = [code.storing(target, value) for target, value in zip(rows[0], given, strict=True)]
+    bound = conflicts(stores, guarded=True)
     evaluated = [conflicts([code.effects(value) for value in row], guarded=True) for row in rows[1:]]
     before = [reduce(or_, masks) for masks in zip(bound, *evaluated, strict=True)]
     parts = [[code.full(one) for one in row] for row in rows]
@@ -144,8 +146,10 @@ def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequen
         # `a, a = 1, 2` binds one name twice, and `a, b = *c, d` has no value for each name.
         if not isinstance(target, ast.Name) or isinstance(value, ast.Starred) or target.id in bound:
             return False
-        # The first value is evaluated first in both forms, so it may do anything.
-        if bound and (bound & _names(code, value) or not code.harmless(value)):
+        # The first value is evaluated first in both forms, so it may do anything. No binding of a variable
+        # changes the class that `super()` looks up.
+        effects = code.effects(value)
+        if bound and (bound & _names(code, value) or effects.writes or effects.flags & ~LOOKS_UP):
             return False
         bound.add(target.id)
     return True

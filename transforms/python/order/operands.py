@@ -15,7 +15,7 @@ from codeaudit.transforms.dependence.effects import LOOKS_UP, OBSERVES
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.knowledge import KNOWN
-from codeaudit.transforms.python.contexts import editable_nodes, in_condition, is_bool
+from codeaudit.transforms.python.contexts import editable_nodes, in_condition
 from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -47,7 +47,7 @@ def _is_calm(code: PythonSource, node: ast.expr, *, tested: bool) -> bool:
     # Between two operands nothing acts, so both may look at what others can change.
     if effects.writes or effects.flags & ~(OBSERVES | LOOKS_UP):
         return False
-    return is_bool(code, node) or (tested and code.kind(node) in KNOWN)
+    return code.kind(node) in (KNOWN if tested else {"bool"})
 
 
 REORDER_OPERANDS: Final = PythonRule(name="reorder-operands", find=find_operands, nothing="no `and` or `or`")

@@ -167,7 +167,7 @@ OTHER_TABLES: Final = {
     "STR_METHODS", "RAISING_STR_METHODS", "METHOD_EFFECTS", "MODULES",
     # They say more about entries of other tables.
     "CONSUMING_KEYWORDS", "EXCEPTION_KEYWORDS", "STR_ARGUMENTS", "INDICES", "VIEWS", "PATH_PAIRS",
-    "CONVERTS_ITEMS", "ENCODINGS", "ERROR_HANDLERS",
+    "CONVERTS_ITEMS", "CLASS_READERS", "ENCODINGS", "ERROR_HANDLERS",
     # Types, modules and names: no calls whose effects they declare, or calls that keep their place.
     "BUILTINS", "NUMBERS", "PLAIN", "CONTAINERS", "KNOWN", "SEQUENCES", "REFLECTION", "MODULE_NAMES",
     "WELL_KNOWN", "ATTRIBUTES",

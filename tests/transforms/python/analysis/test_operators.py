@@ -16,7 +16,7 @@ from typing import Final
 import pytest
 
 from codeaudit.transforms.dependence.effects import ACTS
-from codeaudit.transforms.python.analysis import expressions, knowledge
+from codeaudit.transforms.python.analysis import comparisons, expressions, knowledge
 from tests.transforms.python.analysis.beliefs import (
     ANY,
     INTS,
@@ -167,7 +167,9 @@ def test_a_table_that_declares_too_much_fails(
     monkeypatch: pytest.MonkeyPatch, table: str, kind: str, form: str
 ) -> None:
     """The probe notices a type that does not belong into a table."""
-    monkeypatch.setattr(expressions, table, getattr(knowledge, table) | {kind})
+    declared = getattr(knowledge, table) | {kind}
+    monkeypatch.setattr(expressions, table, declared)
+    monkeypatch.setattr(comparisons, table, declared, raising=False)
     assert any(mistake for statement in forms(form) for mistake in mistakes(form, statement))
 
 

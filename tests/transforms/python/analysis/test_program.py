@@ -44,8 +44,9 @@ def movable(body: str, parameters: str = "a, b, c") -> bool:
         pytest.param("x = G\ny = H", id="globals exist"),
         pytest.param("x = os.sep\ny = a.b", id="modules have their attributes"),
         pytest.param("x = a.b\ny = isinstance(b, int)", id="isinstance of a builtin type does not raise"),
-        pytest.param("x = type(a)\nb()", id="type only looks at its argument"),
-        pytest.param("x = super()\nb()", id="super without arguments"),
+        pytest.param("x = type(a)\ny = b.c", id="type only reads a class"),
+        pytest.param("x = type([a])\nb()", id="a list has the class of lists"),
+        pytest.param("x = super()\ny = b.c", id="super without arguments"),
         pytest.param("a = None\nb()", id="the order in which values are dropped is not seen"),
         pytest.param("import re\nimport json", id="standard modules are found in any order"),
         pytest.param("import re\ny = a.b", id="an import and a look"),
@@ -182,6 +183,9 @@ def test_in_a_method_may_not_change_places(body: str) -> None:
         pytest.param("a += b\nc()", id="an object may be changed in place"),
         pytest.param("xs = ys = []\nxs.append(1)\nys.append(2)", id="two names of one list"),
         pytest.param("d = {}\nks = d.keys()\nd['k'] = 1\nx = list(ks)", id="a view shows the dict"),
+        pytest.param("x = type(a)\nb()", id="unknown code may give an object another class"),
+        pytest.param("x = callable(a)\nb.__call__ = c", id="a class may get a method"),
+        pytest.param("x = super()\nb()", id="super reads the class"),
         pytest.param("x = a\ndef g():\n    return x\nx = 2", id="a captured variable that is bound again"),
         pytest.param(
             "b()\nx = 1\nsum = a\nsum(x for _ in a)", id="a generator that a variable called sum keeps"

@@ -113,6 +113,8 @@ def test_the_turns_of_a_counted_loop(case: str) -> None:
     [
         "k = 1000\nfor i in range(1000, 1002): log.append(i is k)",
         "k = 1000\nfor i in range(k, k + 2): log.append(k is not i)",
+        "k = 1000\nfor i in range(k, k + 2): log.append(object.__eq__(k, i))",
+        "k = 1000\nfor i in range(k, k + 2): log.append(getattr(object, '__ne__')(k, i))",
         "k = 1000\nfor i in range(k, k + 2): log.append(id(i) == id(k))",
         "k = 1000\nx = []\nfor i in range(k, 1002): x.append(i)\nlog.append([j is k for j in x])",
     ],
