@@ -72,8 +72,8 @@ class VariableFacts:
     stored_attributes: frozenset[str] = frozenset()
     """The attributes of the receiver that the function stores."""
     doubts: bool = False
-    """Whether the function tests what exists (`try`, `hasattr`) or may swallow an exception (`with`), so that a
-    look-up may fail.
+    """Whether the function tests what exists (`try`, `hasattr`) or may swallow an exception (`with`), so that
+    a look-up may fail.
     """
     managers: Sequence[ast.expr] = ()
     """The context managers of its `with` statements."""

@@ -1,9 +1,9 @@
 """Which context managers are known not to swallow an exception.
 
-Behind `with suppress(ImportError): …` the function goes on after an exception, so what its body did before is
-visible. Any manager may swallow: `ExitStack`, `pytest.raises`, a class with an `__exit__` of its own, a function
-under `@contextmanager`. Only those of `NEVER_SWALLOWING` are known to pass every exception on. `builder` asks
-for each `with` of a function; a test raises inside each entry.
+Behind `with suppress(ImportError): …` the function goes on after an exception, so what its body did before
+is visible. Any manager may swallow: `ExitStack`, `pytest.raises`, a class with an `__exit__` of its own, a
+function under `@contextmanager`. Only those of `NEVER_SWALLOWING` are known to pass every exception on.
+`effects` asks for each `with` of a function; a test raises inside each entry.
 """
 
 from collections.abc import Mapping

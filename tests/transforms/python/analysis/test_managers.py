@@ -13,7 +13,7 @@ import pytest
 from codeaudit.transforms.python.analysis.managers import NEVER_SWALLOWING
 
 
-class Own(Exception):
+class OwnError(Exception):
     """What is raised inside."""
 
 
@@ -99,17 +99,18 @@ def test_an_exception_leaves_it(name: str, tmp_path: Path, stack: ExitStack) -> 
     manager = MAKERS.get(name, lambda make, *_: make())(make, tmp_path, stack)
     category = DeprecationWarning if "deprecated" in name else UserWarning
 
-    async def entered() -> None:
+    async def waited() -> None:
         async with manager:
-            raise Own
+            raise OwnError
 
-    with pytest.raises(Own):
-        if hasattr(manager, "__aexit__"):
-            asyncio.run(entered())
+    def entered() -> None:
         with manager:
             if name.startswith("pytest."):
                 warnings.warn("told", category, stacklevel=1)
-            raise Own
+            raise OwnError
+
+    with pytest.raises(OwnError):
+        asyncio.run(waited()) if hasattr(manager, "__aexit__") else entered()
 
 
 def test_every_entry_has_a_reason_of_its_own_words() -> None:
