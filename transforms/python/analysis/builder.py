@@ -204,6 +204,8 @@ class PythonProgramBuilder:
         if facts.receiver == "self":
             facts.plain = self._shown.bindings.of_receiver(node)
         settle_types(node, facts)
+        managers = PythonEffects(facts, facts.local)
+        facts.doubts = facts.doubts or not all(map(managers.passes_exceptions_on, facts.managers))
         # Every parameter is bound when the body begins.
         known = facts.parameters - facts.fragile
         scope = _BlockContext(facts=facts, depth=depth, parent=line, nested=depth > 1, definite=known)

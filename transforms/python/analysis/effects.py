@@ -38,7 +38,8 @@ anything, unless the types are certain.
 3. What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
    and of `self` (`self.size`, unless the text shows a property of this name that may raise), modules that it
    imports, and the class that `super()` needs. This is not assumed in a function that tests what exists
-   (`try`, `hasattr`), and a look-up and a deliberate exit keep their order.
+   (`try`, `hasattr`) or that may swallow an exception (a `with`, unless `managers` knows that it passes every
+   exception on), and a look-up and a deliberate exit keep their order.
 4. Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
    a variable that certainly has a value made in the function loses it in place for a constant or by `del`
    (`file = None`, `a = b = -1`, `pair = ()`). Nobody observes the order in which two standard modules are
@@ -105,10 +106,12 @@ from codeaudit.transforms.python.analysis.knowledge import (
     STR_ARGUMENTS,
     STR_METHODS,
     VIEWS,
+    WELL_KNOWN,
     ArgumentUse,
     MethodEffect,
 )
 from codeaudit.transforms.python.analysis.looks import CLASS_OF
+from codeaudit.transforms.python.analysis.managers import NEVER_SWALLOWING
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.walking import below
 
@@ -185,6 +188,20 @@ class PythonEffects(ExpressionEffects):
                 return True
             case _:
                 return False
+
+    def passes_exceptions_on(self, manager: ast.expr) -> bool:
+        """Whether no exception ends at a `with` of this context manager, as far as its call shows."""
+        if not isinstance(manager, ast.Call):
+            return False
+        root = manager.func
+        name = self.dotted(root)
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        # A name that is not of the standard library means the module only if it is imported.
+        known = isinstance(root, ast.Name) and (
+            root.id in WELL_KNOWN or root.id in self.facts.shown.bindings.imports
+        )
+        return known and name in NEVER_SWALLOWING
 
     def _arguments(self, node: ast.Call) -> list[str | None]:
         """Collect the arguments of a call; returns the types of the positional ones."""

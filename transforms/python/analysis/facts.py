@@ -31,7 +31,7 @@ _SILENT: Final = frozenset({
     ast.Assert, ast.Attribute, ast.Await, ast.BinOp, ast.BoolOp, ast.Break, ast.Compare, ast.Constant,
     ast.Continue, ast.Dict, ast.Expr, ast.FormattedValue, ast.If, ast.IfExp, ast.JoinedStr, ast.List,
     ast.Pass, ast.Raise, ast.Return, ast.Set, ast.Slice, ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp,
-    ast.While, ast.With, ast.Yield, ast.YieldFrom, ast.comprehension, ast.keyword, ast.withitem,
+    ast.While, ast.With, ast.Yield, ast.YieldFrom, ast.comprehension, ast.keyword,
 })  # fmt: skip
 """Kinds of nodes that bind, declare and hide nothing themselves."""
 _ALIAS: tuple[type[ast.AST], ...] = tuple(
@@ -72,7 +72,11 @@ class VariableFacts:
     stored_attributes: frozenset[str] = frozenset()
     """The attributes of the receiver that the function stores."""
     doubts: bool = False
-    """Whether the function tests what exists (`try`, `hasattr`), so that a look-up may fail."""
+    """Whether the function tests what exists (`try`, `hasattr`) or may swallow an exception (`with`), so that
+    a look-up may fail.
+    """
+    managers: Sequence[ast.expr] = ()
+    """The context managers of its `with` statements."""
     rebound: frozenset[str] = frozenset()
     """Builtin names that mean something else, because the text around the function binds them."""
     hiding: frozenset[str] = frozenset()
@@ -135,6 +139,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     seen_by: dict[str, set[str]] = {}
     hiding: set[str] = set()
     nested: list[ast.AST] = []
+    managers: list[ast.expr] = []
     own = own_nodes(function.body)
     for node in own:
         kind = node.__class__
@@ -170,6 +175,8 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
                 fragile.add(name)
             case ast.Try() | ast.TryStar():
                 facts.doubts = True
+            case ast.withitem():
+                managers.append(node.context_expr)
             case (
                 ast.FunctionDef()
                 | ast.AsyncFunctionDef()
@@ -189,6 +196,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             bound.append(None)
             fragile.add(name)
             seen_by.setdefault("", set()).add(name)
+    facts.managers = managers
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
     rebound_inside, unbound_inside = _changed_inside(nested)
