@@ -5,6 +5,8 @@ one function `find`.
 """
 
 import ast
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -12,7 +14,13 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
+from codeaudit.transforms.patches import HARD, Patch, Site, Span, line_starts, patched
+from codeaudit.transforms.python.analysis.positions import (
+    POSITIONS_READ,
+    SOURCE_READ,
+    LinesRead,
+    lines_read,
+)
 from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.parsing import compiled, parse
@@ -21,6 +29,8 @@ from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
 NOT_COMPILED: Final = "result does not compile"
 SECTION: Final = "comment may mark a section"
+
+_LINE_BREAK: Final = re.compile(r"[\r\n]")
 
 Finder: TypeAlias = Callable[[PythonSource], Iterator[Site | Refused]]
 """The `find` of a rule: the sites of a text, and the reasons for candidates that are left alone."""
@@ -87,10 +97,13 @@ class PythonRule(SiteRule):
         """
         code = read(source, self.around)
         marks = [token for token in code.comment_lines if marks_section(token.text)]
+        found: Iterable[Site | Refused] = self.find(code)
         # With an equal tree nothing has moved.
-        if not marks or self.proof == "tree":
-            return self.find(code)
-        return (_within_sections(code, marks, site) for site in self.find(code))
+        if marks and self.proof != "tree":
+            found = (_within_sections(code, marks, site) for site in found)
+        if self.kind == "preserving" and (lines := max(map(lines_read, (source, self.around)))):
+            found = (_on_its_lines(code, site, lines) for site in found)
+        return found
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """Make the patches.
@@ -124,6 +137,29 @@ def _within_sections(
         if not any(_crosses(code, mark, one) for mark in marks for one in option)
     )
     return replace(site, options=options) if options else Refused(SECTION)
+
+
+def _on_its_lines(code: PythonSource, site: Site | Refused, lines: LinesRead) -> Site | Refused:
+    """The site with the options that leave all code on its lines, and all lines where they are."""
+    if isinstance(site, Refused):
+        return site
+    if lines == LinesRead.TEXT:
+        return Refused(SOURCE_READ)
+    options = tuple(
+        option for option in site.options if all(_keeps_lines(code.source, one) for one in option)
+    )
+    return replace(site, options=options) if options else Refused(POSITIONS_READ)
+
+
+def _keeps_lines(source: bytes, patch: Patch) -> bool:
+    """Whether a patch changes a part of one line, by what stands on this line and new text."""
+    starts = line_starts(source)
+    line = bisect_right(starts, patch.start)
+    begin, end = starts[line - 1], starts[line] if line < len(starts) else len(source) + 1
+    return patch.end < end and all(
+        not _LINE_BREAK.search(part) if isinstance(part, str) else begin <= part.start <= part.end < end
+        for part in patch.parts
+    )
 
 
 def _crosses(code: PythonSource, mark: PythonToken, patch: Patch) -> bool:

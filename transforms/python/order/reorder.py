@@ -21,6 +21,7 @@ from typing import Final
 
 from codeaudit.transforms.dependence.blocks import NO_BLOCK, SHARE, StatementBlock, obstacle
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
+from codeaudit.transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, EXITS, RAISES
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
@@ -37,6 +38,12 @@ from codeaudit.transforms.python.analysis.knowledge import (
     VIEWS,
 )
 from codeaudit.transforms.python.analysis.looks import PlainAttributes, QuietFunction, ShownLooks
+from codeaudit.transforms.python.analysis.positions import (
+    POSITIONS_READ,
+    SOURCE_READ,
+    LinesRead,
+    lines_read,
+)
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
 from codeaudit.transforms.python.analysis.reflection import spells_twice
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
@@ -69,12 +76,18 @@ _BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
 class PythonOrdering(StatementOrdering):
     """The blocks of a Python function, with their statements as elements."""
 
-    def __init__(self, program: PythonProgram) -> None:
+    def __init__(self, program: PythonProgram, around: str = "") -> None:
         source = program.source.encode()
         blocks = [_bounded(source, block) for block in program.blocks]
-        self.unclear = spells_twice(program.source) and any(map(is_movable, blocks))
-        if self.unclear:
-            blocks = [replace(block, fixed=TWO_SPELLINGS) for block in blocks]
+        movable = any(map(is_movable, blocks))
+        reason = TWO_SPELLINGS if movable and spells_twice(program.source) else ""
+        if movable and (lines := max(map(lines_read, (program.source, around)))):
+            blocks = [_on_its_lines(program, block, lines) for block in blocks]
+            if not (reason or any(map(is_movable, blocks))):
+                reason = SOURCE_READ if lines == LinesRead.TEXT else POSITIONS_READ
+        if reason:
+            blocks = [replace(block, fixed=reason) for block in blocks]
+        self.unclear = bool(reason)
         super().__init__(source, blocks, OBSTACLES)
         self.program = program
 
@@ -120,6 +133,37 @@ def _bounded(source: bytes, block: StatementBlock) -> StatementBlock:
             above = (1 << number) - 1
         masks.append(mask | above)
     return replace(block, predecessors=tuple(masks)) if above else block
+
+
+def _on_its_lines(program: PythonProgram, block: StatementBlock, lines: LinesRead) -> StatementBlock:
+    """The block, in which every statement whose line may be read keeps its place, and so its line."""
+    masks: list[int] = []
+    above = 0
+    for number, mask in enumerate(block.predecessors):
+        statement = block.statements[number]
+        node = program.nodes[statement.lines.start][0] if statement.lines else None
+        shown = lines >= LinesRead.ALL or (node is not None and _holds_code(node))
+        if lines == LinesRead.RUNNING:
+            shown = shown or bool(block.effects[number].flags & _SHOWN)
+        masks.append(mask | ((1 << number) - 1 if shown else above))
+        if shown:
+            above = (2 << number) - 1
+    return replace(block, predecessors=tuple(masks)) if above else block
+
+
+_SHOWN: Final = ACTS | RAISES | BARRIER | EXITS | ENDS_CALL
+"""The flags of statements at whose lines a frame may be seen."""
+
+
+def _holds_code(node: ast.AST) -> bool:
+    """Whether a statement holds a function, class or comprehension, which knows its first line."""
+    return any(isinstance(one, _CODE) for one in below(node))
+
+
+_CODE: Final = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +234,7 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
     # To read a whole file takes forty times as long as to read one of its functions.
     if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package)):
         program = analyse_tree(source, program.tree, dependence, around, package)
-    return PythonOrdering(program)
+    return PythonOrdering(program, around)
 
 
 def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:
