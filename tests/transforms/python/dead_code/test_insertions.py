@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+import codeaudit
+from codeaudit.transforms.python.analysis.positions import POSITIONS_READ
 from codeaudit.transforms.python.dead_code import insertions
 from codeaudit.transforms.python.dead_code.insertions import (
     DEAD_STORES,
@@ -186,8 +188,6 @@ def test_what_a_header_certainly_binds(head: str, expected: set[str]) -> None:
         "f.__code__.co_varnames",
         "vars()",
         "dir()",
-        "__import__('sys')._getframe()",
-        "a.currentframe()",
     ],
 )
 def test_no_new_name_where_names_are_looked_at(text: str) -> None:
@@ -196,6 +196,16 @@ def test_no_new_name_where_names_are_looked_at(text: str) -> None:
         assert untouched(rule, source)
         assert reasons(rule, source) == {REFLECTION}
     assert agrees(NO_OP_STATEMENTS, source, "sorted(map(str, f(1)))")
+
+
+@pytest.mark.parametrize("text", ["__import__('sys')._getframe()", "a.currentframe()"])
+def test_nothing_new_where_a_frame_is_given_away(text: str) -> None:
+    """Whoever gets it may read names and lines."""
+    source = f"def f(a):\n    b = 1\n    return {text}\n"
+    for rule in (UNUSED_LOCALS, DEAD_STORES, UNREACHABLE_BRANCHES):
+        assert reasons(rule, source) == {REFLECTION}
+    with pytest.raises(codeaudit.NotAppliedError, match=POSITIONS_READ):
+        codeaudit.transform(source, "no-op-statements")
 
 
 def test_no_new_name_where_a_looker_is_imported() -> None:
