@@ -204,7 +204,7 @@ def test_nothing_new_where_a_frame_is_given_away(text: str) -> None:
     source = f"def f(a):\n    b = 1\n    return {text}\n"
     for rule in (UNUSED_LOCALS, DEAD_STORES, UNREACHABLE_BRANCHES):
         assert reasons(rule, source) == {REFLECTION}
-    with pytest.raises(codeaudit.NotAppliedError, match=POSITIONS_READ):
+    with pytest.raises(codeaudit.NotApplied, match=POSITIONS_READ):
         codeaudit.transform(source, "no-op-statements")
 
 
