@@ -252,7 +252,8 @@ def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources
         assert main(command(endpoint.url, "whole")) == 0
     with serving(act) as endpoint:
         process = start(*command(endpoint.url, "out"), cwd=Path.cwd())
-        assert process.wait() == -signal.SIGKILL
+        process.communicate()  # closes its streams
+        assert process.returncode == -signal.SIGKILL
         assert killed
         assert main(command(endpoint.url, "out")) == 0
     assert model.asked == whole.asked, "nothing is asked twice"
