@@ -38,7 +38,7 @@ from codeaudit.reports.gate import Limits
 from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.gate_plan import GatePlan, plan
 from codeaudit.reports.judged import AskedVariant, Judged
-from codeaudit.reports.matching import is_noisy
+from codeaudit.reports.matching import may_be_noisy
 from codeaudit.reports.records import (
     ComparedRun,
     Comparison,
@@ -222,8 +222,8 @@ def decided(
         now = replace(now, summary=recomputed(opened, chosen, dependence))
         if chosen is None and dependence == "strict":
             remember(opened.manifest, now.summary)
-    if baseline is None and any(is_noisy(model) for model in now.summary.models):
-        # What noise explains is told from the answers of each sample.
+    if baseline is None and any(may_be_noisy(model) for model in now.summary.models):
+        # The gate needs the answers of each sample to know what noise can explain.
         now = _with_pairs(opened, now)
     _check_drop(now, limits)
     before = None if baseline is None else read_baseline(baseline, key)

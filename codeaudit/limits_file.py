@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from codeaudit.finished_runs import write_file
 from codeaudit.reports import wording
-from codeaudit.reports.gate import drop_excess, limited_rows, noise_alpha
+from codeaudit.reports.gate import limited_rows, noise_alpha
 from codeaudit.reports.judged import Judged
-from codeaudit.reports.matching import effect_bound, is_noisy
+from codeaudit.reports.matching import effect_bound, may_be_noisy
 from codeaudit.reports.records import ByTransform, ModelSummary
 from codeaudit.reports.statistics.intervals import Z, wilson
 from codeaudit.transforms.errors import RunError, UsageError
@@ -34,7 +34,8 @@ def suggested(run: Judged, alpha: float) -> Iterator[SuggestedLimit]:
     summary = run.summary
     rates = [
         _beyond_noise(run, model, row, noise_alpha(summary, alpha)) or _measured(row)
-        for model, row in limited_rows(summary)
+        for model in summary.models
+        for row in limited_rows(model)
         if row.kind == "preserving" and row.violations.high is not None
     ]
     if rates:
@@ -77,7 +78,7 @@ def suggested(run: Judged, alpha: float) -> Iterator[SuggestedLimit]:
 
 def _lost(model: ModelSummary) -> float | None:
     """The loss under attack that the gate compares."""
-    beyond = drop_excess(model.score).points if model.noise_floor.count else None
+    beyond = model.score.drop_excess.points if model.noise_floor.count else None
     return model.score.drop if beyond is None else beyond
 
 
@@ -94,7 +95,7 @@ def _beyond_noise(
     run: Judged, model: ModelSummary, row: ByTransform, alpha: float
 ) -> tuple[float, str, str] | None:
     """The limit for a noisy model, its transform, and what was measured."""
-    found = effect_bound(run, model.model, row.transform, alpha) if is_noisy(model) else None
+    found = effect_bound(run, model.model, row.transform, alpha) if may_be_noisy(model) else None
     if found is None:
         return None
     # The gate compares the share that noise cannot explain, which lies below this estimate.

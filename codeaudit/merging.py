@@ -394,7 +394,7 @@ def _manifest(parts: Sequence[_Part], out: Path, command: Sequence[str]) -> Mani
 
 
 def _repeated(parts: Sequence[_Part], summary: Summary, progress: RunProgress) -> Manifest:
-    """What the manifest says of repeats. The user is told where the second stage is due."""
+    """The manifest's entry on repeats. Also notes for which models the second stage is due."""
     told: dict[str, dict[str, Any]] = {}
     for part in parts:
         told |= part.manifest.get(REPEATS, {})

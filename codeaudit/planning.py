@@ -72,8 +72,6 @@ class _Counting:
     memory: ModelMemory | None
     stages: RepeatStages | None
     """`None` if they depend on the answers."""
-    movable: Counter[str] = field(default_factory=Counter)
-    """Number of samples that each meaning-keeping transform changes."""
     seen: set[int] = field(default_factory=set)
     """Hashes of the queries so far, because the queries of a large run take much memory."""
 
@@ -91,7 +89,6 @@ class _Counting:
 
     def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
         for case in cases:
-            self.movable.update(_movers(case))
             reply = usual_reply(case, task)
             repeating = ONCE if self.stages is None else self.stages.repeating
             again_asked = repeats(case, task, repeating)
@@ -177,35 +174,37 @@ def _plans(
             plan.requests = plan.tokens_in = plan.tokens_out = 0
         stages = fixed(model, repeats=options.repeats, shard=options.shard is not None)
         counting.append(_Counting(model, plan, memory, stages))
-    moved: dict[str, int] = {}
-    for number, seed in enumerate(found.inputs.seeds):
+    moved: list[Counter[str]] = []
+    for seed in found.inputs.seeds:
+        moved.append(Counter())
         chooser = found.inputs.chooser(readable_by(found.models, found.task))
         every = watched_cases(found.inputs, seed, chooser, progress)
         cases = (one.case for one in found.inputs.placed(seed, every))
         while some := list(islice(cases, CASES)):
             for one in counting:
                 one.count(some, found.task)
-            for name in (name for case in some if not number for name in _movers(case)):
-                moved[name] = moved.get(name, 0) + 1
+            for case in some:
+                moved[-1].update(_movers(case))
     drawn = found.inputs
     if isinstance(drawn, DrawnInputs) and not (options.movable or options.shard or chosen) and drawn.has_more:
         none = {name: 0 for name in found.inputs.transforms if kind_of(name) == "preserving"}
-        if told := few_movable({**none, **moved}, len(drawn.selections[0].samples)):
+        if told := few_movable({**none, **moved[0]}, len(drawn.selections[0].samples)):
             progress.note(told)
+    together = sum(moved, Counter[str]())
     for one in counting:
-        _promise(one, options)
+        _promise(one, max(together.values(), default=0), options)
         inner = innermost(one.model)
         if isinstance(inner, ForecastsUsage):
             one.plan.cost = inner.cost(one.plan.tokens_in or 0, one.plan.tokens_out or 0)
     return [one.plan for one in counting]
 
 
-def _promise(counting: _Counting, options: RunOptions) -> None:
-    """Note what the repeats of a hosted model are good for."""
+def _promise(counting: _Counting, samples: int, options: RunOptions) -> None:
+    """Note what the repeats of a hosted model are good for. `samples`: as of `ModelPlan`."""
     plan = counting.plan
-    if counting.stages is None or not is_hosted(counting.model) or not counting.movable:
+    if counting.stages is None or not is_hosted(counting.model) or not samples:
         return
-    plan.samples = max(counting.movable.values())
+    plan.samples = samples
     repeats = options.repeats or options.variants
     plan.shown = detectable(plan.samples, options.variants, USUAL_NOISE, repeats=repeats)
     if repeats > 1:

@@ -64,40 +64,14 @@ def after_first(unsteady: int, total: int) -> RepeatStages:
     )
 
 
-class Remaining:
-    """A monitor that leaves out what a first stage asked and counted, which is recalled now."""
-
-    def __init__(self, inner: AnswerMonitor, counted_before: int) -> None:
-        self._inner, self._counted = inner, counted_before
-
-    def answered(self, count: int, *, recalled: bool) -> None:
-        """As `AnswerMonitor.answered`."""
-        if recalled:
-            known = min(count, self._counted)
-            self._counted -= known
-            count -= known
-        if count:
-            self._inner.answered(count, recalled=recalled)
-
-    def malformed(self, told: str) -> None:
-        """As `AnswerMonitor.malformed`."""
-        self._inner.malformed(told)
-
-    def expect(self, total: int) -> None:
-        """As `AnswerMonitor.expect`."""
-        self._inner.expect(total)
-
-
-class Counted:
-    """A monitor that also counts."""
+class Forwarding:
+    """A monitor that tells another one everything."""
 
     def __init__(self, inner: AnswerMonitor) -> None:
         self._inner = inner
-        self.total = 0
 
     def answered(self, count: int, *, recalled: bool) -> None:
         """As `AnswerMonitor.answered`."""
-        self.total += count
         self._inner.answered(count, recalled=recalled)
 
     def malformed(self, told: str) -> None:
@@ -107,3 +81,31 @@ class Counted:
     def expect(self, total: int) -> None:
         """As `AnswerMonitor.expect`."""
         self._inner.expect(total)
+
+
+class Counted(Forwarding):
+    """A monitor that also counts."""
+
+    total = 0
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """As `AnswerMonitor.answered`."""
+        self.total += count
+        super().answered(count, recalled=recalled)
+
+
+class Remaining(Forwarding):
+    """A monitor that leaves out what a first stage asked and counted, which is recalled now."""
+
+    def __init__(self, inner: AnswerMonitor, counted_before: int) -> None:
+        super().__init__(inner)
+        self._counted = counted_before
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """As `AnswerMonitor.answered`."""
+        if recalled:
+            known = min(count, self._counted)
+            self._counted -= known
+            count -= known
+        if count:
+            super().answered(count, recalled=recalled)

@@ -7,10 +7,10 @@ credit, and those with attempts.
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.interface import CLOSED, HasAttempts, Task
@@ -103,29 +103,33 @@ def _kept_once(table: Table) -> Table:
     return table
 
 
-def row_of(one: Observation, number: int, pairs: Iterable[Pair]) -> ClusterRow:
-    """The numbers of some judged variants of an observation, in any order."""
+def row_of(
+    one: Observation, number: int, pairs: Iterable[Pair], repeats: Sequence[Pair], *, by_equality: bool
+) -> ClusterRow:
+    """The numbers of some judged variants of an observation, in any order, and of its judged repeats.
+
+    `by_equality`: whether answers count as the same only if they are equal.
+    """
     # By variant first, so that of several transforms the first variants come first; by name, so that the
     # order of the records does not matter.
     ordered = sorted(pairs, key=lambda pair: (pair.variant, pair.transform))
-    changed = [bool(pair.changed) for pair in ordered]
-    repeats = one.repeats()
-    most = min(len(changed), len(repeats))
+    changed, again = ([bool(pair.changed) for pair in each] for each in (ordered, repeats))
+    most = min(len(changed), len(again))
     return ClusterRow(
         sample=number,
         changed=sum(changed),
         judged=len(changed),
-        repeats=len(repeats),
+        repeats=len(again),
         across=sum(changed) + sum(pair.apart for pair in ordered),
         within=one.within,
-        violated=any(changed[:most] if repeats else changed),
-        unsteady=any(repeats[:most]),
-        table=_table(one, ordered) if one.by_equality else (),
+        violated=any(changed[:most] if again else changed),
+        unsteady=any(again[:most]),
+        table=_table(one, ordered, repeats) if by_equality else (),
     )
 
 
-def _table(one: Observation, pairs: Sequence[Pair]) -> Table:
-    originals = [one.answer, *(pair.answer for pair in one.judged("identity"))]
+def _table(one: Observation, pairs: Sequence[Pair], repeats: Sequence[Pair]) -> Table:
+    originals = [one.answer, *(pair.answer for pair in repeats)]
     if len(originals) < 2:
         # It counts only of a model whose noise counts as zero, which would answer the same.
         originals.append(one.answer)
@@ -303,6 +307,7 @@ class TrialDigest:
         self._repeats = 0
         self._attempts = isinstance(task, HasAttempts)
         self._task = task
+        self._by_equality = type(task).same is Task.same
         self.draws = 0
         """The largest number of draws of an answer; 0 unless the model is sampled."""
 
@@ -356,13 +361,14 @@ class TrialDigest:
             if pair.changed is not None:
                 for name in (None, pair.transform):
                     found.setdefault((pair.kind, name), []).append(pair)
+        row = partial(row_of, one, number, repeats=one.repeats(), by_equality=self._by_equality)
         for (kind, name), pairs in found.items():
-            self.clusters[kind, name, one.extra].add(row_of(one, number, pairs))
+            self.clusters[kind, name, one.extra].add(row(pairs))
             if name is not None and kind != "identity" and one.draws:
                 self._add_draws(one, self.transforms[name], pairs)
         if not one.extra:
             kept = found.get(("preserving", None), [])
-            self._add_families(one, number, kept)
+            self._add_families(kept, row)
             exists = any(pair.kind == "preserving" for pair in one.pairs)
             # A sample that every transform left as it is was tried: no edit could change its answer.
             immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
@@ -387,14 +393,14 @@ class TrialDigest:
         known = [Fraction(score).limit_denominator(FINE) for score in scores if score is not None]
         return sum(known, Fraction(0)) / len(known) if known else None
 
-    def _add_families(self, one: Observation, number: int, pairs: Iterable[Pair]) -> None:
+    def _add_families(self, pairs: Iterable[Pair], row: Callable[[Iterable[Pair]], ClusterRow]) -> None:
         found: dict[str, list[Pair]] = {}
         for pair in pairs:
             if pair.transform not in self._family:
                 self._family[pair.transform] = family_of(pair.transform)
             found.setdefault(self._family[pair.transform], []).append(pair)
         for name, some in found.items():
-            self.families[name].add(row_of(one, number, some))
+            self.families[name].add(row(some))
 
     @property
     def most_repeats(self) -> int:

@@ -36,9 +36,9 @@ from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import SIGN_FLIPS, Check, Gate, Outcome
 from codeaudit.reports.judged import DIGITS, Judged, PairKey, Pairs, key_of, pairs_of
-from codeaudit.reports.matching import EffectBound, SampleKey, effect_bound, is_noisy, matched
+from codeaudit.reports.matching import EffectBound, SampleKey, effect_bound, matched, may_be_noisy
 from codeaudit.reports.reaction import reaction
-from codeaudit.reports.records import ByTransform, Excess, ModelSummary, Rate, Rise, Score, Summary
+from codeaudit.reports.records import ByTransform, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.affected import MOST, samples_needed
 from codeaudit.reports.statistics.excess import flips
@@ -365,10 +365,10 @@ def _violations(model: ModelSummary, now: Judged, limits: Limits, limit: float) 
     The rate itself is compared with the limit if noise explains nothing: the model runs here, and no repeat
     changed. Otherwise it is the share of samples on which the edit surely has an effect (`affected`).
     """
-    rows = [row for row in model.by_transform if _limited(row) and row.violations.rate is not None]
+    rows = limited_rows(model)
     if not rows:
         return [_violation(model, "", model.violations, limit)]
-    if is_noisy(model) and (beyond := _beyond(now, limits, model, rows)):
+    if may_be_noisy(model) and (beyond := _beyond(now, limits, model, rows)):
         return _beyond_noise(model, rows, beyond, limits, limit)
     above = [row for row in rows if (row.violations.rate or 0) > limit]
     nearest = max(rows, key=lambda row: row.violations.rate or 0)
@@ -376,20 +376,15 @@ def _violations(model: ModelSummary, now: Judged, limits: Limits, limit: float) 
     return [_violation(model, row.transform, row.violations, limit, *told) for row in above or [nearest]]
 
 
-def limited_rows(summary: Summary) -> list[tuple[ModelSummary, ByTransform]]:
-    """The rows of all models that `--max-violation-rate` is about."""
-    return [
-        (model, row)
-        for model in summary.models
-        for row in model.by_transform
-        if _limited(row) and row.violations.rate is not None
-    ]
+def limited_rows(model: ModelSummary) -> list[ByTransform]:
+    """The rows of a model that `--max-violation-rate` is about."""
+    return [row for row in model.by_transform if _limited(row) and row.violations.rate is not None]
 
 
 def noise_alpha(summary: Summary, alpha: float) -> float:
     """The chance of a false alarm for each row of a noisy model: for all of them together it is alpha."""
     # With alpha for each, 5 transforms fail up to 4 % of models that no edit affects, at a limit of 0.
-    return alpha / max(1, sum(is_noisy(model) for model, _ in limited_rows(summary)))
+    return alpha / max(1, sum(len(limited_rows(model)) for model in summary.models if may_be_noisy(model)))
 
 
 def _beyond(
@@ -517,11 +512,6 @@ def _rate_check(
     )
 
 
-def drop_excess(score: Score) -> Excess:
-    """What variants lose of a score beyond what as many repeats lose."""
-    return score.drop_excess
-
-
 def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:
     score = model.score
     share = wording.is_share(score)
@@ -545,7 +535,7 @@ def _drop(model: ModelSummary, limits: Limits, limit: float) -> Check:
     found, lost = f"{drop} ({original} to {worst})", score.drop
     notes: tuple[str, ...] = ()
     outcome: Outcome = "failed" if _exceeds(lost, limit) else "passed"
-    excess = drop_excess(score)
+    excess = score.drop_excess
     if model.noise_floor.count and excess.points is not None and excess.low is not None:
         # The interval ends at 2.5 %; the same spread at alpha.
         spread = (excess.points - excess.low) * -NormalDist().inv_cdf(limits.alpha) / Z

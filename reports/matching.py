@@ -9,13 +9,13 @@ repeats.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from codeaudit.reports.judged import Judged, PairKey, key_of
-from codeaudit.reports.records import Flip, ModelSummary
+from codeaudit.reports.judged import Judged, PairKey, key_of, pairs_of
+from codeaudit.reports.records import ModelSummary
 from codeaudit.reports.statistics.affected import affected
 
 
@@ -49,7 +49,7 @@ class Matched:
         return int(self.changed > 0) - int(self.unsteady > 0)
 
 
-def is_noisy(model: ModelSummary) -> bool:
+def may_be_noisy(model: ModelSummary) -> bool:
     """Whether noise may explain changed answers: somebody else runs the model, or a repeat changed."""
     return model.hosted or model.noise_floor.count > 0
 
@@ -113,17 +113,16 @@ class EffectBound:
 
 def effect_bound(run: Judged, model: str, transform: str, alpha: float) -> EffectBound | None:
     """What noise cannot explain under a transform; `None` if no sample has a judged variant and a repeat."""
-    pairs = _pairs(run, (one for one in run.flips if one.model == model and one.transform == transform))
-    repeats = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "identity"))
-    found = matched(pairs, repeats)
+    pairs = {
+        key_of(run, one): one.violated
+        for one in run.flips
+        if one.model == model and one.transform == transform
+    }
+    found = matched(pairs, pairs_of(run, "identity").get(model, {}))
     if not found:
         return None
-    sums: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    for key, one in found.items():
-        # Trials of a sample are one witness: an answer may be the same one in all of them.
-        sums[key.sample, key.original] += one.difference
     return EffectBound(
-        differences=tuple(sums[key] for key in sorted(sums)),
+        differences=tuple(_by_witness(found)),
         alpha=alpha,
         used=max(one.number for one in found.values()),
         variants=max(len(one) for one in _by_sample(pairs).values()),
@@ -132,13 +131,13 @@ def effect_bound(run: Judged, model: str, transform: str, alpha: float) -> Effec
 
 def reaction_beyond(run: Judged, model: str) -> list[Fraction]:
     """Each sample's share of controls that change the answer minus that of repeats."""
-    pairs = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "control"))
-    repeats = _pairs(run, (one for one in run.flips if one.model == model and one.kind == "identity"))
+    controls, repeats = (pairs_of(run, kind).get(model, {}) for kind in ("control", "identity"))
+    return _by_witness(matched(controls, repeats))
+
+
+def _by_witness(found: Mapping[SampleKey, Matched]) -> list[Fraction]:
+    """The difference of each sample, summed over its trials: an answer may be the same one in all of them."""
     sums: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    for key, one in matched(pairs, repeats).items():
+    for key, one in found.items():
         sums[key.sample, key.original] += one.difference
     return [sums[key] for key in sorted(sums)]
-
-
-def _pairs(run: Judged, flips: Iterable[Flip]) -> dict[PairKey, bool]:
-    return {key_of(run, one): one.violated for one in flips}

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias, assert_never
 
-from codeaudit.audit.interface import Task
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     NOT_REPEATED,
@@ -79,15 +78,12 @@ class Observation:
     """Whether the sample was drawn in addition to the plain draw."""
     within: int = 0
     """Number of pairs of originals, the first answer and the judged repeats, with different answers."""
-    by_equality: bool = True
-    """Whether answers count as the same only if they are equal."""
     draws: tuple[Answer, ...] = ()
     """As of `Pair`, to the original."""
 
-    def repeats(self) -> list[bool]:
-        """Whether the answer of each judged repeat is another one than the first, in their order."""
-        found = sorted(self.judged("identity"), key=lambda pair: pair.variant)
-        return [bool(pair.changed) for pair in found]
+    def repeats(self) -> list[Pair]:
+        """The judged repeats in their order."""
+        return sorted(self.judged("identity"), key=lambda pair: pair.variant)
 
     def judged(self, kind: Kind) -> list[Pair]:
         """Return the pairs of this kind that have a verdict."""
@@ -148,7 +144,6 @@ def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
             for each in audited.not_applied
         ),
         extra=audited.extra,
-        by_equality=same is equal or getattr(same, "__func__", None) is Task.same,
         draws=() if isinstance(before, Failed) else before.draws,
         within=sum(isinstance(one, Violated) for one in repeats)
         + sum(_differ(one, other.after, same) for one, other in combinations(repeats, 2)),

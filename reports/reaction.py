@@ -22,7 +22,7 @@ from typing import Final
 from codeaudit.reports import wording
 from codeaudit.reports.checks import Check, Outcome
 from codeaudit.reports.judged import Judged
-from codeaudit.reports.matching import is_noisy, reaction_beyond
+from codeaudit.reports.matching import may_be_noisy, reaction_beyond
 from codeaudit.reports.records import ModelSummary, Rate
 from codeaudit.reports.statistics.agreement import chance
 from codeaudit.reports.statistics.excess import flips
@@ -73,7 +73,7 @@ def _sensitive(run: Judged, model: ModelSummary, alpha: float) -> Check:
             notes=(f"audit more samples, with --controls, or say that this is meant: {SWITCH}",),
         )
     dead = f"controls change the meaning, and its answers do not show it; {SWITCH}"
-    if is_noisy(model) and (differences := reaction_beyond(run, model.model)):
+    if may_be_noisy(model) and (differences := reaction_beyond(run, model.model)):
         p = flips(differences, above=True)
         reacts = p <= alpha
         return Check(

@@ -100,7 +100,7 @@ def test_a_merged_run_is_that_of_one_process(whole: Path, joined: Path) -> None:
 
 
 class Notes(SilentProgress):
-    """Keeps what the user is told."""
+    """A progress that keeps its notes."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
