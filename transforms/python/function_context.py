@@ -53,12 +53,12 @@ _DEFINITION: Final = re.compile(r"^(?:async )?def ", re.MULTILINE)
 _NAMED: Final = re.compile(r"\bdef[ \t]+(\w+)")
 _OTHER: Final = re.compile(r"^(?!(?:async )?def |[@#)\]}\s]|$)", re.MULTILINE)
 _WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
-_STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
 _GLOBAL: Final = re.compile(r"global\b((?:[^\n\\]|\\[\s\S])*)")
 """The names of a `global` statement, and what else stands on its line."""
 _IMPORT: Final = "__import__"
 """The builtin that import statements call."""
-_STARRED: Final = re.compile(r"import\s*\*")
+_STARRED: Final = re.compile(r"import[\s\\]*\*")
+"""What every star import holds, and perhaps a comment."""
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
 _KNOWN: Final = _PLAIN_BUILTINS | MODULE_NAMES
@@ -80,7 +80,7 @@ def function_context(source: str) -> FunctionContext:
         SourceError: the text does not parse.
     """
     found = FunctionContext("", source, "") if _is_alone(source) else _cut(source)
-    if found.obstacle is None and _COMPILED.search(found.source):
+    if found.obstacle is None and _COMPILED.search(found.source) and _COMPILED.search(_code(found.source)):
         return replace(found, obstacle=COMPILED)
     return found
 
@@ -93,20 +93,40 @@ def obstacle_in_file(source: str, file: str) -> str | None:
     names = _KNOWN.intersection(_WORD.findall(normalised(source)))
     if not names:
         return None
-    if file not in _REBOUND_IN:
-        # Most files bind none of these names, which is seen without a syntax tree.
-        if not names.isdisjoint(_starred(file)):
-            return REBOUND
-        if names.isdisjoint(_bindable(file)):
-            return None
-    return None if names.isdisjoint(rebound_names(file)) else REBOUND
+    # Most files bind none of these names, which is seen without a syntax tree.
+    if file not in _REBOUND_IN and names.isdisjoint(_starred(file) | _bindable(file)):
+        return None
+    names &= rebound_names(file)
+    # Words of comments and docstrings are no names.
+    return REBOUND if names and not names.isdisjoint(_WORD.findall(_code(source))) else None
 
 
 @lru_cache(maxsize=64)
 def _compiled_in(file: str) -> frozenset[str | None]:
     """The names of what calls in a file compile; `None` stands for the methods of a class."""
-    classes = [None] if _COMPILED_CLASS.search(file) else []
-    return frozenset((*classes, *_COMPILED_NAME.findall(file)))
+    if not (_COMPILED_CLASS.search(file) or _COMPILED_NAME.search(file)):
+        return frozenset()
+    code = _code(file)
+    classes = [None] if _COMPILED_CLASS.search(code) else []
+    return frozenset((*classes, *_COMPILED_NAME.findall(code)))
+
+
+@lru_cache(maxsize=4)
+def _code(text: str) -> str:
+    """A text without its comments and docstrings; the text itself where it cannot be read."""
+    try:
+        return ast.unparse(_WithoutDocstrings().visit(parse(text)))
+    except (SourceError, RecursionError):
+        return normalised(text)
+
+
+class _WithoutDocstrings(ast.NodeTransformer):
+    """Puts `...` in the place of every text that is a statement of its own."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        """Empty a text that stands alone."""
+        bare = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return ast.Expr(ast.Constant(...)) if bare else node
 
 
 def rebound_names(text: str) -> frozenset[str]:
@@ -193,9 +213,17 @@ def _starred(text: str) -> Set[str]:
     """The names that a star import may bind; what it binds is not in the text."""
     names: set[str] = set()
     # A search that begins with a long plain word is the fastest.
-    for module in _STAR.findall(text) if _STARRED.search(text) else ():
-        # Assume the worst of modules that are not standard.
-        names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _KNOWN
+    if not _STARRED.search(text):
+        return names
+    try:
+        nodes = below(file_tree(text))
+    except SourceError:
+        return _KNOWN
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            # Assume the worst of modules that are not standard.
+            standard = not node.level and node.module in MODULE_NAMES
+            names |= _IN_STANDARD_MODULES if standard else _KNOWN
     return names
 
 

@@ -125,6 +125,9 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
         ("(min := 3)\n", {"min"}),
         ("math = Fake()\n", {"math"}),
         ("from math import *\n", {"pow"}),
+        ("from tools \\\n    import \\\n    *\n", {"sum", "len", "sorted"}),
+        ('"""from tools import *"""\n# from tools import *\n', set()),
+        ("x = 'from tools import *'\n", set()),
         ("x = 1; from numpy import*\n", {"sum", "len", "sorted"}),
         ("try:\n    from .c import *\nexcept ImportError: pass\n", {"sum", "len", "sorted"}),
         ("import builtins\nbuiltins.len = g\n", {"len"}),
@@ -363,3 +366,30 @@ def test_what_another_compiler_reads_keeps_its_syntax(text: str) -> None:
             codeaudit.transform(text, name, whole_file=True)
     # Every such compiler knows names.
     assert "xs" not in codeaudit.transform(text, "rename", whole_file=True)
+
+
+WORDS_IN_TEXT = {
+    "a star import in a docstring": ('"""from tools import *"""\n', BODY),
+    "a star import in a comment": ("# from tools import *\n", BODY),
+    "a rebound name in a comment": (
+        "open = other\n",
+        BODY.replace("    for", "    # open the door\n    for"),
+    ),
+    "a rebound name in a docstring": ("open = other\n", BODY.replace("    xs:", '    """open"""\n    xs:')),
+    "a compiler in a docstring": ("", BODY.replace("    xs:", '    """As\n    @njit\n    """\n    xs:')),
+    "a call of a compiler in a docstring": ('"""fast = njit(f)"""\n# njit(f)\n', BODY),
+    "a compiled class in a docstring": ('"""As\n@jitclass(spec)\nclass C: pass\n"""\n', BODY),
+}
+
+
+@pytest.mark.parametrize(("head", "body"), WORDS_IN_TEXT.values(), ids=WORDS_IN_TEXT)
+def test_words_in_comments_and_docstrings_forbid_nothing(head: str, body: str) -> None:
+    assert obstacle_in_file(body, head + body) is None
+    assert function_context(body).obstacle is None
+    for name in ("spacing", "no-op-statements"):
+        assert codeaudit.transform(head + body, name, whole_file=True)
+
+
+def test_words_in_other_texts_count() -> None:
+    body = BODY.replace("return xs", "return eval('open(xs)')")
+    assert obstacle_in_file(body, f"open = other\n{body}") == REBOUND
