@@ -3,8 +3,11 @@
 import hashlib
 import json
 import signal
+import sqlite3
+import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -240,8 +243,15 @@ def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources
 
     whole, model = Hosted(noise=NOISE), Hosted(noise=NOISE)
 
+    def stored() -> int:
+        with closing(sqlite3.connect(Path("cache", "answers.sqlite"))) as opened:
+            (count,) = opened.execute("SELECT count(*) FROM answers").fetchone()
+        return int(count)
+
     def act(asked: Asked) -> Act:
         if not killed and sum(model.asked.values()) == 30:
+            while stored() < before + 30:  # the next request leaves before an answer is stored
+                time.sleep(0.01)
             killed.append(process.pid)
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -250,6 +260,7 @@ def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources
 
     with serving(whole.act) as endpoint:
         assert main(command(endpoint.url, "whole")) == 0
+    before = stored()
     with serving(act) as endpoint:
         process = start(*command(endpoint.url, "out"), cwd=Path.cwd())
         process.communicate()  # closes its streams
