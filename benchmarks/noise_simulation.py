@@ -28,7 +28,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from codeaudit.reports.statistics.excess import AT_LEAST, AT_MOST, LEAST, MOST, flips, sample_excess
+from codeaudit.reports.statistics.excess import AT_LEAST, AT_MOST, ENOUGH, LEAST, MOST, flips, sample_excess
 from codeaudit.reports.statistics.intervals import Z
 from codeaudit.reports.statistics.mcnemar import coin
 from codeaudit.reports.statistics.power import detectable
@@ -215,11 +215,12 @@ def bootstrapped(values: Real) -> Limits95:
     number = values.shape[1]
     first, squares, cubes = sums(values)
     total = first
-    for value, times in ((float(LEAST), AT_LEAST), (float(MOST), AT_MOST)):
+    share = np.minimum(1.0, ENOUGH / np.maximum((values != 0).sum(axis=1), 1))
+    for value, times in ((float(LEAST), AT_LEAST * share), (float(MOST), AT_MOST * share)):
         first, squares, cubes = (
             one + times * value**power for power, one in enumerate((first, squares, cubes), 1)
         )
-    weight = number + AT_LEAST + AT_MOST
+    weight = number + (AT_LEAST + AT_MOST) * share
     mean = first / weight
     second = squares / weight - mean**2
     third = cubes / weight - 3 * mean * squares / weight + 2 * mean**3
@@ -658,7 +659,7 @@ def main(words: Sequence[str] | None = None) -> int:
     runs = min(asked.runs, 300) if asked.fast else asked.runs
     sizes = (50, 200) if asked.fast else (50, 200, 1000)
     found = []
-    for setting in settings(sizes, (1, 4) if asked.fast else (1, 2, 4, 8)):
+    for setting in settings(sizes, (1, 4) if asked.fast else range(1, 9)):
         # Rates of false alarms are compared with a limit, so they are drawn more often.
         # A thousand samples take long, and each run says more.
         quiet, less = not setting.effect, setting.samples >= 1000

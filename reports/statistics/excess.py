@@ -40,6 +40,8 @@ MOST: Final = Fraction(1)
 """The largest: all originals agree, and no variant has their answer."""
 AT_MOST, AT_LEAST = 0.5, 0.25
 """Samples with the largest and with the smallest difference that are added for the interval."""
+ENOUGH: Final = 9
+"""Where more samples differ, less is added: these show how large differences are."""
 INTERVAL: Final = "Bayesian bootstrap by moments"
 
 
@@ -97,9 +99,10 @@ def pair_excess(differences: Sequence[Fraction], *, least: Fraction = LEAST, mos
     -----
     Most samples have small differences, from noise; a few may have large ones, from an effect. The interval
     must allow for large ones that no sample happened to have. So half a sample with the largest difference
-    and a quarter of one with the smallest are added. The interval has the 2.5 % and 97.5 % points of the
-    Bayesian bootstrap of all these, from its first three moments (Cornish and Fisher). It is widened if need
-    be to hold the mean.
+    and a quarter of one with the smallest are added. Where more than nine samples differ, they show how large
+    differences are, so both weights are multiplied by nine over their number. The interval has the 2.5 % and
+    97.5 % points of the Bayesian bootstrap of all these, from its first three moments (Cornish and Fisher).
+    It is widened if need be to hold the mean.
 
     `benchmarks/noise_simulation.py` has its coverage, and that of the alternatives.
 
@@ -122,7 +125,8 @@ def estimated(
     # Sorted, so that rounding does not depend on the order of the samples.
     kinds = [(float(value), float(times)) for value, times in sorted(Counter(differences).items())]
     below, above = min(float(least), kinds[0][0]), max(float(most), kinds[-1][0])
-    low, high = bounds([*kinds, (below, AT_LEAST), (above, AT_MOST)])
+    share = min(1.0, ENOUGH / (sum(map(bool, differences)) or 1))
+    low, high = bounds([*kinds, (below, AT_LEAST * share), (above, AT_MOST * share)])
     return Excess(
         points=points,
         low=max(below, min(points, low)),
