@@ -429,12 +429,16 @@ def requirements(found: Sequence[Simulated]) -> str:
         bias, where = max(biases(found, key))
         lines.append(f"| {name}: largest bias, points | {points(bias, 2)} | | below 0.2 | {where} |")
         many = [one for one in found if getattr(one, f"{key}_moved") >= FEW]
-        over = sum(getattr(one, f"{key}_cover") > 0.97 for one in many)
+        over = [one for one in many if getattr(one, f"{key}_cover") > 0.97]
+        again = [quality(one.setting, 10 * one.runs, seed=9) for one in over]
+        still = [one.setting for one in again if getattr(one, f"{key}_cover") > 0.97]
+        noisy = sum(bool(setting.noise) for setting in still)
         for what, some, field, sign, limit in (
             ("lowest coverage", found, f"{key}_cover", -1, "93"),
             (
                 "highest coverage where ten samples or more differ",
-                *(many, f"{key}_cover", 1, f"97; above in {over} of {len(many)} settings"),
+                *(many, f"{key}_cover", 1),
+                f"97; above in {len(still)} of {len(many)} settings, {noisy} of them with noise",
             ),
             ("most rejections without an effect", quiet, f"{key}_reject", 1, "6"),
         ):

@@ -171,6 +171,18 @@ def test_what_one_model_cannot_read_does_not_count() -> None:
     assert any(len(one.sample.source) > most for one in longer)
 
 
+@pytest.mark.parametrize(
+    ("refused", "counts"), [("the original", False), ("all variants", False), ("one variant", True)]
+)
+def test_the_original_and_one_variant_must_be_readable(refused: str, counts: bool) -> None:
+    found = case(function(3), SuitePlan(transforms=("rename",), variants=2, seed=0))
+    texts = [one.source for one in found.outcomes if isinstance(one, Perturbed)]
+    assert len(set(texts)) == 2
+    closed = {"the original": [found.sample.source], "all variants": texts, "one variant": texts[:1]}[refused]
+    chooser = MovableChooser(["rename"], wanted=1, readable=lambda _, source: source not in closed)
+    assert (chooser.chosen(found) is not None) is counts
+
+
 def test_a_wrapper_asks_the_model_inside_about_what_it_will_see() -> None:
     inner = Narrow(10_000)
     source = function(3).source

@@ -423,9 +423,10 @@ def test_without_margins_the_moved_scores_decide_about_noise() -> None:
 def test_the_deviation_is_over_labels_on_both_sides() -> None:
     before = Predicted(answer="a", scores=(("a", 0.5), ("b", 0.1)))
     after = Predicted(answer="a", scores=(("a", 0.25), ("c", 0.9)))
-    held = verdict(before, after, 0.0)
-    assert isinstance(held, Held)
-    assert held.deviation == 0.25
+    for one, other in ((before, after), (after, before)):
+        held = verdict(one, other, 0.0)
+        assert isinstance(held, Held)
+        assert held.deviation == 0.25
     bare = verdict(Predicted(answer="a"), after, 0.0)
     assert isinstance(bare, Held)
     assert bare.deviation == 0.0

@@ -83,6 +83,17 @@ def test_every_small_set_of_moves_is_an_edit_of_its_own(seed: int) -> None:
             assert alone.source == again.source
 
 
+def test_renamings_come_last() -> None:
+    # A renaming changes the text of nearly every other site.
+    beside = 0
+    for seed in range(20):
+        for one in variants("mixed/all", 2, seed=seed):
+            renames = [move.transform.startswith("rename") for move in one.moves]
+            assert renames == sorted(renames)
+            beside += len(set(renames)) == 2
+    assert beside >= 5
+
+
 def test_the_draw_depends_on_seed_sample_and_name() -> None:
     def texts(name: str, seed: int) -> list[str]:
         return [one.source for one in variants(name, 2, seed=seed)]

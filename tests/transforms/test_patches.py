@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.transforms.patches import Edit, Positions, splice
+from codeaudit.transforms.patches import Edit, Patch, Positions, Span, compatible, patched, splice
 
 
 def test_everything_outside_the_edits_stays_byte_for_byte() -> None:
@@ -37,3 +37,44 @@ def test_lines_end_as_python_counts_them() -> None:
         (1, 0), (2, 0), (3, 0), (3, 2), (4, 0)
     ]  # fmt: skip
     assert positions.offset(0, 5) == -1
+
+
+CALL = b"f(a, b)"
+EXCHANGED = Patch(2, 6, (Span(5, 6), Span(3, 5), Span(2, 3)))
+"""Exchanges both arguments, and keeps their texts."""
+
+
+def _unmoved(text: bytes, add: bytes, drop: bytes) -> bytes:
+    return text
+
+
+def _made(*patches: Patch) -> bytes | None:
+    kept = compatible({number: (patch,) for number, patch in enumerate(patches)})
+    return patched(CALL, patches, _unmoved) if len(kept) == len(patches) else None
+
+
+@pytest.mark.parametrize(
+    ("inner", "result"),
+    [
+        (Patch(2, 3, ("long",)), b"f(b, long)"),
+        (Patch(5, 6, ("long",)), b"f(long, a)"),
+        (Patch(3, 3, ("!",)), b"f(b!, a)"),  # belongs in front of the comma, not behind the argument
+        (Patch(6, 6, (", c",)), b"f(b, a, c)"),  # stands behind the exchanged arguments
+        (Patch(2, 4, ("x",)), None),  # an argument and half of the comma
+        (Patch(1, 3, ("(x",)), None),  # begins before
+        (Patch(5, 7, ("x)",)), None),  # ends behind
+    ],
+)
+def test_a_patch_is_made_inside_a_part_that_another_keeps(inner: Patch, result: bytes | None) -> None:
+    assert _made(EXCHANGED, inner) == _made(inner, EXCHANGED) == result
+
+
+def test_nothing_is_edited_in_a_part_that_is_gone() -> None:
+    assert _made(Patch(2, 6, ("x",)), Patch(3, 4, ("y",))) is None
+    assert _made(Patch(2, 6, ("x",)), Patch(6, 6, ("y",))) == b"f(xy)"
+
+
+def test_of_two_patches_that_clash_the_later_one_is_dropped() -> None:
+    one, other = Patch(0, 3, ("x",)), Patch(2, 4, ("y",))
+    assert compatible({7: (one,), 3: (other,)}) == {7}
+    assert compatible({3: (other,), 7: (one,)}) == {3}

@@ -51,6 +51,11 @@ def test_cochran_with_many_rows_is_chi_square_and_agrees_with_statsmodels() -> N
     assert test.p == pytest.approx(expected.pvalue)
 
 
+def test_the_limit_of_exact_counting_is_that_of_tate_and_brown() -> None:
+    assert cochran(columns(["100"] * 7)).method == "exact permutation"
+    assert cochran(columns(["100"] * 8)).method == "chi-square"  # 24 cells
+
+
 def test_few_discordant_rows_are_counted_exactly() -> None:
     rows = ["100", "100", "110", "101", "111", "000"]
     test = cochran(columns(rows))
