@@ -42,7 +42,7 @@ TARGETS: Final = {
     "audit/records.py": "tests/audit/test_store.py tests/audit/test_run.py tests/audit/test_cache.py tests/audit/test_rolling.py",
     "audit/movable.py": "tests/audit/test_movable.py",
     "transforms/patches.py": "tests/transforms/test_patches.py",
-    "transforms/rules.py": "tests/transforms/test_one_way.py tests/transforms/python/control_flow tests/transforms/java/control_flow",
+    "transforms/rules.py": "tests/transforms/test_rules.py tests/transforms/test_one_way.py tests/transforms/python/control_flow tests/transforms/java/control_flow",
     "transforms/mixing.py": "tests/transforms/test_mixing.py",
     "transforms/permission.py": "tests/transforms/test_permission.py",
     "transforms/reordering.py": "tests/transforms/test_reordering.py tests/transforms/python/order",
@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--log", type=Path, default=Path("mutants.jsonl"))
     asked = parser.parse_args()
     # Imported here, so that `--help` works without it.
-    from cosmic_ray.mutating import mutate_and_test  # type: ignore[import-not-found]
+    from cosmic_ray.mutating import mutate_and_test
 
     done = (
         [json.loads(line) for line in asked.log.read_text("utf-8").splitlines()] if asked.log.exists() else []
@@ -109,8 +109,8 @@ def main() -> int:
 
 def drawn(root: Path, only: str, seed: int, count: int) -> Iterator[tuple[Any, str]]:
     """Mutants with their tests; the first ones do not depend on `count`."""
-    from cosmic_ray.commands.init import init  # type: ignore[import-not-found]
-    from cosmic_ray.work_db import WorkDB, use_db  # type: ignore[import-not-found]
+    from cosmic_ray.commands.init import init
+    from cosmic_ray.work_db import WorkDB, use_db
 
     places: list[tuple[list[Any], str]] = []
     for pattern, tests in TARGETS.items():

@@ -19,7 +19,7 @@ def _sites(_: object) -> list[Site]:
 
 
 def test_edits_that_overlap_are_refused() -> None:
-    rule = PythonRule(name="shorten", find=_sites, nothing="none", unit="file")
+    rule = PythonRule(name="shorten", find=_sites, nothing="none", unit="module")
     first, second, third = (Move(kind="shorten", site=site, value=(0,), note="") for site in range(3))
     assert rule.apply(TEXT, (first, second)) == Refused(OVERLAP)
     for moves, text in (((first, third), "other = 3 + 3\n"), ((second, third), "other = 1 + 5\n")):
