@@ -21,7 +21,9 @@ from tests.support.observables import INPUTS, KINDS, TwoPrograms, different, sam
 
 def main() -> int:
     """Run the pairs, and print what came of each kind."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--different", type=int, default=5_000, help="pairs of different programs")
     parser.add_argument("--equal", type=int, default=1_000, help="pairs of equal programs")
     parser.add_argument("--kind", choices=list(KINDS), help="this kind only")
@@ -42,7 +44,10 @@ def main() -> int:
         for kind in (*kinds, "all"):
             found = counted[kind] if kind != "all" else sum(counted.values(), Counter())
             wrong += found[bad] if kind == "all" else 0
-            print(f"  {kind:42}" + "".join(f"{name} {found[name]:5}  " for name in ("Agreed", "Differed", "Inconclusive")))
+            print(
+                f"  {kind:42}"
+                + "".join(f"{name} {found[name]:5}  " for name in ("Agreed", "Differed", "Inconclusive"))
+            )
     return 1 if wrong else 0
 
 

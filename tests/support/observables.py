@@ -94,7 +94,9 @@ def _late_item(chance: Random) -> Values:
 
 
 def _generator(chance: Random) -> Values:
-    end = chance.choice(["return N", "raise ValueError(N)", "yield N", "yield from [N]", "yield\n    return [N]"])
+    end = chance.choice(
+        ["return N", "raise ValueError(N)", "yield N", "yield from [N]", "yield\n    return [N]"]
+    )
     loop = chance.choice(["yield 1", "for loc in range(3):\n        yield loc", "yield from range(4)"])
     return _made("gen()", chance, setup=f"def gen():\n    {loop}\n    {end}")
 
@@ -107,7 +109,9 @@ def _sent(chance: Random) -> Values:
 
 def _infinite(chance: Random) -> Values:
     form = chance.choice(["itertools.cycle([1, N])", "itertools.count(N)", "itertools.repeat(N)", "gen()"])
-    return _made(form, chance, setup="def gen():\n    yield from range(600)\n    while True:\n        yield N")
+    return _made(
+        form, chance, setup="def gen():\n    yield from range(600)\n    while True:\n        yield N"
+    )
 
 
 def _asynchronous(chance: Random) -> Values:
@@ -300,7 +304,9 @@ def _weak(chance: Random) -> Values:
 
 def _deep(chance: Random) -> Values:
     depth = chance.choice([5, 38, 45, 300])
-    form = chance.choice(["made = [made]", "made = (made,)", "made = {'a': made}", "made = lambda made=made: made"])
+    form = chance.choice(
+        ["made = [made]", "made = (made,)", "made = {'a': made}", "made = lambda made=made: made"]
+    )
     return _made("made", chance, setup=f"made = N\nfor loc in range({depth}):\n    {form}")
 
 
@@ -582,13 +588,17 @@ def different(chance: Random, kind: str | None = None) -> TwoPrograms:
     before, after = _drawn_lines(chance), _drawn_lines(chance)
     nest = chance.choice(_NESTS)
     if isinstance(found, Values):
-        leaving = chance.choice(_LEAVING).replace("{}", chance.choice(_HOLDERS).replace("{{", "{").replace("}}", "}") if False else "{}")
+        leaving = chance.choice(_LEAVING).replace(
+            "{}", chance.choice(_HOLDERS).replace("{{", "{").replace("}}", "}") if False else "{}"
+        )
         holder = chance.choice(_HOLDERS)
         setups = (found.setup_before, found.setup_before if found.setup_after is None else found.setup_after)
         if len({holder, leaving}) and "yield" in leaving:
             before = before.replace("return None", "return")
         parts = [
-            f"{setup}\n{leaving.replace('{}', holder.format(value))}" if setup else leaving.replace("{}", holder.format(value))
+            f"{setup}\n{leaving.replace('{}', holder.format(value))}"
+            if setup
+            else leaving.replace("{}", holder.format(value))
             for setup, value in zip(setups, found[:2], strict=True)
         ]
     else:
@@ -602,7 +612,20 @@ def different(chance: Random, kind: str | None = None) -> TwoPrograms:
     return TwoPrograms(kind, *texts)
 
 
-_LOCALS: Final = ("loc", "made", "step", "words", "word", "pairs", "turn", "first", "second", "alive", "made_up", "kept")
+_LOCALS: Final = (
+    "loc",
+    "made",
+    "step",
+    "words",
+    "word",
+    "pairs",
+    "turn",
+    "first",
+    "second",
+    "alive",
+    "made_up",
+    "kept",
+)
 
 
 def same(chance: Random, kind: str | None = None) -> TwoPrograms:
@@ -627,7 +650,11 @@ def respelled(text: str, chance: Random) -> str:
             found.append("")
         elif draw < 0.2:
             found.append(f"{indent}# a remark")
-        elif draw < 0.27 and not line.lstrip().startswith(("except", "finally", "else", "elif")) and "class " not in function:
+        elif (
+            draw < 0.27
+            and not line.lstrip().startswith(("except", "finally", "else", "elif"))
+            and "class " not in function
+        ):
             found.append(f"{indent}idle = None")
         found.append(re.sub(r"\breturn (?!None$)(.+)$", r"return (\1)", line) if draw > 0.8 else line)
     return head + "\n".join(found) + "\n"

@@ -1,0 +1,184 @@
+"""Inside the sandbox: the state of the process that a program can change, in one table.
+
+`ProcessState` reads the table before a program starts, tells afterwards what has changed, and sets it back for
+the next input. What is needed is bound when this module is imported, because a program may replace it.
+"""
+
+import _signal
+import builtins
+import gc
+import logging
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from decimal import Context, getcontext, setcontext
+from locale import LC_ALL, setlocale
+from operator import is_, itemgetter
+from random import _inst as _chance  # type: ignore[attr-defined]
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+# The functions here have builtins of their own: programs may replace those that all modules share.
+globals()["__builtins__"] = dict(vars(builtins))
+
+
+class Part(NamedTuple):
+    """A part of the state."""
+
+    read: Callable[[], Any]
+    """Its value; two readings with equal parts (by identity, or plain values) mean that nothing changed."""
+    restore: Callable[[Any], object] | None = None
+    """Sets it to a value that was read; `None` if nothing else depends on it."""
+
+
+_environ: Final = os.environ
+_variables: Final[dict[bytes, bytes]] = vars(_environ)["_data"]
+_getsignal: Final = _signal.getsignal
+_draw: Final = _chance.random
+_path: Final = sys.path
+_arguments: Final = sys.argv
+_filters: Final = warnings.filters
+_signals: Final = tuple(sorted(_signal.valid_signals() - {_signal.SIGKILL, _signal.SIGSTOP}))
+_umask: Final = os.umask
+_OF_MODULE: Final[Any] = vars(ModuleType)["__dict__"].__get__
+_CHANGING: Final = frozenset(
+    {"stdin", "stdout", "stderr", "last_exc", "last_type", "last_value", "last_traceback"}
+)
+"""Names in `sys` that are observed in another way."""
+
+
+def _mask() -> int:
+    mask = _umask(0o22)
+    _umask(mask)
+    return mask
+
+
+def _set_environment(held: dict[bytes, bytes]) -> None:
+    for name in [*_variables]:
+        os.unsetenv(name)
+    for name, value in held.items():
+        os.putenv(name, value)
+    _variables.clear()
+    _variables.update(held)
+    time.tzset()
+
+
+def _set_signals(held: list[Any]) -> None:
+    for number, handler in zip(_signals, held, strict=True):
+        if _getsignal(number) is not handler and handler is not None:
+            _signal.signal(number, handler)
+
+
+def _loggers() -> list[Any]:
+    """What the loggers heed and do, where a program has set anything."""
+    root, held = logging.root, logging.root.manager.loggerDict
+    found: list[Any] = [logging.root.manager.disable, *_of_logger(root)]
+    for name, one in sorted(held.items()):
+        if type(one) is logging.Logger and (one.level or one.handlers or one.disabled or not one.propagate):
+            found += [name, *_of_logger(one)]
+    return found
+
+
+def _of_logger(logger: logging.Logger) -> list[Any]:
+    handlers = [
+        part
+        for one in logger.handlers
+        for part in (type(one).__qualname__, one.level, one.formatter and one.formatter._fmt)
+    ]
+    return [logger.level, logger.disabled, logger.propagate, *handlers]
+
+
+def _set_loggers(held: list[Any]) -> None:
+    logging.disable(held[0])
+    logging.root.setLevel(held[1])
+    logging.root.handlers.clear()
+    logging.root.manager.loggerDict.clear()
+
+
+_PARTS: Final[dict[str, Part]] = {
+    "environment": Part(_variables.copy, _set_environment),
+    "time zone": Part(lambda: [*time.tzname, time.timezone, time.altzone]),
+    "locale": Part(lambda: setlocale(LC_ALL), lambda held: setlocale(LC_ALL, held)),
+    "umask": Part(_mask, _umask),
+    "folder": Part(os.getcwd, os.chdir),
+    "path": Part(lambda: list(_path), lambda held: _path.__setitem__(slice(None), held)),
+    "arguments": Part(lambda: list(_arguments), lambda held: _arguments.__setitem__(slice(None), held)),
+    "recursion limit": Part(sys.getrecursionlimit, sys.setrecursionlimit),
+    "digits of integers": Part(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    "switch interval": Part(sys.getswitchinterval, sys.setswitchinterval),
+    "collector": Part(lambda: [gc.isenabled(), *gc.get_threshold()], lambda held: (gc.disable(), gc.set_threshold(*held[1:]))),
+    "decimal context": Part(lambda: repr(getcontext()), lambda held: setcontext(Context())),
+    "warnings": Part(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
+    "signals": Part(lambda: list(map(_getsignal, _signals)), _set_signals),
+    "loggers": Part(_loggers, _set_loggers),
+    # The next number that the generator gives. It is seeded before each run, so reading may change it.
+    "chance": Part(lambda: [_draw(), _chance.gauss_next]),
+}  # fmt: skip
+"""All parts, by the name that a difference shows."""
+
+
+class ProcessState:
+    """The state before a program started."""
+
+    __slots__ = ("_before", "_modules")
+
+    def __init__(self) -> None:
+        """Read the table. The generator of chance is seeded."""
+        self._before = {name: part.read() for name, part in _PARTS.items()}
+        self._modules = [
+            (name, space, tuple(space.items()))
+            for name, module in list(sys.modules.items())
+            if type(module) is ModuleType and name[0] != "_" and name.partition(".")[0] not in _UNWATCHED
+            for space in [_OF_MODULE(module)]
+        ]
+
+    def changes(self) -> dict[str, Any]:
+        """The parts of the process that have other values now."""
+        found = {}
+        for name, part in _PARTS.items():
+            now = part.read()
+            if not _equal(now, self._before[name]):
+                found[name] = now
+        return found
+
+    def restore(self, changes: dict[str, Any]) -> None:
+        """Set the changed parts back."""
+        for name in changes:
+            part = _PARTS[name]
+            if part.restore is not None:
+                part.restore(self._before[name])
+
+    def changed_modules(self) -> dict[str, Any]:
+        """What the modules that were loaded at the beginning hold now under public names, if it is something else."""
+        found: dict[str, Any] = {}
+        for module, space, held in self._modules:
+            if len(space) == len(held) and all(map(is_, space.values(), map(_second, held))):
+                continue
+            before = dict(held)
+            for name, value in [*space.items()]:
+                if type(name) is str and before.get(name) is not value and _is_told(module, name):
+                    found[f"{module}.{name}"] = value
+            found |= {f"{module}.{name}": None for name in before if name not in space and name[0] != "_"}
+        return found
+
+
+_second: Final = itemgetter(1)
+_UNWATCHED: Final = frozenset({"codeaudit", "encodings", "sample"})
+
+
+def _is_told(module: str, name: str) -> bool:
+    return name[0] != "_" and not (module == "sys" and name in _CHANGING)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two readings are equal, without calling the operators of foreign objects."""
+    if type(one) is list or type(one) is tuple:
+        if len(one) != len(other):
+            return False
+        return all(map(is_, one, other)) or all(map(_equal, one, other))
+    return one is other or (type(one) is type(other) and type(one) in _COMPARED and bool(one == other))
+
+
+_COMPARED: Final = (str, int, float, bool, dict)
