@@ -51,7 +51,7 @@ DEPTH: Final = 40
 """Deepest nesting that is encoded."""
 NODES: Final = 20_000
 """Most objects that are encoded."""
-ITEMS: Final = 500
+ITEMS: Final = 2_000
 """Most items that are taken from an iterator; one that has more is not described completely."""
 TEXT: Final = 20_000
 """Number of characters after which a text is cut; a hash of all of it follows."""
@@ -135,7 +135,7 @@ class ValueEncoder:
         "_met",
         "_named",
         "_nodes",
-        "_outer",
+        "_known",
         "cut",
     )
 
@@ -147,15 +147,15 @@ class ValueEncoder:
         self._met: dict[int, int] = {}
         self._alive: list[object] = []
         self._nodes = 0
-        self._outer = False
+        self._known: frozenset[int] = frozenset()
         self._classes: set[int] = set()
         self._later: list[_Later] = []
         self._addresses: dict[str, int] = {}
         self._named: list[str] = []
 
-    def encode(self, value: object, *, outer: bool = False) -> str:
-        """The text of a value. `outer`: it was there before the call, so its methods are not the call's result."""
-        self._outer = outer
+    def encode(self, value: object, *, known: frozenset[int] = frozenset()) -> str:
+        """The text of a value. `known` are the functions and classes (by identity) that are not called further."""
+        self._known = known
         try:
             return self.short(self._value(value, 0))
         except RecursionError:
@@ -163,7 +163,7 @@ class ValueEncoder:
 
     def error(self, error: BaseException) -> str:
         """The text of an exception: kind, arguments, attributes, class, and the exceptions behind it."""
-        self._outer = False
+        self._known = frozenset()
         try:
             return self.short(self._value(error, 0))
         except RecursionError:
@@ -184,7 +184,7 @@ class ValueEncoder:
         `probe` makes arguments that write what is done with them to `log`. This changes objects, so it comes
         last.
         """
-        self._outer = False
+        self._known = frozenset()
         found = [f"addresses {self._named}"] if len(self._named) > 1 else []
         for number, one in enumerate(self._later):  # it grows while functions give functions
             if number == LATER:
@@ -262,7 +262,7 @@ class ValueEncoder:
         if kind is BuiltinFunctionType or (kind is ModuleType and self._is_imported(value)):
             return f"<{kind.__name__} {value.__name__}>"
         if issubclass(kind, type):
-            if _MODULE(value) == PROGRAM and not self._outer:
+            if _MODULE(value) == PROGRAM and id(value) not in self._known:
                 self._later.append(partial(_made, value))
             return f"<class {_name(value)} {self._class(value, depth)}>"
         if issubclass(kind, BaseException):
@@ -304,7 +304,7 @@ class ValueEncoder:
 
     def _of_class(self, value: Any, kind: type, depth: int) -> str:
         """The class of an object, where the program made it; once. Its methods are called at the end."""
-        if self._outer or id(kind) in self._classes or PROGRAM not in map(_MODULE, _MRO(kind)):
+        if id(kind) in self._known or id(kind) in self._classes or PROGRAM not in map(_MODULE, _MRO(kind)):
             return ""
         self._classes.add(id(kind))
         self._alive.append(kind)
@@ -313,7 +313,7 @@ class ValueEncoder:
 
     def _class(self, kind: type, depth: int) -> str:
         """The bases of a class and what the program's classes among them hold besides functions."""
-        held = {_name(base): _data_of_class(base) for base in _MRO(kind)}
+        held = {_name(base): data_of_class(base) for base in _MRO(kind)}
         return self._pairs(held, depth) if PROGRAM in map(_MODULE, _MRO(kind)) else ""
 
     def _function(self, value: FunctionType, depth: int) -> str:
@@ -431,7 +431,7 @@ class ValueEncoder:
         found = []
         for arguments in CALLED if wanted or named else CALLED[:2]:
             found.append(self._result(value, arguments[:wanted], dict.fromkeys(named, arguments[-1]), depth))
-        if not self._outer:
+        if id(function) not in self._known:
             self._later.append(partial(_called_further, value, function, given))
         return f"-> {'; '.join(found)}"
 
@@ -628,7 +628,7 @@ def _name(kind: type) -> str:
     return _QUALNAME(kind) if module == PROGRAM or module == "builtins" else f"{module}.{_QUALNAME(kind)}"
 
 
-def _data_of_class(kind: type) -> dict[str, Any]:
+def data_of_class(kind: type) -> dict[str, Any]:
     """What a class of the program holds besides functions and what Python adds."""
     if _MODULE(kind) != PROGRAM:
         return {}

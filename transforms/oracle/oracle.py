@@ -308,10 +308,8 @@ class Oracle(Sandbox):
         if "lost" in (after[0], again[0]) and not _is_behaviour(after, again):
             return Inconclusive(again[1] if again[0] == "lost" else after[1])
         other = _parsed(again)
-        if isinstance(other, Mapping) and (
-            other.get("unfit") == INCOMPLETE or _without_unseen(other) == _without_unseen(seen)
-        ):
-            return Inconclusive(INCOMPLETE)
+        if isinstance(other, Mapping) and _described(other) == _described(seen):
+            return Inconclusive(other.get("unfit") or INCOMPLETE)
         shown = _difference(seen, other) if isinstance(other, Mapping) else (_told(seen), other)
         returned = seen["end"] == "returned"
         return Differed(input=job["inputs"][place], before=shown[0], after=shown[1], returned=returned)
@@ -365,9 +363,9 @@ def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
     return "the original fails its own tests" if tests and found["end"] != "returned" else found
 
 
-def _without_unseen(observed: Mapping[str, str]) -> Mapping[str, str]:
-    """An observation without what is no behaviour of the program by itself."""
-    return {name: told for name, told in observed.items() if name != "unseen"}
+def _described(observed: Mapping[str, str]) -> Mapping[str, str]:
+    """The parts of an observation of which a difference is one of the programs."""
+    return {name: told for name, told in observed.items() if name not in ("unseen", "unfit")}
 
 
 def _is_behaviour(first: Answer, again: Answer) -> bool:

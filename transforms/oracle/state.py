@@ -139,7 +139,7 @@ class ProcessState:
         found = {}
         for name, part in _PARTS.items():
             now = part.read()
-            if not _equal(now, self._before[name]):
+            if not is_equal(now, self._before[name]):
                 found[name] = now
         return found
 
@@ -172,12 +172,12 @@ def _is_told(module: str, name: str) -> bool:
     return name[0] != "_" and not (module == "sys" and name in _CHANGING)
 
 
-def _equal(one: Any, other: Any) -> bool:
+def is_equal(one: Any, other: Any) -> bool:
     """Whether two readings are equal, without calling the operators of foreign objects."""
     if type(one) is list or type(one) is tuple:
         if len(one) != len(other):
             return False
-        return all(map(is_, one, other)) or all(map(_equal, one, other))
+        return all(map(is_, one, other)) or all(map(is_equal, one, other))
     return one is other or (type(one) is type(other) and type(one) in _COMPARED and bool(one == other))
 
 

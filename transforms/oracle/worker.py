@@ -47,9 +47,9 @@ from typing import Any, Final
 
 from codeaudit.transforms.oracle import encode, state
 from codeaudit.transforms.oracle.carry import message
-from codeaudit.transforms.oracle.encode import PROGRAM, ValueEncoder, hashed
+from codeaudit.transforms.oracle.encode import PROGRAM, ValueEncoder, data_of_class, hashed
 from codeaudit.transforms.oracle.intact import IntactParts
-from codeaudit.transforms.oracle.state import ProcessState, _equal as _is_equal
+from codeaudit.transforms.oracle.state import ProcessState, is_equal
 
 # The functions here have builtins of their own: programs may replace those that all modules share.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -83,7 +83,6 @@ def f(a, b, c=3):
     if b:
         raise ValueError("y")
 """
-_UNHELD: Final = (FunctionType, ModuleType, type, BuiltinFunctionType)
 _PARTS: Final = IntactParts()
 _NAME_OF: Final[Any] = type.__dict__["__name__"].__get__
 _MODULE_OF: Final[Any] = type.__dict__["__module__"].__get__
@@ -129,12 +128,10 @@ class _Order:
         return str(self._told) if len(self._told) > 1 else ""
 
 
-class _Output(RawIOBase):
-    """Keeps the beginning of the output, and a hash of the rest."""
+class _Kept(RawIOBase):
+    """A stream that keeps the beginning of the output, and a hash of the rest."""
 
-    def __init__(self, name: str, order: _Order) -> None:
-        self._name = name
-        self._order = order
+    def __init__(self) -> None:
         self._kept = bytearray()
         self._rest = sha256()
         self._length = 0
@@ -148,12 +145,25 @@ class _Output(RawIOBase):
         self._kept += kept
         self._rest.update(data[len(kept) :])
         self._length += len(data)
-        self._order.note(self._name, len(data))
         return len(data)
 
     def text(self) -> str:
         kept = self._kept.decode("utf-8", "surrogateescape")
         return kept if self._length <= _OUTPUT else f"{kept}… {self._length} bytes, {self._rest.hexdigest()}"
+
+
+class _Output(_Kept):
+    """A stream of the program, whose order with other streams is noted."""
+
+    def __init__(self, name: str, order: _Order) -> None:
+        super().__init__()
+        self._name = name
+        self._order = order
+
+    def write(self, data: Any) -> int:
+        count = super().write(data)
+        self._order.note(self._name, count)
+        return count
 
 
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
@@ -294,19 +304,21 @@ class _Observation:
         return {name: told for name, told in seen.items() if told}
 
     def _unseen(self) -> str:
-        """What is no behaviour of the program by itself, see `ValueEncoder.unseen`; output goes nowhere."""
+        """What is no behaviour of the program by itself (`ValueEncoder.unseen`), with its output."""
         if not self._encoder.has_more:
             return ""
         log: list[str] = []
         kept = sys.stdout, sys.stderr, sys.stdin
-        sys.stdout, sys.stderr, sys.stdin = StringIO(), StringIO(), StringIO()
+        out = _Kept()
+        sys.stdout = sys.stderr = TextIOWrapper(
+            out, "utf-8", "backslashreplace", newline="", write_through=True
+        )  # type: ignore[type-var]
+        sys.stdin = StringIO()
         try:
-            text = self._encoder.unseen(lambda name: Probe(name, log), log)
-            return text
+            return f"{self._encoder.unseen(lambda name: Probe(name, log), log)}\n{self._encoder.short(out.text())}"
         finally:
             sys.stdout, sys.stderr, sys.stdin = kept
-            changes = self._state.changes()
-            self._state.restore(changes)
+            self._state.restore(self._state.changes())
             _taken(".", {})
 
     def _run(self, text: str | None) -> dict[str, str]:
@@ -319,7 +331,7 @@ class _Observation:
         arguments: tuple[Any, ...] = ()
         named: dict[str, Any] = {}
         seen: dict[str, str] = {}
-        held: dict[str, Any] = {}
+        held: dict[str, list[Any]] = {}
         try:
             seen["end"] = "raised at import"
             if not isinstance(self._code, CodeType):
@@ -334,7 +346,7 @@ class _Observation:
             function = space.get(self._job["function"])
             if function is None:
                 return {"end": "no function"}
-            held = _held(space)
+            held = _definitions(space)
             seen["end"] = "raised"
             value = function(*arguments, **named)
             seen["end"] = "returned"
@@ -345,16 +357,17 @@ class _Observation:
         else:
             seen["value"] = encode_value(value)
         seen["arguments"] = encode_value((*arguments, *named.values()))
-        new = {name: value for name, value in _held(space).items() if not _is_equal(value, held.get(name))}
-        if new and held:
-            seen["definitions"] = encode_value({name: value[1] for name, value in sorted(new.items())})
+        now = _definitions(space)
+        new = {
+            name: space[name]
+            for name, parts in now.items()
+            if held and not is_equal(parts, held.get(name, []))
+        }
+        if new:
+            seen["definitions"] = encode_value(new)
         seen["globals"] = encode_value(
-            {
-                name: value
-                for name, value in sorted(space.items())
-                if not _is_pythons(name) and not issubclass(type(value), _UNHELD)
-            },
-            outer=True,
+            {name: _content(value) for name, value in sorted(space.items()) if _is_told(name, value)},
+            known=frozenset([id(parts[0]) for parts in held.values()]),
         )
         return seen
 
@@ -378,22 +391,43 @@ def _is_pythons(name: str) -> bool:
     return name[:2] == "__" and name[-2:] == "__"
 
 
-def _held(space: Mapping[str, Any]) -> dict[str, tuple[list[Any], Any]]:
-    """The functions, classes and modules of a program, with the parts that can be replaced and their values."""
-    found: dict[str, tuple[list[Any], Any]] = {}
+def _is_told(name: str, value: Any) -> bool:
+    """Whether a global belongs to what is compared after a call."""
+    if _is_pythons(name):
+        return False
+    kind = type(value)
+    if kind is FunctionType:
+        return bool(value.__dict__ or value.__defaults__ or value.__kwdefaults__)
+    if issubclass(kind, type):
+        return _MODULE_OF(value) == PROGRAM
+    return kind is not ModuleType and kind is not BuiltinFunctionType
+
+
+def _content(value: Any) -> Any:
+    """A global, or what can be changed in a function or class of the program."""
+    kind = type(value)
+    if kind is FunctionType:
+        own = {name: one for name, one in value.__dict__.items() if name != "__wrapped__"}
+        return own, value.__defaults__, value.__kwdefaults__
+    return data_of_class(value) if issubclass(kind, type) else value
+
+
+def _definitions(space: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The functions and classes of a program, each with its code or its members."""
+    found: dict[str, list[Any]] = {}
     for name, value in space.items():
         kind = type(value)
-        if kind is FunctionType and not _is_pythons(name):
-            parts = [*value.__dict__.items(), value.__defaults__, value.__kwdefaults__, value.__code__]
-            found[name] = [value, *_flat(parts)], (value.__dict__, value.__defaults__, value.__kwdefaults__)
-        elif kind is type and _MODULE_OF(value) == PROGRAM:
-            members = [*_DICT_OF(value).items()]
-            found[name] = [value, *_flat(members)], value
+        if _is_pythons(name):
+            continue
+        if kind is FunctionType:
+            found[name] = [value, value.__code__]
+        elif issubclass(kind, type) and _MODULE_OF(value) == PROGRAM:
+            members = _DICT_OF(value).items()
+            found[name] = [value, *(one for item in members if type(item[1]) in _METHODS for one in item)]
     return found
 
 
-def _flat(parts: list[Any]) -> list[Any]:
-    return [one for part in parts for one in (part if type(part) is tuple else (part,))]
+_METHODS: Final = (FunctionType, staticmethod, classmethod, property)
 
 
 class _Descriptors:
