@@ -43,7 +43,9 @@ from types import (
 from typing import Any, Final
 
 # The functions here have builtins of their own: programs may replace those that all modules share.
-globals()["__builtins__"] = dict(vars(builtins))
+BUILTINS: Final = dict(vars(builtins))
+"""The builtins as they were when the observer started."""
+globals()["__builtins__"] = BUILTINS
 
 PROGRAM: Final = "sample"
 """The name of the module that a program is executed as."""
@@ -130,12 +132,12 @@ class ValueEncoder:
         "_addresses",
         "_alive",
         "_classes",
+        "_known",
         "_later",
         "_messages",
         "_met",
         "_named",
         "_nodes",
-        "_known",
         "cut",
     )
 

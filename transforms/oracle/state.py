@@ -4,31 +4,30 @@
 the next input. What is needed is bound when this module is imported, because a program may replace it.
 """
 
+import _locale
 import _signal
-import builtins
 import gc
-import logging
 import os
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from decimal import Context, getcontext, setcontext
-from locale import LC_ALL, setlocale
 from operator import is_, itemgetter
 from random import _inst as _chance  # type: ignore[attr-defined]
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Final, NamedTuple
 
-# The functions here have builtins of their own: programs may replace those that all modules share.
-globals()["__builtins__"] = dict(vars(builtins))
+from codeaudit.transforms.oracle.encode import BUILTINS
+
+globals()["__builtins__"] = BUILTINS
 
 
 class Part(NamedTuple):
     """A part of the state."""
 
     read: Callable[[], Any]
-    """Its value; two readings with equal parts (by identity, or plain values) mean that nothing changed."""
+    """Its value; equal values mean that nothing changed."""
     restore: Callable[[Any], object] | None = None
     """Sets it to a value that was read; `None` if nothing else depends on it."""
 
@@ -36,6 +35,8 @@ class Part(NamedTuple):
 _environ: Final = os.environ
 _variables: Final[dict[bytes, bytes]] = vars(_environ)["_data"]
 _getsignal: Final = _signal.getsignal
+_setlocale: Final = _locale.setlocale
+_ALL: Final = _locale.LC_ALL
 _draw: Final = _chance.random
 _path: Final = sys.path
 _arguments: Final = sys.argv
@@ -72,16 +73,25 @@ def _set_signals(held: list[Any]) -> None:
 
 
 def _loggers() -> list[Any]:
-    """What the loggers heed and do, where a program has set anything."""
-    root, held = logging.root, logging.root.manager.loggerDict
-    found: list[Any] = [logging.root.manager.disable, *_of_logger(root)]
-    for name, one in sorted(held.items()):
-        if type(one) is logging.Logger and (one.level or one.handlers or one.disabled or not one.propagate):
-            found += [name, *_of_logger(one)]
-    return found
+    """What loggers heed and do, where it is not what they do at first; nothing if the program needs none."""
+    logging: Any = sys.modules.get("logging")
+    if type(logging) is not ModuleType:
+        return []
+    held = logging.root.manager.loggerDict
+    told = [
+        ["all", logging.root.manager.disable],
+        *([name, *_of_logger(one)] for name, one in sorted(held.items())),
+    ]
+    told.append(["root", *_of_logger(logging.root)])
+    return [one for one in told if one[1:] not in ([0], [0, False, True], [_WARNING, False, True])]
 
 
-def _of_logger(logger: logging.Logger) -> list[Any]:
+_WARNING: Final = 30
+
+
+def _of_logger(logger: Any) -> list[Any]:
+    if not hasattr(logger, "handlers"):  # a name between those of others
+        return [0]
     handlers = [
         part
         for one in logger.handlers
@@ -90,9 +100,10 @@ def _of_logger(logger: logging.Logger) -> list[Any]:
     return [logger.level, logger.disabled, logger.propagate, *handlers]
 
 
-def _set_loggers(held: list[Any]) -> None:
-    logging.disable(held[0])
-    logging.root.setLevel(held[1])
+def _reset_loggers(held: list[Any]) -> None:
+    logging: Any = sys.modules["logging"]
+    logging.disable(0)
+    logging.root.setLevel(_WARNING)
     logging.root.handlers.clear()
     logging.root.manager.loggerDict.clear()
 
@@ -100,7 +111,7 @@ def _set_loggers(held: list[Any]) -> None:
 _PARTS: Final[dict[str, Part]] = {
     "environment": Part(_variables.copy, _set_environment),
     "time zone": Part(lambda: [*time.tzname, time.timezone, time.altzone]),
-    "locale": Part(lambda: setlocale(LC_ALL), lambda held: setlocale(LC_ALL, held)),
+    "locale": Part(lambda: _setlocale(_ALL), lambda held: _setlocale(_ALL, held)),
     "umask": Part(_mask, _umask),
     "folder": Part(os.getcwd, os.chdir),
     "path": Part(lambda: list(_path), lambda held: _path.__setitem__(slice(None), held)),
@@ -112,7 +123,7 @@ _PARTS: Final[dict[str, Part]] = {
     "decimal context": Part(lambda: repr(getcontext()), lambda held: setcontext(Context())),
     "warnings": Part(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
     "signals": Part(lambda: list(map(_getsignal, _signals)), _set_signals),
-    "loggers": Part(_loggers, _set_loggers),
+    "loggers": Part(_loggers, _reset_loggers),
     # The next number that the generator gives. It is seeded before each run, so reading may change it.
     "chance": Part(lambda: [_draw(), _chance.gauss_next]),
 }  # fmt: skip
@@ -124,13 +135,20 @@ class ProcessState:
 
     __slots__ = ("_before", "_modules")
 
-    def __init__(self) -> None:
-        """Read the table. The generator of chance is seeded."""
+    def __init__(self, *programs: CodeType) -> None:
+        """Read the table, and what the modules hold that are loaded and named in a program.
+
+        The generator of chance is seeded. Not all modules: reading them copies memory that is shared with the
+        server.
+        """
         self._before = {name: part.read() for name, part in _PARTS.items()}
+        names = frozenset().union(*map(_names, programs))
         self._modules = [
             (name, space, tuple(space.items()))
-            for name, module in list(sys.modules.items())
-            if type(module) is ModuleType and name[0] != "_" and name.partition(".")[0] not in _UNWATCHED
+            for name, module in sys.modules.items()
+            if (name in _ALWAYS or name.rpartition(".")[2] in names or not names.isdisjoint(_ANY_MODULE))
+            and type(module) is ModuleType
+            and name.partition(".")[0] not in _UNWATCHED
             for space in [_OF_MODULE(module)]
         ]
 
@@ -139,7 +157,7 @@ class ProcessState:
         found = {}
         for name, part in _PARTS.items():
             now = part.read()
-            if not is_equal(now, self._before[name]):
+            if now != self._before[name]:
                 found[name] = now
         return found
 
@@ -165,6 +183,11 @@ class ProcessState:
 
 
 _second: Final = itemgetter(1)
+_ALWAYS: Final = frozenset({"builtins"})
+_ANY_MODULE: Final = frozenset(
+    {"modules", "__import__", "import_module", "importlib", "exec", "eval", "__globals__"}
+)
+"""Names with which a program can reach modules that it does not name."""
 _UNWATCHED: Final = frozenset({"codeaudit", "encodings", "sample"})
 
 
@@ -172,13 +195,7 @@ def _is_told(module: str, name: str) -> bool:
     return name[0] != "_" and not (module == "sys" and name in _CHANGING)
 
 
-def is_equal(one: Any, other: Any) -> bool:
-    """Whether two readings are equal, without calling the operators of foreign objects."""
-    if type(one) is list or type(one) is tuple:
-        if len(one) != len(other):
-            return False
-        return all(map(is_, one, other)) or all(map(is_equal, one, other))
-    return one is other or (type(one) is type(other) and type(one) in _COMPARED and bool(one == other))
-
-
-_COMPARED: Final = (str, int, float, bool, dict)
+def _names(code: CodeType) -> frozenset[str]:
+    """The names of modules, attributes and globals in a program, without the packages before the last dot."""
+    inner = (_names(one) for one in code.co_consts if type(one) is CodeType)
+    return frozenset(name.rpartition(".")[2] for name in code.co_names).union(*inner)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from importlib import import_module
 from io import RawIOBase, StringIO, TextIOWrapper
+from operator import is_
 from os import (
     O_NOFOLLOW,
     O_NONBLOCK,
@@ -25,9 +26,11 @@ from os import (
     O_RDWR,
     O_TMPFILE,
     SEEK_CUR,
+    SEEK_SET,
     close,
     dup,
     dup2,
+    ftruncate,
     getcwd,
     listdir,
     lseek,
@@ -47,12 +50,12 @@ from typing import Any, Final
 
 from codeaudit.transforms.oracle import encode, state
 from codeaudit.transforms.oracle.carry import message
-from codeaudit.transforms.oracle.encode import PROGRAM, ValueEncoder, data_of_class, hashed
+from codeaudit.transforms.oracle.encode import BUILTINS, PROGRAM, ValueEncoder, data_of_class, hashed
 from codeaudit.transforms.oracle.intact import IntactParts
-from codeaudit.transforms.oracle.state import ProcessState, is_equal
+from codeaudit.transforms.oracle.state import ProcessState
 
 # The functions here have builtins of their own: programs may replace those that all modules share.
-globals()["__builtins__"] = dict(vars(builtins))
+globals()["__builtins__"] = BUILTINS
 
 
 _READ_BEFORE: Final = (
@@ -196,11 +199,13 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     # Python does not show these: they depend on when an object is released.
     warnings.simplefilter("ignore", ResourceWarning)
     seed(_SEED)
-    process = ProcessState()
+    programs = [one for one in (job["setup"], code) if isinstance(one, CodeType)]
+    descriptors = _Descriptors()
+    process = ProcessState(*programs)
     texts = job["inputs"][start:] if job["tests"] is None else [None]
     for place, text in enumerate(texts, start=1):
         seed(_SEED)
-        answer(message(_Observation(job, code, process, last=place == len(texts)).of(text)))
+        answer(message(_Observation(job, code, process, descriptors, last=place == len(texts)).of(text)))
 
 
 def prepare(job: dict[str, Any]) -> None:
@@ -232,19 +237,27 @@ class _Observation:
     """One run of a program on one input."""
 
     def __init__(
-        self, job: Mapping[str, Any], code: CodeType | BaseException, state: ProcessState, *, last: bool
+        self,
+        job: Mapping[str, Any],
+        code: CodeType | BaseException,
+        state: ProcessState,
+        descriptors: "_Descriptors",
+        *,
+        last: bool,
     ) -> None:
         """With `last`, look at the modules, too: that takes long, and nothing sets them back between inputs."""
         self._job = job
         self._code = code
         self._state = state
+        self._descriptors = descriptors
         self._last = last
         self._encoder = ValueEncoder(messages=job["messages"])
         self._events: list[str] = []
 
     def of(self, text: str | None) -> dict[str, str]:
         """The observations by name; empty ones are left out."""
-        written = _Descriptors()
+        written = self._descriptors
+        written.start()
         order = _Order(written)
         out, err = _Output("printed", order), _Output("complained", order)
         kept = sys.stdout, sys.stderr, sys.stdin
@@ -361,7 +374,7 @@ class _Observation:
         new = {
             name: space[name]
             for name, parts in now.items()
-            if held and not is_equal(parts, held.get(name, []))
+            if held and not _are_same(parts, held.get(name, []))
         }
         if new:
             seen["definitions"] = encode_value(new)
@@ -427,19 +440,34 @@ def _definitions(space: Mapping[str, Any]) -> dict[str, list[Any]]:
     return found
 
 
+def _are_same(parts: list[Any], others: list[Any]) -> bool:
+    return len(parts) == len(others) and all(map(is_, parts, others))
+
+
 _METHODS: Final = (FunctionType, staticmethod, classmethod, property)
 
 
 class _Descriptors:
-    """Catches output to the standard descriptors that bypasses Python's streams."""
+    """Catches output to the standard descriptors that bypasses Python's streams, run after run."""
 
     def __init__(self) -> None:
-        self._files = [open_descriptor(".", O_TMPFILE | O_RDWR, 0o600) for _ in range(2)]
+        self._files: list[int] = []
+
+    def start(self) -> None:
+        """Empty them for a run."""
+        try:
+            for file in self._files:
+                ftruncate(file, 0)
+                lseek(file, 0, SEEK_SET)
+        except OSError:  # the program closed one
+            self._files.clear()
+        if not self._files:
+            self._files += [open_descriptor(".", O_TMPFILE | O_RDWR, 0o600) for _ in range(2)]
         for place, file in enumerate(self._files, start=1):
             dup2(file, place)
 
     def sizes(self) -> tuple[int, ...]:
-        """How far each has been written; -1 if the program closed it."""
+        """How far each has been written; -1 if the program closed one."""
         try:
             return tuple([lseek(file, 0, SEEK_CUR) for file in self._files])
         except OSError:
@@ -451,7 +479,6 @@ class _Descriptors:
         for place, file in enumerate(self._files, start=1):
             try:
                 found[f"descriptor {place}"] = short(_all_of(file))
-                close(file)
             except OSError:  # the program closed it
                 found[f"descriptor {place}"] = "closed"
         return found
