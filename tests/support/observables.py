@@ -639,7 +639,9 @@ def respelled(text: str, chance: Random) -> str:
     head, function = text[: len(_GLOBALS)], text[len(_GLOBALS) :]
     for name in _LOCALS:
         # Not in texts, not as attributes, and not as keywords: these are no names of locals.
-        if chance.random() < 0.7 and not re.search(rf"['\"]{name}|lambda {name}={name}|def made", function):
+        if chance.random() < 0.7 and not re.search(
+            rf"['\"]{name}|lambda {name}={name}|def made|made = property", function
+        ):
             function = re.sub(rf"(?<![.\w]){name}\b", f"{name}_{chance.randrange(9)}", function)
     lines = function.rstrip("\n").split("\n")
     found = [lines[0]]

@@ -61,6 +61,8 @@ CALLED: Final = ((2, 1, 3, 5, 4, 7), (3, 2, 1, 4, 7, 5), (0, 3, 2, 1, 5, 4), (1.
 """The arguments for functions that a program returns, one tuple for each call."""
 LATER: Final = 200
 """Most functions, methods and classes that are called with further arguments."""
+CALLS: Final = 3
+"""Most calls within each other: a function may return a function that returns a function, …"""
 CONSTANTS: Final = 8
 """Most constants of a function that become arguments of it."""
 
@@ -131,6 +133,7 @@ class ValueEncoder:
     __slots__ = (
         "_addresses",
         "_alive",
+        "_calls",
         "_classes",
         "_known",
         "_later",
@@ -149,6 +152,7 @@ class ValueEncoder:
         self._met: dict[int, int] = {}
         self._alive: list[object] = []
         self._nodes = 0
+        self._calls = 0
         self._known: frozenset[int] = frozenset()
         self._classes: set[int] = set()
         self._later: list[_Later] = []
@@ -299,7 +303,9 @@ class ValueEncoder:
         """What a copy of an object would be made from, for types of the standard library."""
         try:
             if PROGRAM not in map(_MODULE, _MRO(kind)):
-                return self._all(_REDUCE(value, 2), depth)
+                made_from = _REDUCE(value, 2)
+                if type(made_from) is tuple:  # not a name, which says nothing of the object
+                    return self._all(made_from, depth)
         except Exception:  # it cannot be copied
             pass
         return self._more()
@@ -420,8 +426,7 @@ class ValueEncoder:
 
     def _called(self, value: Callable[..., Any], function: object, given: int, depth: int) -> str:
         """What a function gives for small numbers; distinguishes closures. `given` arguments are bound."""
-        # A function may return a function that returns a function, …
-        if depth > 3 or type(function) is not FunctionType:
+        if self._calls >= CALLS or type(function) is not FunctionType:
             self.cut = True
             return "not called"
         code = function.__code__
@@ -441,14 +446,18 @@ class ValueEncoder:
         self, value: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any], depth: int
     ) -> str:
         """What one call gives. Of an argument of a wrong kind, only that it is one."""
+        self._calls += 1
         try:
-            result = value(*arguments, **named)
-        except BaseException as error:
-            # Its text names operators and kinds: `a < b` and `b > a` have different ones.
-            if type(error) is TypeError or type(error) is AttributeError:
-                return _WRONG_KIND
-            return f"raised {self._value(error, depth + 1)}"
-        return self._value(result, depth + 1)
+            try:
+                result = value(*arguments, **named)
+            except BaseException as error:
+                # Its text names operators and kinds: `a < b` and `b > a` have different ones.
+                if type(error) is TypeError or type(error) is AttributeError:
+                    return _WRONG_KIND
+                return f"raised {self._value(error, depth + 1)}"
+            return self._value(result, depth + 1)
+        finally:
+            self._calls -= 1
 
 
 _Later = Callable[[ValueEncoder, Callable[[str], Any], list[str]], list[str]]
