@@ -488,7 +488,7 @@ def _mutated(chance: Random) -> Actions:
             "global helper\ndef helper(loc): return N",
             "global __kept\n__kept = N",
             "items.append(N)",
-            "del items[N % 3]",
+            "items[1] = N",
             "Thing.items.append(N)",
             "helper.__defaults__ = (N,)",
         ]),

@@ -2,13 +2,13 @@
 
 The text distinguishes 1 from True and 1.0, 0.0 from -0.0, a list from a tuple, the order of a dict, and which
 parts are the same object. Addresses of objects of this process are left out. Iterators, generators and
-coroutines are run to their end (or a limit), as their user would run them; functions that a program returns are
-called with small numbers. No other code of the program under test runs while values are encoded. What cannot be
-described completely is marked (`ValueEncoder.cut`).
+coroutines are run to their end (or a limit), as their user would run them; functions that a program returns
+are called with small numbers. No other code of the program under test runs while values are encoded. What
+cannot be described completely is marked (`ValueEncoder.cut`).
 
 At the end of a run, `ValueEncoder.unseen` calls these functions, and the methods of objects that the program
-returned, with further arguments. A difference there is no difference of the programs yet (a function that only
-ever gets numbers may treat texts in another way), but programs with different texts do not agree.
+returned, with further arguments. A difference there is no difference of the programs yet (a function that
+only ever gets numbers may treat texts in another way), but programs with different texts do not agree.
 
 What is needed is bound when this module is imported, because a program may replace the attributes of modules.
 """
@@ -68,7 +68,7 @@ CONSTANTS: Final = 8
 
 _ADDRESS: Final = re.compile(r" at 0x([1-9a-f][0-9a-f]{5,15})(?![0-9a-zA-Z])")
 _HEAP: Final = 1 << 29
-"""Bytes around a known object in which other objects of this process lie: its memory is limited to as many."""
+"""Bytes around a known object in which other objects of this process lie: its memory is limited to them."""
 
 
 class _OfAKind:
@@ -120,7 +120,7 @@ _POINTER: Final = struct.calcsize("P")
 
 
 def hashed(text: str, most: int) -> str:
-    """A text; of one with more than `most` characters only the beginning, its length, and a hash of all of it."""
+    """A text; of one with more than `most` characters the beginning, the length, and a hash of all of it."""
     if len(text) <= most:
         return text
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -160,7 +160,7 @@ class ValueEncoder:
         self._named: list[str] = []
 
     def encode(self, value: object, *, known: frozenset[int] = frozenset()) -> str:
-        """The text of a value. `known` are the functions and classes (by identity) that are not called further."""
+        """The text of a value. `known` are functions and classes, by identity, that are not called further."""
         self._known = known
         try:
             return self.short(self._value(value, 0))
@@ -185,7 +185,7 @@ class ValueEncoder:
         return len(self._named) > 1 or bool(self._later)
 
     def unseen(self, probe: Callable[[str], Any], log: list[str]) -> str:
-        """What functions, methods and classes do with further arguments, and other parts that are no behaviour.
+        """What functions, methods and classes do with further arguments; docstrings, annotations, addresses.
 
         `probe` makes arguments that write what is done with them to `log`. This changes objects, so it comes
         last.
@@ -209,7 +209,8 @@ class ValueEncoder:
         address = int(found[1], 16)
         if address % 8 or min(abs(address - place) for place in _PLACES) > _HEAP:
             return found[0]
-        # Which texts name the same object. An address may be that of an earlier object, so this is no difference.
+        # Which texts name the same object. An earlier object may have had the address, so this may only hinder
+        # agreement.
         self._named.append(str(self._addresses.setdefault(found[1], len(self._addresses))))
         return " at 0x"
 
@@ -435,9 +436,10 @@ class ValueEncoder:
         if not 0 <= wanted <= len(CALLED[0]):
             self.cut = True
             return "not called"
-        found = []
-        for arguments in CALLED if wanted or named else CALLED[:2]:
-            found.append(self._result(value, arguments[:wanted], dict.fromkeys(named, arguments[-1]), depth))
+        found = [
+            self._result(value, arguments[:wanted], dict.fromkeys(named, arguments[-1]), depth)
+            for arguments in (CALLED if wanted or named else CALLED[:2])
+        ]
         if id(function) not in self._known:
             self._later.append(partial(_called_further, value, function, given))
         return f"-> {'; '.join(found)}"
@@ -478,7 +480,7 @@ def _required(function: FunctionType) -> list[str]:
 
 
 def _is_of_library(function: FunctionType) -> bool:
-    """Whether a function is the one that a loaded module of another name than the program's has under its name."""
+    """Whether a function is the one that a loaded module (not the program's) has under its name."""
     module, name = function.__module__, function.__qualname__
     if type(module) is not str or module == PROGRAM:
         return False
@@ -692,6 +694,7 @@ _PARTS: Final[Mapping[int, Callable[[Any], tuple[Any, ...]]]] = {
 }
 _ORDERED: Final = collections.OrderedDict
 _DEQUE: Final = collections.deque
+_MAXLEN: Final[Any] = vars(_DEQUE)["maxlen"].__get__
 
 
 def _object_contents(encoder: ValueEncoder, value: Any, depth: int) -> str:
@@ -705,7 +708,7 @@ _CONTENTS: Final[tuple[tuple[type, Callable[[ValueEncoder, Any, int], str]], ...
     (tuple, lambda encoder, value, depth: f"({encoder._all(tuple.__iter__(value), depth)},)"),
     (set, lambda encoder, value, depth: encoder._sorted(set.__iter__(value), depth)),
     (frozenset, lambda encoder, value, depth: encoder._sorted(frozenset.__iter__(value), depth)),
-    (collections.deque, lambda encoder, value, depth: f"[{encoder._all(_DEQUE.__iter__(value), depth)}]"),
+    (_DEQUE, lambda encoder, value, depth: f"[{encoder._all(_DEQUE.__iter__(value), depth)}] {_MAXLEN(value)}"),
     (int, lambda encoder, value, depth: _integer(int.__int__(value))),
     (str, lambda encoder, value, depth: encoder._text(str.__repr__(value))),
     (float, lambda encoder, value, depth: float.__repr__(value)),

@@ -1,20 +1,20 @@
-"""Inside the sandbox: the state of the process that a program can change, in one table.
+"""Inside the sandbox: what a program can change in its process, in one table.
 
 `ProcessState` reads the table before a program starts, tells afterwards what has changed, and sets it back for
 the next input. What is needed is bound when this module is imported, because a program may replace it.
 """
 
 import _locale
-import _signal
 import gc
 import os
+import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from decimal import Context, getcontext, setcontext
 from operator import is_, itemgetter
-from random import _inst as _chance  # type: ignore[attr-defined]
+from random import _inst as _chance
 from types import CodeType, ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -34,14 +34,15 @@ class Part(NamedTuple):
 
 _environ: Final = os.environ
 _variables: Final[dict[bytes, bytes]] = vars(_environ)["_data"]
-_getsignal: Final = _signal.getsignal
+_setsignal: Final = signal.signal
+_getsignal: Final = vars(signal)["_signal"].getsignal
 _setlocale: Final = _locale.setlocale
 _ALL: Final = _locale.LC_ALL
 _draw: Final = _chance.random
 _path: Final = sys.path
 _arguments: Final = sys.argv
-_filters: Final = warnings.filters
-_signals: Final = tuple(sorted(_signal.valid_signals() - {_signal.SIGKILL, _signal.SIGSTOP}))
+_filters: Final[Any] = warnings.filters
+_signals: Final = tuple(sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}))
 _umask: Final = os.umask
 _OF_MODULE: Final[Any] = vars(ModuleType)["__dict__"].__get__
 _CHANGING: Final = frozenset(
@@ -69,7 +70,7 @@ def _set_environment(held: dict[bytes, bytes]) -> None:
 def _set_signals(held: list[Any]) -> None:
     for number, handler in zip(_signals, held, strict=True):
         if _getsignal(number) is not handler and handler is not None:
-            _signal.signal(number, handler)
+            _setsignal(number, handler)
 
 
 def _loggers() -> list[Any]:
@@ -100,6 +101,11 @@ def _of_logger(logger: Any) -> list[Any]:
     return [logger.level, logger.disabled, logger.propagate, *handlers]
 
 
+def _set_collector(held: list[Any]) -> None:
+    gc.disable()  # as the server does
+    gc.set_threshold(*held[1:])
+
+
 def _reset_loggers(held: list[Any]) -> None:
     logging: Any = sys.modules["logging"]
     logging.disable(0)
@@ -119,13 +125,13 @@ _PARTS: Final[dict[str, Part]] = {
     "recursion limit": Part(sys.getrecursionlimit, sys.setrecursionlimit),
     "digits of integers": Part(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
     "switch interval": Part(sys.getswitchinterval, sys.setswitchinterval),
-    "collector": Part(lambda: [gc.isenabled(), *gc.get_threshold()], lambda held: (gc.disable(), gc.set_threshold(*held[1:]))),
+    "collector": Part(lambda: [gc.isenabled(), *gc.get_threshold()], _set_collector),
     "decimal context": Part(lambda: repr(getcontext()), lambda held: setcontext(Context())),
     "warnings": Part(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
     "signals": Part(lambda: list(map(_getsignal, _signals)), _set_signals),
     "loggers": Part(_loggers, _reset_loggers),
     # The next number that the generator gives. It is seeded before each run, so reading may change it.
-    "chance": Part(lambda: [_draw(), _chance.gauss_next]),
+    "chance": Part(lambda: [_draw(), vars(_chance)["gauss_next"]]),
 }  # fmt: skip
 """All parts, by the name that a difference shows."""
 
@@ -169,7 +175,7 @@ class ProcessState:
                 part.restore(self._before[name])
 
     def changed_modules(self) -> dict[str, Any]:
-        """What the modules that were loaded at the beginning hold now under public names, if it is something else."""
+        """What the watched modules hold now under public names, where it is something else than before."""
         found: dict[str, Any] = {}
         for module, space, held in self._modules:
             if len(space) == len(held) and all(map(is_, space.values(), map(_second, held))):

@@ -103,7 +103,7 @@ class _Order:
         self.cut = False
         """Whether the order is not known."""
         self._descriptors = descriptors
-        self._sizes = (0, 0)
+        self._sizes: tuple[int, ...] = (0, 0)
         self._told: list[list[Any]] = []
 
     def note(self, name: str, count: int) -> None:
@@ -245,7 +245,7 @@ class _Observation:
         *,
         last: bool,
     ) -> None:
-        """With `last`, look at the modules, too: that takes long, and nothing sets them back between inputs."""
+        """With `last`, look at the modules, too: that takes long, and no input sets them back."""
         self._job = job
         self._code = code
         self._state = state
@@ -286,7 +286,8 @@ class _Observation:
             if _ncallbacks() > registered:
                 _run_exitfuncs()
             for stream in _REAL:
-                stream.flush()
+                if stream is not None:
+                    stream.flush()
             streams_now = [
                 encoder.encode(now)
                 for now, ours in zip((sys.stdout, sys.stderr), streams, strict=True)
@@ -412,7 +413,7 @@ def _is_told(name: str, value: Any) -> bool:
     if kind is FunctionType:
         return bool(value.__dict__ or value.__defaults__ or value.__kwdefaults__)
     if issubclass(kind, type):
-        return _MODULE_OF(value) == PROGRAM
+        return bool(_MODULE_OF(value) == PROGRAM)
     return kind is not ModuleType and kind is not BuiltinFunctionType
 
 
@@ -653,7 +654,7 @@ def _shown(value: Any, depth: int) -> str:
     if depth < 4 and kind is dict:
         parts = [f"{_shown(key, depth + 1)}: {_shown(one, depth + 1)}" for key, one in value.items()]
         return hashed(f"{{{', '.join(parts)}}}", 60)
-    return _NAME_OF(kind)
+    return str(_NAME_OF(kind))
 
 
 def _operator(name: str) -> Any:
