@@ -424,7 +424,6 @@ def _process(chance: Random) -> Actions:
     one, other = map(str, _numbers(chance))
     text = chance.choice([
         "import os\nos.environ['KEY'] = 'N'",
-        "import os\nos.putenv('KEY', 'N')",
         "import sys\nsys.path.append('N')",
         "import sys\nsys.argv.append('N')",
         "import os\nos.mkdir('dN')\nos.mkdir('dM')\nos.chdir('dN')",
@@ -449,7 +448,7 @@ def _process(chance: Random) -> Actions:
         "import time, os\nos.environ['TZ'] = 'ABC-N'\ntime.tzset()",
         "import gc\ngc.set_threshold(N)",
         "import sys\nsys.setswitchinterval(N / 1000)",
-        "import signal\nsignal.setitimer(signal.ITIMER_REAL, 5_000 + N)" if False else "import random\n[random.random() for loc in range(N)]",
+        "import random\n[random.random() for loc in range(N)]",
     ])  # fmt: skip
     if chance.random() < 0.3:
         return Actions(*chance.choice([
@@ -588,17 +587,11 @@ def different(chance: Random, kind: str | None = None) -> TwoPrograms:
     before, after = _drawn_lines(chance), _drawn_lines(chance)
     nest = chance.choice(_NESTS)
     if isinstance(found, Values):
-        leaving = chance.choice(_LEAVING).replace(
-            "{}", chance.choice(_HOLDERS).replace("{{", "{").replace("}}", "}") if False else "{}"
-        )
+        leaving = chance.choice(_LEAVING)
         holder = chance.choice(_HOLDERS)
         setups = (found.setup_before, found.setup_before if found.setup_after is None else found.setup_after)
-        if len({holder, leaving}) and "yield" in leaving:
-            before = before.replace("return None", "return")
         parts = [
-            f"{setup}\n{leaving.replace('{}', holder.format(value))}"
-            if setup
-            else leaving.replace("{}", holder.format(value))
+            f"{setup}\n" * bool(setup) + leaving.replace("{}", holder.format(value))
             for setup, value in zip(setups, found[:2], strict=True)
         ]
     else:

@@ -160,7 +160,7 @@ class ValueEncoder:
         self._named: list[str] = []
 
     def encode(self, value: object, *, known: frozenset[int] = frozenset()) -> str:
-        """The text of a value. `known` are functions and classes, by identity, that are not called further."""
+        """The text of a value. `known` functions and classes (by identity) are not called further."""
         self._known = known
         try:
             return self.short(self._value(value, 0))
@@ -209,8 +209,8 @@ class ValueEncoder:
         address = int(found[1], 16)
         if address % 8 or min(abs(address - place) for place in _PLACES) > _HEAP:
             return found[0]
-        # Which texts name the same object. An earlier object may have had the address, so this may only hinder
-        # agreement.
+        # Which texts name the same object. An earlier object may have had the address, so this can hinder
+        # agreement only.
         self._named.append(str(self._addresses.setdefault(found[1], len(self._addresses))))
         return " at 0x"
 
@@ -389,9 +389,9 @@ class ValueEncoder:
         return ", ".join(found)
 
     def _answers(self, code: CodeType) -> None:
-        """Nothing is sent to generators here: those that use what is sent to them need equal code to agree."""
+        """Nothing is sent to generators here: those that use what is sent need equal code to agree."""
         if _uses_what_is_sent(code):
-            self._later.append(lambda encoder, probe, log: [_fingerprint(code)])
+            self._later.append(lambda *_: [_fingerprint(code)])
 
     def _awaited(self, value: Any, depth: int) -> str:
         import asyncio  # a large module, rarely needed: a process that forks often should stay small
@@ -498,7 +498,7 @@ def _called_further(
     probe: Callable[[str], Any],
     log: list[str],
 ) -> list[str]:
-    """What a function gives for texts, lists, its own constants and probes, and its docstring and annotations."""
+    """What a function gives for texts, lists, its own constants and probes; its docstring and annotations."""
     code = function.__code__
     most = code.co_argcount - given
     least = most - len(function.__defaults__ or ())
@@ -605,9 +605,10 @@ def _made(kind: type, encoder: ValueEncoder, probe: Callable[[str], Any], log: l
 def _fingerprint(code: CodeType) -> str:
     """A text that functions with equal code have, whatever their locals are called."""
     parts = [
-        code.co_code.hex(), str(code.co_names), str(code.co_argcount), str(code.co_kwonlyargcount), str(code.co_flags),
+        code.co_code.hex(),
+        str((code.co_names, code.co_argcount, code.co_kwonlyargcount, code.co_flags)),
         *(_fingerprint(one) if type(one) is CodeType else repr(one) for one in code.co_consts),
-    ]  # fmt: skip
+    ]
     return sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -694,7 +695,7 @@ _PARTS: Final[Mapping[int, Callable[[Any], tuple[Any, ...]]]] = {
 }
 _ORDERED: Final = collections.OrderedDict
 _DEQUE: Final = collections.deque
-_MAXLEN: Final[Any] = vars(_DEQUE)["maxlen"].__get__
+_MOST: Final[Any] = vars(_DEQUE)["maxlen"].__get__
 
 
 def _object_contents(encoder: ValueEncoder, value: Any, depth: int) -> str:
@@ -708,7 +709,7 @@ _CONTENTS: Final[tuple[tuple[type, Callable[[ValueEncoder, Any, int], str]], ...
     (tuple, lambda encoder, value, depth: f"({encoder._all(tuple.__iter__(value), depth)},)"),
     (set, lambda encoder, value, depth: encoder._sorted(set.__iter__(value), depth)),
     (frozenset, lambda encoder, value, depth: encoder._sorted(frozenset.__iter__(value), depth)),
-    (_DEQUE, lambda encoder, value, depth: f"[{encoder._all(_DEQUE.__iter__(value), depth)}] {_MAXLEN(value)}"),
+    (_DEQUE, lambda encoder, value, depth: f"[{encoder._all(_DEQUE.__iter__(value), depth)}] {_MOST(value)}"),
     (int, lambda encoder, value, depth: _integer(int.__int__(value))),
     (str, lambda encoder, value, depth: encoder._text(str.__repr__(value))),
     (float, lambda encoder, value, depth: float.__repr__(value)),

@@ -1,7 +1,7 @@
 """Inside the sandbox: what a program can change in its process, in one table.
 
-`ProcessState` reads the table before a program starts, tells afterwards what has changed, and sets it back for
-the next input. What is needed is bound when this module is imported, because a program may replace it.
+`ProcessState` reads the table before a program starts, tells afterwards what has changed, and sets it back
+for the next input. What is needed is bound when this module is imported, because a program may replace it.
 """
 
 import _locale

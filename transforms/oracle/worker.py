@@ -326,10 +326,11 @@ class _Observation:
         out = _Kept()
         sys.stdout = sys.stderr = TextIOWrapper(
             out, "utf-8", "backslashreplace", newline="", write_through=True
-        )  # type: ignore[type-var]
+        )
         sys.stdin = StringIO()
         try:
-            return f"{self._encoder.unseen(lambda name: Probe(name, log), log)}\n{self._encoder.short(out.text())}"
+            told = self._encoder.unseen(lambda name: Probe(name, log), log)
+            return f"{told}\n{self._encoder.short(out.text())}"
         finally:
             sys.stdout, sys.stderr, sys.stdin = kept
             self._state.restore(self._state.changes())
