@@ -30,7 +30,8 @@ class IntactParts:
         """Remember the parts of modules, which are given by their namespaces."""
         for module in modules:
             module.setdefault("__warningregistry__", {})  # programs that warn would add it
-        self._spaces = tuple(space for module in modules for space in _spaces(module))
+        found = {id(space): space for module in modules for space in _spaces(module)}
+        self._spaces = tuple(found.values())
         self._sizes = list(map(len, self._spaces))
         self._held = tuple(chain.from_iterable(map(_values, self._spaces)))
         self._functions = tuple(one for one in self._held if type(one) is FunctionType)

@@ -20,7 +20,7 @@ from codeaudit.transforms.oracle.inputs import find, inputs
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import BROKEN, CPU
 from codeaudit.transforms.oracle.tested import trial
-from codeaudit.transforms.oracle.worker import ENDS, UNFIT
+from codeaudit.transforms.oracle.worker import ENDS, INCOMPLETE, UNFIT
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 
@@ -262,6 +262,7 @@ class Oracle(Sandbox):
     def _compared(self, original: _Original, job: Mapping[str, Any], answers: tuple[Answer, ...]) -> Verdict:
         """The verdict for the answers of the perturbed program."""
         reasons = original.reasons.copy()
+        undecided: Inconclusive | None = Inconclusive(INCOMPLETE) if reasons[INCOMPLETE] else None
         agreed: list[Mapping[str, str]] = []
         for place, (before, seen, after) in enumerate(
             zip(original.answers, original.usable, answers, strict=True)
@@ -271,9 +272,14 @@ class Oracle(Sandbox):
                 agreed.append(seen)
             else:
                 verdict = self._again(original, job, place, seen, after)
-                if verdict != _UNSTABLE:
+                if isinstance(verdict, Differed):
                     return verdict
-                reasons[_UNSTABLE.reason] += 1
+                if verdict == _UNSTABLE:
+                    reasons[_UNSTABLE.reason] += 1
+                else:
+                    undecided = undecided or verdict
+        if undecided:
+            return undecided
         # If a function raises TypeError for all drawn inputs, their agreement says nothing about its body.
         fitting = original.given or any(seen.get("kind") not in _WRONG_KIND for seen in agreed)
         if not agreed or not fitting:
@@ -302,6 +308,8 @@ class Oracle(Sandbox):
         if "lost" in (after[0], again[0]) and not _is_behaviour(after, again):
             return Inconclusive(again[1] if again[0] == "lost" else after[1])
         other = _parsed(again)
+        if isinstance(other, Mapping) and _described(other) == _described(seen):
+            return Inconclusive(other.get("unfit") or INCOMPLETE)
         shown = _difference(seen, other) if isinstance(other, Mapping) else (_told(seen), other)
         returned = seen["end"] == "returned"
         return Differed(input=job["inputs"][place], before=shown[0], after=shown[1], returned=returned)
@@ -353,6 +361,11 @@ def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
     if found["end"] == "no function":
         return "no function to call"
     return "the original fails its own tests" if tests and found["end"] != "returned" else found
+
+
+def _described(observed: Mapping[str, str]) -> Mapping[str, str]:
+    """The parts of an observation of which a difference is one of the programs."""
+    return {name: told for name, told in observed.items() if name not in ("unseen", "unfit")}
 
 
 def _is_behaviour(first: Answer, again: Answer) -> bool:

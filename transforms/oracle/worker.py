@@ -13,41 +13,49 @@ import builtins
 import functools
 import sys
 import warnings
+from atexit import _ncallbacks, _run_exitfuncs
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from importlib import import_module
 from io import RawIOBase, StringIO, TextIOWrapper
+from operator import is_
 from os import (
     O_NOFOLLOW,
+    O_NONBLOCK,
     O_RDONLY,
     O_RDWR,
     O_TMPFILE,
-    chdir,
+    SEEK_CUR,
+    SEEK_SET,
     close,
     dup,
     dup2,
+    ftruncate,
     getcwd,
     listdir,
+    lseek,
     lstat,
     pread,
     read,
+    readlink,
     rmdir,
     unlink,
 )
 from os import open as open_descriptor
 from random import seed
-from stat import S_ISDIR
+from stat import S_ISDIR, S_ISLNK
 from sys import getprofile, gettrace
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from codeaudit.transforms.oracle import encode
+from codeaudit.transforms.oracle import encode, state
 from codeaudit.transforms.oracle.carry import message
-from codeaudit.transforms.oracle.encode import PROGRAM, ValueEncoder, short
+from codeaudit.transforms.oracle.encode import BUILTINS, PROGRAM, ValueEncoder, data_of_class, hashed
 from codeaudit.transforms.oracle.intact import IntactParts
+from codeaudit.transforms.oracle.state import ProcessState
 
 # The functions here have builtins of their own: programs may replace those that all modules share.
-globals()["__builtins__"] = dict(vars(builtins))
+globals()["__builtins__"] = BUILTINS
 
 
 _READ_BEFORE: Final = (
@@ -61,9 +69,9 @@ _NO_NAME: Final = "a global name is missing"
 _NO_MODULE: Final = "a module is missing"
 _NO_SPACE: Final = "out of memory or stack"
 _STOPPED: Final = "stopped by the sandbox"
-_INCOMPLETE: Final = "a result that cannot be compared completely"
+INCOMPLETE: Final = "a result that cannot be compared completely"
 REPLACED: Final = "it replaces a part of what observes it"
-UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED, _INCOMPLETE, REPLACED})
+UNFIT: Final = frozenset({"", _NO_NAME, _NO_MODULE, _NO_SPACE, _STOPPED, INCOMPLETE, REPLACED})
 """Why a run says more about the place where a program ran than about the program; empty if it does not."""
 _OUTPUT: Final = 1 << 16
 """Bytes of output that are kept; of more, only the length and a hash."""
@@ -78,13 +86,53 @@ def f(a, b, c=3):
     if b:
         raise ValueError("y")
 """
-_UNHELD: Final = (FunctionType, ModuleType, type, BuiltinFunctionType)
 _PARTS: Final = IntactParts()
 _NAME_OF: Final[Any] = type.__dict__["__name__"].__get__
+_MODULE_OF: Final[Any] = type.__dict__["__module__"].__get__
+_DICT_OF: Final[Any] = type.__dict__["__dict__"].__get__
+_REAL: Final = (sys.__stdout__, sys.__stderr__)
+"""What Python itself writes to the descriptors with."""
+MOST_EVENTS: Final = 2_000
+"""Most operations on probes that are recorded; a program that makes more is not compared."""
 
 
-class _Output(RawIOBase):
-    """Keeps the beginning of the output, and a hash of the rest."""
+class _Order:
+    """The order of what goes to different streams, as the number of bytes that each got in one go."""
+
+    def __init__(self, descriptors: "_Descriptors") -> None:
+        self.cut = False
+        """Whether the order is not known."""
+        self._descriptors = descriptors
+        self._sizes: tuple[int, ...] = (0, 0)
+        self._told: list[list[Any]] = []
+
+    def note(self, name: str, count: int) -> None:
+        """A stream of this name gets `count` bytes."""
+        self.look()
+        if self._told and self._told[-1][0] == name:
+            self._told[-1][1] += count
+        else:
+            self._told.append([name, count])
+
+    def look(self) -> None:
+        """Note what has gone to the descriptors since the last look."""
+        sizes = self._descriptors.sizes()
+        if sizes != self._sizes:
+            new = [now - before for now, before in zip(sizes, self._sizes, strict=True)]
+            self.cut |= all(new)
+            self._told += [
+                [f"descriptor {place}", count] for place, count in enumerate(new, start=1) if count
+            ]
+            self._sizes = sizes
+
+    def text(self) -> str:
+        """The order; empty if there was one stream only."""
+        self.look()
+        return str(self._told) if len(self._told) > 1 else ""
+
+
+class _Kept(RawIOBase):
+    """A stream that keeps the beginning of the output, and a hash of the rest."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -107,6 +155,20 @@ class _Output(RawIOBase):
         return kept if self._length <= _OUTPUT else f"{kept}… {self._length} bytes, {self._rest.hexdigest()}"
 
 
+class _Output(_Kept):
+    """A stream of the program, whose order with other streams is noted."""
+
+    def __init__(self, name: str, order: _Order) -> None:
+        super().__init__()
+        self._name = name
+        self._order = order
+
+    def write(self, data: Any) -> int:
+        count = super().write(data)
+        self._order.note(self._name, count)
+        return count
+
+
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
     """Run a program on its inputs from input `start` on, and answer for each.
 
@@ -127,17 +189,23 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
         # There must be more of them than free blocks that earlier programs left behind: with seven for each
         # `shake`, every sixth address was the same in all reruns.
         del blocks[len(blocks) // 2 :: 2]
-    limit = sys.getrecursionlimit()
     warnings.simplefilter("ignore")  # warnings of the compiler are no behaviour of the program
     code: CodeType | BaseException
     try:
         code = compile(job["source"], "<sample>", "exec", dont_inherit=True)
     except BaseException as error:
         code = error
-    for text in job["inputs"][start:] if job["tests"] is None else [None]:
-        sys.setrecursionlimit(limit)
+    warnings.simplefilter("always")  # a warning that was shown once is shown again
+    # Python does not show these: they depend on when an object is released.
+    warnings.simplefilter("ignore", ResourceWarning)
+    seed(_SEED)
+    programs = [one for one in (job["setup"], code) if isinstance(one, CodeType)]
+    descriptors = _Descriptors()
+    process = ProcessState(*programs)
+    texts = job["inputs"][start:] if job["tests"] is None else [None]
+    for place, text in enumerate(texts, start=1):
         seed(_SEED)
-        answer(message(_Observation(job, code).of(text)))
+        answer(message(_Observation(job, code, process, descriptors, last=place == len(texts)).of(text)))
 
 
 def prepare(job: dict[str, Any]) -> None:
@@ -168,16 +236,30 @@ def warm() -> None:
 class _Observation:
     """One run of a program on one input."""
 
-    def __init__(self, job: Mapping[str, Any], code: CodeType | BaseException) -> None:
+    def __init__(
+        self,
+        job: Mapping[str, Any],
+        code: CodeType | BaseException,
+        state: ProcessState,
+        descriptors: "_Descriptors",
+        *,
+        last: bool,
+    ) -> None:
+        """With `last`, look at the modules, too: that takes long, and no input sets them back."""
         self._job = job
         self._code = code
-        self._folder = getcwd()
+        self._state = state
+        self._descriptors = descriptors
+        self._last = last
         self._encoder = ValueEncoder(messages=job["messages"])
         self._events: list[str] = []
 
     def of(self, text: str | None) -> dict[str, str]:
         """The observations by name; empty ones are left out."""
-        out, err = _Output(), _Output()
+        written = self._descriptors
+        written.start()
+        order = _Order(written)
+        out, err = _Output("printed", order), _Output("complained", order)
         kept = sys.stdout, sys.stderr, sys.stdin
         streams = [
             TextIOWrapper(raw, "utf-8", "backslashreplace", newline="", write_through=True)  # type: ignore[type-var]
@@ -185,21 +267,74 @@ class _Observation:
         ]
         sys.stdout, sys.stderr = streams
         sys.stdin = StringIO()
-        written = _Descriptors()
+        registered = _ncallbacks()
+        encoder = self._encoder
+        warned: list[str] = []
+
+        def warn(shown: warnings.WarningMessage) -> None:
+            order.note("warned", 1)
+            warned.append(
+                encoder.error(shown.message) if isinstance(shown.message, Warning) else str(shown.message)
+            )
+
+        shown_by = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+        warnings._showwarnmsg_impl = warn  # type: ignore[attr-defined]
         # Bound now, as all that is needed afterwards.
-        are_intact, printed, complained, in_descriptors = _PARTS.are_intact, out.text, err.text, written.text
+        are_intact, printed, complained, in_descriptors = _PARTS.are_intact, out.text, err.text, written.texts
         try:
             seen = self._run(text)
+            if _ncallbacks() > registered:
+                _run_exitfuncs()
+            for stream in _REAL:
+                if stream is not None:
+                    stream.flush()
+            streams_now = [
+                encoder.encode(now)
+                for now, ours in zip((sys.stdout, sys.stderr), streams, strict=True)
+                if now is not ours
+            ]
         finally:
             sys.stdout, sys.stderr, sys.stdin = kept
-        chdir(self._folder)
-        files = short(_taken("."))
+            warnings._showwarnmsg_impl = shown_by  # type: ignore[attr-defined]
+        changes = self._state.changes()
+        self._state.restore(changes)
+        changed = changes | (self._state.changed_modules() if self._last else {})
+        if "folder" in changed:
+            changed["folder"] = changed["folder"].removeprefix(getcwd())
+        files = encoder.short(", ".join(_taken(".", {})))
         if not are_intact() or gettrace() is not None or getprofile() is not None:
             return {"end": "raised", "unfit": REPLACED}
-        seen |= {"printed": short(printed()), "complained": short(complained())}
-        seen |= {"descriptors": in_descriptors(), "files": files}
-        seen["events"] = short("\n".join(self._events))
+        seen |= {"printed": encoder.short(printed()), "complained": encoder.short(complained())}
+        seen |= {"warned": encoder.short("\n".join(warned)), "order": encoder.short(order.text())}
+        seen |= {"streams": ", ".join(streams_now), "files": files, **in_descriptors(encoder.short)}
+        seen["state"] = encoder.encode(changed) if changed else ""
+        seen["events"] = encoder.short("\n".join(self._events))
+        if len(self._events) < MOST_EVENTS and not order.cut:
+            seen["unseen"] = self._unseen()
+        else:
+            encoder.cut = True
+        if encoder.cut and not seen.get("unfit"):
+            seen["unfit"] = INCOMPLETE
         return {name: told for name, told in seen.items() if told}
+
+    def _unseen(self) -> str:
+        """What is no behaviour of the program by itself (`ValueEncoder.unseen`), with its output."""
+        if not self._encoder.has_more:
+            return ""
+        log: list[str] = []
+        kept = sys.stdout, sys.stderr, sys.stdin
+        out = _Kept()
+        sys.stdout = sys.stderr = TextIOWrapper(
+            out, "utf-8", "backslashreplace", newline="", write_through=True
+        )
+        sys.stdin = StringIO()
+        try:
+            told = self._encoder.unseen(lambda name: Probe(name, log), log)
+            return f"{told}\n{self._encoder.short(out.text())}"
+        finally:
+            sys.stdout, sys.stderr, sys.stdin = kept
+            self._state.restore(self._state.changes())
+            _taken(".", {})
 
     def _run(self, text: str | None) -> dict[str, str]:
         module = ModuleType(PROGRAM)
@@ -211,6 +346,7 @@ class _Observation:
         arguments: tuple[Any, ...] = ()
         named: dict[str, Any] = {}
         seen: dict[str, str] = {}
+        held: dict[str, list[Any]] = {}
         try:
             seen["end"] = "raised at import"
             if not isinstance(self._code, CodeType):
@@ -225,6 +361,7 @@ class _Observation:
             function = space.get(self._job["function"])
             if function is None:
                 return {"end": "no function"}
+            held = _definitions(space)
             seen["end"] = "raised"
             value = function(*arguments, **named)
             seen["end"] = "returned"
@@ -235,14 +372,17 @@ class _Observation:
         else:
             seen["value"] = encode_value(value)
         seen["arguments"] = encode_value((*arguments, *named.values()))
-        if encoder.cut and not seen.get("unfit"):
-            seen["unfit"] = _INCOMPLETE
+        now = _definitions(space)
+        new = {
+            name: space[name]
+            for name, parts in now.items()
+            if held and not _are_same(parts, held.get(name, []))
+        }
+        if new:
+            seen["definitions"] = encode_value(new)
         seen["globals"] = encode_value(
-            {
-                name: value
-                for name, value in sorted(space.items())
-                if not name.startswith("__") and not issubclass(type(value), _UNHELD)
-            }
+            {name: _content(value) for name, value in sorted(space.items()) if _is_told(name, value)},
+            known=frozenset([id(parts[0]) for parts in held.values()]),
         )
         return seen
 
@@ -261,44 +401,130 @@ class _Observation:
         seen["end"] = "returned"
 
 
+def _is_pythons(name: str) -> bool:
+    """Whether a global name is one that Python sets or reads itself."""
+    return name[:2] == "__" and name[-2:] == "__"
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """Whether a global belongs to what is compared after a call."""
+    if _is_pythons(name):
+        return False
+    kind = type(value)
+    if kind is FunctionType:
+        return bool(value.__dict__ or value.__defaults__ or value.__kwdefaults__)
+    if issubclass(kind, type):
+        return bool(_MODULE_OF(value) == PROGRAM)
+    return kind is not ModuleType and kind is not BuiltinFunctionType
+
+
+def _content(value: Any) -> Any:
+    """A global, or what can be changed in a function or class of the program."""
+    kind = type(value)
+    if kind is FunctionType:
+        own = {name: one for name, one in value.__dict__.items() if name != "__wrapped__"}
+        return own, value.__defaults__, value.__kwdefaults__
+    return data_of_class(value) if issubclass(kind, type) else value
+
+
+def _definitions(space: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The functions and classes of a program, each with its code or its members."""
+    found: dict[str, list[Any]] = {}
+    for name, value in space.items():
+        kind = type(value)
+        if _is_pythons(name):
+            continue
+        if kind is FunctionType:
+            found[name] = [value, value.__code__]
+        elif issubclass(kind, type) and _MODULE_OF(value) == PROGRAM:
+            members = _DICT_OF(value).items()
+            found[name] = [value, *(one for item in members if type(item[1]) in _METHODS for one in item)]
+    return found
+
+
+def _are_same(parts: list[Any], others: list[Any]) -> bool:
+    return len(parts) == len(others) and all(map(is_, parts, others))
+
+
+_METHODS: Final = (FunctionType, staticmethod, classmethod, property)
+
+
 class _Descriptors:
-    """Catches output to the standard descriptors that bypasses Python's streams."""
+    """Catches output to the standard descriptors that bypasses Python's streams, run after run."""
 
     def __init__(self) -> None:
-        self._file = open_descriptor(".", O_TMPFILE | O_RDWR, 0o600)
-        dup2(self._file, 1)
-        dup2(self._file, 2)
+        self._files: list[int] = []
 
-    def text(self) -> str:
+    def start(self) -> None:
+        """Empty them for a run."""
         try:
-            kept = pread(self._file, _OUTPUT, 0)
-            close(self._file)
-        except OSError:  # the program closed it
-            return "closed"
-        return short(kept.decode("utf-8", "backslashreplace"))
+            for file in self._files:
+                ftruncate(file, 0)
+                lseek(file, 0, SEEK_SET)
+        except OSError:  # the program closed one
+            self._files.clear()
+        if not self._files:
+            self._files += [open_descriptor(".", O_TMPFILE | O_RDWR, 0o600) for _ in range(2)]
+        for place, file in enumerate(self._files, start=1):
+            dup2(file, place)
+
+    def sizes(self) -> tuple[int, ...]:
+        """How far each has been written; -1 if the program closed one."""
+        try:
+            return tuple([lseek(file, 0, SEEK_CUR) for file in self._files])
+        except OSError:
+            return (-1, -1)
+
+    def texts(self, short: Callable[[str], str]) -> dict[str, str]:
+        """What was written to each."""
+        found = {}
+        for place, file in enumerate(self._files, start=1):
+            try:
+                found[f"descriptor {place}"] = short(_all_of(file))
+            except OSError:  # the program closed it
+                found[f"descriptor {place}"] = "closed"
+        return found
 
 
-def _taken(folder: str) -> str:
-    """What lies in a folder: names, and hashes of contents. It is removed."""
+def _all_of(file: int) -> str:
+    content = bytearray()
+    while part := pread(file, _OUTPUT, len(content)):
+        content += part
+    return content.decode("utf-8", "backslashreplace")
+
+
+def _taken(folder: str, seen: dict[int, str]) -> list[str]:
+    """What lies in a folder: names, modes, targets of links, and hashes of contents. It is removed.
+
+    `seen` holds the first name of each file, to tell when one has several.
+    """
     found = []
     for name in sorted(listdir(folder)):
         path = f"{folder}/{name}"
         try:
-            if S_ISDIR(lstat(path).st_mode):
-                found.append(f"{name}/ ({_taken(path)})")
+            status = lstat(path)
+            mode = f"{name} {status.st_mode:o}"
+            if S_ISDIR(status.st_mode):
+                found.append(f"{mode} ({', '.join(_taken(path, seen))})")
                 rmdir(path)
+                continue
+            if S_ISLNK(status.st_mode):
+                found.append(f"{mode} to {readlink(path)}")
+            elif status.st_nlink > 1 or status.st_ino in seen:
+                first = seen.setdefault(status.st_ino, path)
+                found.append(f"{mode} as {first} {_hash(path)}")
             else:
-                found.append(f"{name} {_hash(path)}")
-                unlink(path)
+                found.append(f"{mode} {_hash(path)}")
+            unlink(path)
         except OSError as error:  # a mode that forbids it
             found.append(f"{name} {error.errno}")
-    return ", ".join(found)
+    return found
 
 
 def _hash(path: str) -> str:
     try:
-        file = open_descriptor(path, O_RDONLY | O_NOFOLLOW)
-    except OSError as error:  # a link
+        file = open_descriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    except OSError as error:
         return str(error.errno)
     content = sha256()
     while part := read(file, _OUTPUT):
@@ -346,11 +572,11 @@ class Probe:
         object.__setattr__(self, "_Probe__log", log)
 
     def __tell(self, what: str, *operands: Any) -> str:
-        shown = ", ".join(_shown(operand) for operand in operands)
+        shown = ", ".join(_shown(operand, 0) for operand in operands)
         path = f"{self.__path}.{what}({shown})"
-        if len(self.__log) < 2_000:  # a program may ask in an endless loop
+        if len(self.__log) < MOST_EVENTS:  # a program may ask in an endless loop
             self.__log.append(path)
-        return path if len(path) < 200 else path[:200]
+        return hashed(path, 200)
 
     def __getattr__(self, name: str) -> "Probe":
         # `copy`, `pickle` and the interpreter ask for optional protocols (`__deepcopy__`, `__await__`) and
@@ -413,15 +639,23 @@ class Probe:
 
 
 _SHOWN: Final = frozenset(map(id, (int, float, bool, str, bytes, type(None), Probe)))
+_SEQUENCES: Final = frozenset(map(id, (list, tuple, set, frozenset)))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, depth: int) -> str:
+    """An operand of an operation on a probe, without running code of the program."""
     kind = type(value)
     if id(kind) in _SHOWN:
-        return repr(value)[:60]
-    if (kind is list or kind is tuple) and len(value) < 10:
-        return f"{kind.__name__}[{', '.join(map(_shown, value))}]"
-    return kind.__name__
+        return hashed(repr(value), 60)
+    if depth < 4 and id(kind) in _SEQUENCES:
+        parts = [_shown(one, depth + 1) for one in value]
+        return hashed(
+            f"{kind.__name__}[{', '.join(sorted(parts) if kind is set or kind is frozenset else parts)}]", 60
+        )
+    if depth < 4 and kind is dict:
+        parts = [f"{_shown(key, depth + 1)}: {_shown(one, depth + 1)}" for key, one in value.items()]
+        return hashed(f"{{{', '.join(parts)}}}", 60)
+    return str(_NAME_OF(kind))
 
 
 def _operator(name: str) -> Any:
@@ -473,4 +707,4 @@ for _name in ["lt", "le", "gt", "ge", "contains"]:
     setattr(Probe, f"__{_name}__", _comparison(_name))
 
 
-_PARTS.watch(vars(encode), globals())
+_PARTS.watch(vars(encode), vars(state), globals())

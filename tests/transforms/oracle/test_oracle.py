@@ -187,7 +187,7 @@ def test_what_is_done_to_an_object_counts(oracle: Oracle, before: str, after: st
         ("if x: del y\ny = 1\nreturn y", "if x: del z\nz = 1\nreturn z"),
         ("import collections\nreturn collections.Counter('ab')", "import collections\nreturn collections.Counter(['a', 'b'])"),
         ("def g(): return x\nreturn g", "y = x\ndef g(): return y\nreturn g"),
-        ("import sys\nsys.setrecursionlimit(99)\nreturn x", "import sys\nsys.setrecursionlimit(98)\nreturn x"),
+        ("import sys\nsys.setrecursionlimit(990)\nreturn x", "y = x\nimport sys\nsys.setrecursionlimit(990)\nreturn y"),
     ],
 )  # fmt: skip
 def test_equal_programs_agree(oracle: Oracle, before: str, after: str) -> None:
@@ -326,8 +326,8 @@ def test_a_program_that_replaces_builtins_is_still_observed(oracle: Oracle) -> N
         "y = ()\nfor _ in range(10_000): y = (y,)\nreturn y",
         "return [[] for _ in range(21_000)]",
         "raise ValueError([[] for _ in range(21_000)])",
-        "import io\nreturn io.StringIO('a')",
-        "import random\nreturn random.Random(1)",
+        "return iter(range(3_000))",
+        "import itertools\nreturn itertools.cycle([1])",
         "import array\nreturn array.array('i', [1])",
         "import types\nreturn types.MappingProxyType({1: 2})",
         "import types\nreturn types.ModuleType('m')",
@@ -336,7 +336,6 @@ def test_a_program_that_replaces_builtins_is_still_observed(oracle: Oracle) -> N
         "return compile('1', 'a', 'eval')",
         "return property(lambda self: 1)",
         "return staticmethod(lambda: 1)",
-        "return lambda a, *, k: 1",
         "return lambda a, b, c, d, e, f, g: 1",
         "class A:\n    __slots__ = 'v'\na = A()\na.v = 1\ndel A.v\nreturn a",
         "class A:\n    __dict__ = property(lambda self: {})\na = A()\na.v = 1\nreturn a",

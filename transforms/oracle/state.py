@@ -1,0 +1,207 @@
+"""Inside the sandbox: what a program can change in its process, in one table.
+
+`ProcessState` reads the table before a program starts, tells afterwards what has changed, and sets it back
+for the next input. What is needed is bound when this module is imported, because a program may replace it.
+"""
+
+import _locale
+import gc
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from decimal import Context, getcontext, setcontext
+from operator import is_, itemgetter
+from random import _inst as _chance
+from types import CodeType, ModuleType
+from typing import Any, Final, NamedTuple
+
+from codeaudit.transforms.oracle.encode import BUILTINS
+
+globals()["__builtins__"] = BUILTINS
+
+
+class Part(NamedTuple):
+    """A part of the state."""
+
+    read: Callable[[], Any]
+    """Its value; equal values mean that nothing changed."""
+    restore: Callable[[Any], object] | None = None
+    """Sets it to a value that was read; `None` if nothing else depends on it."""
+
+
+_environ: Final = os.environ
+_variables: Final[dict[bytes, bytes]] = vars(_environ)["_data"]
+_setsignal: Final = signal.signal
+_getsignal: Final = vars(signal)["_signal"].getsignal
+_setlocale: Final = _locale.setlocale
+_ALL: Final = _locale.LC_ALL
+_draw: Final = _chance.random
+_path: Final = sys.path
+_arguments: Final = sys.argv
+_filters: Final[Any] = warnings.filters
+_signals: Final = tuple(sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}))
+_umask: Final = os.umask
+_OF_MODULE: Final[Any] = vars(ModuleType)["__dict__"].__get__
+_CHANGING: Final = frozenset(
+    {"stdin", "stdout", "stderr", "last_exc", "last_type", "last_value", "last_traceback"}
+)
+"""Names in `sys` that are observed in another way."""
+
+
+def _mask() -> int:
+    mask = _umask(0o22)
+    _umask(mask)
+    return mask
+
+
+def _set_environment(held: dict[bytes, bytes]) -> None:
+    for name in [*_variables]:
+        os.unsetenv(name)
+    for name, value in held.items():
+        os.putenv(name, value)
+    _variables.clear()
+    _variables.update(held)
+    time.tzset()
+
+
+def _set_signals(held: list[Any]) -> None:
+    for number, handler in zip(_signals, held, strict=True):
+        if _getsignal(number) is not handler and handler is not None:
+            _setsignal(number, handler)
+
+
+def _loggers() -> list[Any]:
+    """What loggers heed and do, where it is not what they do at first; nothing if the program needs none."""
+    logging: Any = sys.modules.get("logging")
+    if type(logging) is not ModuleType:
+        return []
+    held = logging.root.manager.loggerDict
+    told = [
+        ["all", logging.root.manager.disable],
+        *([name, *_of_logger(one)] for name, one in sorted(held.items())),
+    ]
+    told.append(["root", *_of_logger(logging.root)])
+    return [one for one in told if one[1:] not in ([0], [0, False, True], [_WARNING, False, True])]
+
+
+_WARNING: Final = 30
+
+
+def _of_logger(logger: Any) -> list[Any]:
+    if not hasattr(logger, "handlers"):  # a name between those of others
+        return [0]
+    handlers = [
+        part
+        for one in logger.handlers
+        for part in (type(one).__qualname__, one.level, one.formatter and one.formatter._fmt)
+    ]
+    return [logger.level, logger.disabled, logger.propagate, *handlers]
+
+
+def _set_collector(held: list[Any]) -> None:
+    gc.disable()  # as the server does
+    gc.set_threshold(*held[1:])
+
+
+def _reset_loggers(held: list[Any]) -> None:
+    logging: Any = sys.modules["logging"]
+    logging.disable(0)
+    logging.root.setLevel(_WARNING)
+    logging.root.handlers.clear()
+    logging.root.manager.loggerDict.clear()
+
+
+_PARTS: Final[dict[str, Part]] = {
+    "environment": Part(_variables.copy, _set_environment),
+    "time zone": Part(lambda: [*time.tzname, time.timezone, time.altzone]),
+    "locale": Part(lambda: _setlocale(_ALL), lambda held: _setlocale(_ALL, held)),
+    "umask": Part(_mask, _umask),
+    "folder": Part(os.getcwd, os.chdir),
+    "path": Part(lambda: list(_path), lambda held: _path.__setitem__(slice(None), held)),
+    "arguments": Part(lambda: list(_arguments), lambda held: _arguments.__setitem__(slice(None), held)),
+    "recursion limit": Part(sys.getrecursionlimit, sys.setrecursionlimit),
+    "digits of integers": Part(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    "switch interval": Part(sys.getswitchinterval, sys.setswitchinterval),
+    "collector": Part(lambda: [gc.isenabled(), *gc.get_threshold()], _set_collector),
+    "decimal context": Part(lambda: repr(getcontext()), lambda held: setcontext(Context())),
+    "warnings": Part(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
+    "signals": Part(lambda: list(map(_getsignal, _signals)), _set_signals),
+    "loggers": Part(_loggers, _reset_loggers),
+    # The next number that the generator gives. It is seeded before each run, so reading may change it.
+    "chance": Part(lambda: [_draw(), vars(_chance)["gauss_next"]]),
+}  # fmt: skip
+"""All parts, by the name that a difference shows."""
+
+
+class ProcessState:
+    """The state before a program started."""
+
+    __slots__ = ("_before", "_modules")
+
+    def __init__(self, *programs: CodeType) -> None:
+        """Read the table, and what the modules hold that are loaded and named in a program.
+
+        The generator of chance is seeded. Not all modules: reading them copies memory that is shared with the
+        server.
+        """
+        self._before = {name: part.read() for name, part in _PARTS.items()}
+        names = frozenset().union(*map(_names, programs))
+        self._modules = [
+            (name, space, tuple(space.items()))
+            for name, module in sys.modules.items()
+            if (name in _ALWAYS or name.rpartition(".")[2] in names or not names.isdisjoint(_ANY_MODULE))
+            and type(module) is ModuleType
+            and name.partition(".")[0] not in _UNWATCHED
+            for space in [_OF_MODULE(module)]
+        ]
+
+    def changes(self) -> dict[str, Any]:
+        """The parts of the process that have other values now."""
+        found = {}
+        for name, part in _PARTS.items():
+            now = part.read()
+            if now != self._before[name]:
+                found[name] = now
+        return found
+
+    def restore(self, changes: dict[str, Any]) -> None:
+        """Set the changed parts back."""
+        for name in changes:
+            part = _PARTS[name]
+            if part.restore is not None:
+                part.restore(self._before[name])
+
+    def changed_modules(self) -> dict[str, Any]:
+        """What the watched modules hold now under public names, where it is something else than before."""
+        found: dict[str, Any] = {}
+        for module, space, held in self._modules:
+            if len(space) == len(held) and all(map(is_, space.values(), map(_second, held))):
+                continue
+            before = dict(held)
+            for name, value in [*space.items()]:
+                if type(name) is str and before.get(name) is not value and _is_told(module, name):
+                    found[f"{module}.{name}"] = value
+            found |= {f"{module}.{name}": None for name in before if name not in space and name[0] != "_"}
+        return found
+
+
+_second: Final = itemgetter(1)
+_ALWAYS: Final = frozenset({"builtins"})
+_ANY_MODULE: Final = frozenset(
+    {"modules", "__import__", "import_module", "importlib", "exec", "eval", "__globals__"}
+)
+"""Names with which a program can reach modules that it does not name."""
+_UNWATCHED: Final = frozenset({"codeaudit", "encodings", "sample"})
+
+
+def _is_told(module: str, name: str) -> bool:
+    return name[0] != "_" and not (module == "sys" and name in _CHANGING)
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    """The names of modules, attributes and globals in a program, without the packages before the last dot."""
+    inner = (_names(one) for one in code.co_consts if type(one) is CodeType)
+    return frozenset(name.rpartition(".")[2] for name in code.co_names).union(*inner)
