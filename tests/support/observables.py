@@ -424,6 +424,7 @@ def _process(chance: Random) -> Actions:
     one, other = map(str, _numbers(chance))
     text = chance.choice([
         "import os\nos.environ['KEY'] = 'N'",
+        "import os\nos.putenv('KEY', 'N')",
         "import sys\nsys.path.append('N')",
         "import sys\nsys.argv.append('N')",
         "import os\nos.mkdir('dN')\nos.mkdir('dM')\nos.chdir('dN')",
@@ -454,6 +455,7 @@ def _process(chance: Random) -> Actions:
         return Actions(*chance.choice([
             ("import os\nos.umask(0o77)", "import os\nos.umask(0o27)"),
             ("import os\ndel os.environ['HOME']", "pass"),
+            ("import os\nos.unsetenv('HOME')", "pass"),
             ("import locale\nlocale.setlocale(locale.LC_ALL, 'C')", "pass"),
             ("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)", "import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)"),
             ("import random\nrandom.random()", "pass"),

@@ -51,6 +51,15 @@ _CHANGING: Final = frozenset(
 """Names in `sys` that are observed in another way."""
 
 
+_put: Final[dict[bytes, bytes | None]] = {}
+"""The variables that were set or removed by `os.putenv` and the like: `os.environ` does not show them."""
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "os.putenv" or event == "os.unsetenv":
+        _put[arguments[0]] = arguments[1] if event == "os.putenv" else None
+
+
 def _mask() -> int:
     mask = _umask(0o22)
     _umask(mask)
@@ -116,6 +125,7 @@ def _reset_loggers(held: list[Any]) -> None:
 
 _PARTS: Final[dict[str, Part]] = {
     "environment": Part(_variables.copy, _set_environment),
+    "variables of other programs": Part(_put.copy, lambda held: _put.clear()),
     "time zone": Part(lambda: [*time.tzname, time.timezone, time.altzone]),
     "locale": Part(lambda: _setlocale(_ALL), lambda held: _setlocale(_ALL, held)),
     "umask": Part(_mask, _umask),
@@ -147,6 +157,7 @@ class ProcessState:
         The generator of chance is seeded. Not all modules: reading them copies memory that is shared with the
         server.
         """
+        sys.addaudithook(_hear)
         self._before = {name: part.read() for name, part in _PARTS.items()}
         names = frozenset().union(*map(_names, programs))
         self._modules = [
