@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, keeps
+from codeaudit.transforms.python.ledger import LAYOUT
 
 _TOTAL: Final = '''\
 def total(values: list[int], start: int = 0) -> int:
@@ -54,4 +55,5 @@ FAMILY: Final = TransformFamily.of(
         _TOTAL,
         interface=True,
     ),
+    rests_on=(*LAYOUT, "notes-unread"),
 )
