@@ -28,7 +28,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="names-by-custom",
             assumed="Before a dot, a name that begins with an upper-case letter is a type, and one that "
             "begins with a lower-case letter a variable.",
-            shown="The method or its class declares the name as something else.",
+            shown="The file declares a type with a small letter, or a variable with a capital.",
             refused="A use of the name may do anything.",
             reach="function",
             example="`foo.size` passes `this.a`, and `foo` is a class whose initialiser stores to `a`",
