@@ -35,6 +35,8 @@ class Assumption:
     """What is not done then."""
     reach: Reach = "file"
     """How far that refusal goes."""
+    checked: bool = True
+    """Whether the engine looks for it yet."""
     example: str
     """What an edit may change where the assumption is false and no file shows it."""
     of_text: bool = False

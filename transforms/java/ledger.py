@@ -31,6 +31,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file declares a type with a small letter, or a variable with a capital.",
             refused="A use of the name may do anything.",
             reach="function",
+            checked=False,
             example="`foo.size` passes `this.a`, and `foo` is a class whose initialiser stores to `a`",
         ),
         # ── what objects do ──
@@ -50,6 +51,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The method, its class or a class around declares such a bound.",
             refused="A value of that type may raise where a number is needed.",
             reach="class",
+            checked=False,
             example="`int b = n` passes `this.a = 1`, `n` has a type variable bounded by `Integer`, and "
             "is null",
         ),
@@ -68,6 +70,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file compares it by `==`, locks it, or asks for its class.",
             refused="The expression stays.",
             reach="callers",
+            checked=False,
             example="an anonymous class becomes a lambda, and a caller prints "
             "`getClass().isAnonymousClass()`",
         ),
@@ -78,6 +81,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file reads them: `getLineNumber`, `StackWalker`.",
             refused="No line is added or removed, and nothing that may raise or call leaves its line.",
             of_text=True,
+            checked=False,
             example="a blank line is inserted, and a caller prints `getStackTrace()[0].getLineNumber()`",
         ),
         Assumption(
@@ -96,6 +100,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file reads the message of a NullPointerException.",
             refused="Variables keep their names.",
             of_text=True,
+            checked=False,
             example="`values` becomes `lower`, and a caller prints the message of the NullPointerException",
         ),
         Assumption(
@@ -113,6 +118,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "`serialVersionUID`.",
             shown="The file lists members: `getDeclaredMethods`, `getDeclaredFields`.",
             refused="Members keep their order.",
+            checked=False,
             example="two constants change places, and another class prints `getDeclaredFields()`",
         ),
         # ── what happens in between ──
@@ -122,6 +128,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="A field is `volatile`, or the class is run by several threads.",
             refused="Stores that others may see keep their order.",
             reach="class",
+            checked=False,
             example="`this.a = n` and `this.ready = true` change places, and another thread waits for "
             "`ready`",
         ),
@@ -131,6 +138,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file catches such an error.",
             refused="What it guards keeps its order.",
             reach="callers",
+            checked=False,
             example="`this.a = n` passes `new int[n]`, and the memory does not suffice",
         ),
     )

@@ -46,6 +46,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             refused="The parameter keeps its name.",
             reach="function",
             of_text=True,
+            checked=False,
             example="`def f(value)` becomes `def f(item)`, and another file calls `f(value=1)`",
         ),
         Assumption(
@@ -93,6 +94,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It asks for the identity or the sign of a result: `is`, `id`, `copysign`.",
             refused="The expression stays.",
             reach="callers",
+            checked=False,
             example="`a + b` becomes `b + a`, both are NaN, and a caller asks for `copysign(1, result)`",
         ),
         # ── what nobody looks at ──
@@ -131,6 +133,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             refused="The docstring, the annotation or the order stays.",
             reach="function",
             of_text=True,
+            checked=False,
             example="a docstring is removed, and another file prints `f.__doc__` as help",
         ),
         Assumption(
@@ -157,6 +160,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It changes how modules are imported (`sys.meta_path`, `sys.path_hooks`), or lists "
             "`sys.modules`.",
             refused="Imports keep their order.",
+            checked=False,
             example="`import json` and `import csv` change places, and another file has an import hook "
             "that prints",
         ),
@@ -175,6 +179,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It catches `MemoryError`, `RecursionError` or `KeyboardInterrupt`, or sets a limit.",
             refused="What it guards keeps its order.",
             reach="callers",
+            checked=False,
             example="`self._a = 1` passes `clean(1)`, and the stack ends in that call",
         ),
         # ── beyond the analysis ──

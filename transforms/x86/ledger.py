@@ -14,9 +14,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="block-alone",
             assumed="The code around takes the renaming along: it gives the block its input, and reads "
             "its output, in the renamed registers.",
-            shown="An instruction implies the register: `mul`, `rep movsb`.",
-            refused="That register keeps its name.",
-            reach="place",
             example="`addq %rax, %rbx` becomes `addq %rdi, %r13`, and the next block reads `%rbx`",
         ),
         Assumption(

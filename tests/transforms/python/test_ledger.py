@@ -594,3 +594,5 @@ def test_every_entry_has_its_programs() -> None:
     shown = {getattr(one, "values", one)[0] for one in SHOWN}
     assert BROKEN.keys() == LEDGER.keys()
     assert shown == {name for name, row in LEDGER.items() if row.shown}
+    seen = {one[0] for one in SHOWN if isinstance(one, tuple) and not hasattr(one, "marks")}
+    assert seen == {name for name, row in LEDGER.items() if row.shown and row.checked}
