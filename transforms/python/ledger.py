@@ -133,7 +133,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             refused="The docstring, the annotation or the order stays.",
             reach="function",
             of_text=True,
-            checked=False,
             example="a docstring is removed, and another file prints `f.__doc__` as help",
         ),
         Assumption(

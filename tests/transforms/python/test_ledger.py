@@ -482,15 +482,15 @@ SHOWN: Final[list[Any]] = [
         program("rename-parameters", VALUE, "import inspect\n§print(inspect.getsource(f))\n"),
         "a renaming where the file reads its text",
     ),
-    unseen(
+    (
         "notes-unread",
         program("remove-docstrings", DOCUMENTED, "§print(f.__doc__)\n"),
-        "a docstring that is read",
+        "text reads docstrings or annotations",
     ),
-    unseen(
+    (
         "notes-unread",
         program("remove-annotations", ANNOTATED, "§print(f.__annotations__)\n"),
-        "annotations that are read",
+        "text reads docstrings or annotations",
     ),
     (
         "release-unseen",
@@ -545,7 +545,7 @@ SHOWN: Final[list[Any]] = [
     (
         "nobody-between",
         method("reorder", PUBLISHING, "import sys\n", "sys.settrace(print)\n"),
-        "the file reads line numbers",
+        "",
     ),
     unseen(
         "runs-through",
@@ -557,24 +557,24 @@ SHOWN: Final[list[Any]] = [
         program("reorder-any-keywords", "def f(show, a, b):\n    return show(x=a(), y=b())\n"),
         "the order of evaluation can be seen",
     ),
-    unseen(
+    (
         "parts-unordered",
         program("reorder-any-keywords", KEYWORDS, "§print(f(lambda **k: list(k)))\n"),
-        "a function that lists its keywords",
+        "a function of the file takes its keywords as a dict",
     ),
     (
         "operands-commute",
         program("swap-any-operands", "def f(a, b):\n    return a() * b()\n"),
         "the order of evaluation can be seen",
     ),
-    unseen(
+    (
         "operands-commute",
         program(
             "swap-any-operands",
             PRODUCT,
             "class M:\n    def __mul__(self, other):\n        return 1\n    def __rmul__(self, other):\n        return 2\n§",
         ),
-        "a class with such an operator",
+        "a class of the file defines the operator",
     ),
 ]
 """By entry: a file that shows that it does not keep to it, and the reason to refuse the edit."""
