@@ -35,6 +35,9 @@ class Assumption:
     """What is not done then."""
     reach: Reach = "file"
     """How far that refusal goes."""
+    sign: str = ""
+    """A regular expression of what shows it, for a language that looks for it in the text of a file. Then no
+    transform whose edits rest on the entry is used in that file."""
     checked: bool = True
     """Whether the engine looks for it yet."""
     example: str

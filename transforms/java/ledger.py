@@ -5,7 +5,9 @@ share. Each entry has its programs in `tests/transforms/java/test_ledger.py`. No
 `hashCode`, `compareTo` and `toString` of foreign objects: they may do anything.
 """
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.assumptions import Assumption, ledger
@@ -28,10 +30,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="names-by-custom",
             assumed="Before a dot, a name that begins with an upper-case letter is a type, and one that "
             "begins with a lower-case letter a variable.",
-            shown="The file declares a type with a small letter, or a variable with a capital.",
-            refused="A use of the name may do anything.",
-            reach="function",
-            checked=False,
+            shown="The file declares a type with a small letter.",
+            sign=r"(?<![.\w])(?:class|interface|enum|record)\s+[a-z_]\w*\s*[(<{\w]",
+            refused="No transform that rests on this edits the file.",
             example="`foo.size` passes `this.a`, and `foo` is a class whose initialiser stores to `a`",
         ),
         # ── what objects do ──
@@ -49,9 +50,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="bounds-reference",
             assumed="No type variable is bounded by a type such as `Integer`, to which Java unboxes.",
             shown="The method, its class or a class around declares such a bound.",
-            refused="A value of that type may raise where a number is needed.",
-            reach="class",
-            checked=False,
+            sign=r"\bextends\s+(?:java\.lang\.)?"
+            r"(?:Integer|Long|Short|Byte|Character|Boolean|Float|Double)\b",
+            refused="No transform that rests on this edits the file.",
             example="`int b = n` passes `this.a = 1`, `n` has a type variable bounded by `Integer`, and "
             "is null",
         ),
@@ -67,10 +68,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="identity-unread",
             assumed="Nobody asks for the identity or the class of a text, a boxed number or a lambda.",
-            shown="The file compares it by `==`, locks it, or asks for its class.",
-            refused="The expression stays.",
-            reach="callers",
-            checked=False,
+            shown="The file asks for an identity or a kind of class: `identityHashCode`, `isAnonymousClass`.",
+            sign=r"\b(?:isAnonymousClass|isSynthetic|isHidden|identityHashCode)\b",
+            refused="No transform that rests on this edits the file.",
             example="an anonymous class becomes a lambda, and a caller prints "
             "`getClass().isAnonymousClass()`",
         ),
@@ -78,10 +78,10 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="positions-unread",
             assumed="No program acts on line numbers in stack traces.",
-            shown="The file reads them: `getLineNumber`, `StackWalker`.",
-            refused="No line is added or removed, and nothing that may raise or call leaves its line.",
+            shown="The file reads them or whole stack traces: `getStackTrace`, `StackWalker`.",
+            sign=r"\b(?:getLineNumber|getStackTrace|StackWalker|StackTraceElement)\b",
+            refused="No transform that rests on this edits the file.",
             of_text=True,
-            checked=False,
             example="a blank line is inserted, and a caller prints `getStackTrace()[0].getLineNumber()`",
         ),
         Assumption(
@@ -97,17 +97,18 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="debug-names-unread",
             assumed="No program reads the names of local variables: in the text of a "
             "NullPointerException, in tables for debuggers, in names of synthetic fields.",
-            shown="The file reads the message of a NullPointerException.",
-            refused="Variables keep their names.",
+            shown="The file catches a NullPointerException and reads its message.",
+            sign=r"\bcatch\s*\([^)]*\bNullPointerException\b.*\b(?:getMessage|toString)\b",
+            refused="No transform that rests on this edits the file.",
             of_text=True,
-            checked=False,
             example="`values` becomes `lower`, and a caller prints the message of the NullPointerException",
         ),
         Assumption(
             id="parameter-names-unread",
             assumed="No program reads the names of parameters by reflection.",
-            shown="An annotation may read them, or the file calls `getParameters`.",
-            refused="Parameters keep their names.",
+            shown="The file calls `getParameters`; an annotation that may read a name keeps it.",
+            sign=r"\bgetParameters\b|\bjava\.lang\.reflect\.Parameter\b",
+            refused="No transform that rests on this edits the file.",
             of_text=True,
             example="`f(int value)` becomes `f(int rate)`, and a framework finds `value` by `getParameters`",
         ),
@@ -117,18 +118,17 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "in names of anonymous classes, and a class that is serialised declares its "
             "`serialVersionUID`.",
             shown="The file lists members: `getDeclaredMethods`, `getDeclaredFields`.",
-            refused="Members keep their order.",
-            checked=False,
+            sign=r"\bget(?:Declared)?(?:Methods|Fields|Constructors|Classes)\b",
+            refused="No transform that rests on this edits the file.",
             example="two constants change places, and another class prints `getDeclaredFields()`",
         ),
         # ── what happens in between ──
         Assumption(
             id="nobody-between",
             assumed="No other thread looks between two statements of a method.",
-            shown="A field is `volatile`, or the class is run by several threads.",
-            refused="Stores that others may see keep their order.",
-            reach="class",
-            checked=False,
+            shown="The file has a `volatile` field or a `VarHandle`.",
+            sign=r"\b(?:volatile|VarHandle)\b",
+            refused="No transform that rests on this edits the file.",
             example="`this.a = n` and `this.ready = true` change places, and another thread waits for "
             "`ready`",
         ),
@@ -136,9 +136,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="runs-through",
             assumed="Loops end, and memory and stack suffice: a VirtualMachineError does not count.",
             shown="The file catches such an error.",
-            refused="What it guards keeps its order.",
-            reach="callers",
-            checked=False,
+            sign=r"\bcatch\s*\([^)]*\b(?:OutOfMemory|StackOverflow|VirtualMachine)Error\b",
+            refused="No transform that rests on this edits the file.",
             example="`this.a = n` passes `new int[n]`, and the memory does not suffice",
         ),
     )
@@ -156,3 +155,16 @@ VALUES: Final = (
 """Of edits that evaluate expressions in another form."""
 EFFECTS: Final = (*VALUES, "nobody-between")
 """Of edits that let statements happen in another order."""
+
+_HIDDEN: Final = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL
+)
+"""Texts, characters and comments."""
+_SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items() if row.sign}
+
+
+@lru_cache(maxsize=8)
+def shown_in(file: str) -> frozenset[str]:
+    """The entries that a file shows not to hold, by what is written in it outside of texts and comments."""
+    code = _HIDDEN.sub(" ", file)
+    return frozenset(id for id, sign in _SIGNS.items() if sign.search(code))

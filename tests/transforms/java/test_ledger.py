@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from codeaudit.transforms.java.ledger import LEDGER
-from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.perturb import DENIED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Outcome, Perturbed, Sample
 from codeaudit.transforms.registry import rests_on, transform_for
 
@@ -376,22 +376,22 @@ SHOWN: Final[list[Any]] = [
         program("reorder", ABSOLUTES, before="class Math { static int abs(int a) { return a; } }\n"),
         "a well-known type's name means something else here",
     ),
-    unseen(
+    (
         "names-by-custom",
         program(
             "reorder", BY_CUSTOM, members="static int a;\nstatic class foo { static int size = A.a = 5; }\n"
         ),
-        "a type with a small letter",
+        f"{DENIED}names-by-custom",
     ),
     (
         "fields-plain",
         program("reorder", INHERITED, head="class A extends Box<Integer>", members="int a;\n"),
         "a neighbour stores what another may see",
     ),
-    unseen(
+    (
         "bounds-reference",
         program("reorder", BOUNDED, head="class A<T extends Integer>", members="int a;\n"),
-        "a bound in the file",
+        f"{DENIED}bounds-reference",
     ),
     (
         "initialisation-unseen",
@@ -399,74 +399,74 @@ SHOWN: Final[list[Any]] = [
         MAY_ACT,
     ),
     unseen("identity-unread", program("concat-to-builder", JOINED), "`==` between texts"),
-    unseen(
+    (
         "identity-unread",
         program(
             "anonymous-to-lambda",
             ANONYMOUS,
             members="void g() { System.out.println(f().getClass().isAnonymousClass()); }\n",
         ),
-        "a class that is asked for",
+        f"{DENIED}identity-unread",
     ),
-    unseen(
+    (
         "positions-unread",
         program(
             "insert-blank-lines",
             RAISING,
             members="int g(Exception e) { return e.getStackTrace()[0].getLineNumber(); }\n",
         ),
-        "a line number that is read",
+        f"{DENIED}positions-unread",
     ),
     (
         "source-unread",
         program("remove-comments", "int f() {\n    // CHECKSTYLE:OFF\n    return 1;\n}\n"),
         "",
     ),
-    unseen(
+    (
         "debug-names-unread",
         program(
             "rename",
             FIRST,
             members='String g() { try { return "" + f(null); } catch (NullPointerException e) { return e.getMessage(); } }\n',
         ),
-        "the message of a NullPointerException",
+        f"{DENIED}debug-names-unread",
     ),
     (
         "parameter-names-unread",
         program("rename-parameters", f"@Named{VALUE}"),
         "",
     ),
-    unseen(
+    (
         "parameter-names-unread",
         program(
             "rename-parameters",
             VALUE,
             members="Object g() { return A.class.getDeclaredMethods()[0].getParameters(); }\n",
         ),
-        "parameters that are listed",
+        f"{DENIED}parameter-names-unread",
     ),
-    unseen(
+    (
         "members-unlisted",
         Program(
             "reorder-constants",
             "",
             f"class A {{\n{CONSTANTS}Object g() {{ return A.class.getDeclaredFields(); }}\n}}\n",
         ),
-        "members that are listed",
+        f"{DENIED}members-unlisted",
     ),
-    unseen(
+    (
         "nobody-between",
         program("reorder", SLOW, members="volatile long a;\nvolatile boolean ready;\n"),
-        "a volatile field",
+        f"{DENIED}nobody-between",
     ),
-    unseen(
+    (
         "runs-through",
         program(
             "reorder",
             MEMORY,
             members="int a;\nvoid g() { try { f(1); } catch (OutOfMemoryError e) { a = 2; } }\n",
         ),
-        "a handler of OutOfMemoryError",
+        f"{DENIED}runs-through",
     ),
 ]
 """By entry: a file that shows that it does not keep to it, and the reason to refuse the edit."""
