@@ -42,5 +42,5 @@ FAMILY: Final = TransformFamily.of(
     changes("insertions:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _MEAN),
     changes("insertions:REACHABLE_BRANCH", "if True: return before something that matters", _MEAN),
     changes("insertions:EARLY_RETURN", "return before something that matters", _MEAN),
-    rests_on=(*LAYOUT, "builtins-meant", "frames-unread", "runs-through"),
+    rests_on=(*LAYOUT, "frames-unread"),
 )

@@ -54,6 +54,7 @@ FAMILY: Final = TransformFamily.of(
         "annotations of parameters and result go; keeps the meaning for callers that read no annotation",
         _TOTAL,
         interface=True,
+        rests_on=(*LAYOUT, "lookups-exist", "looks-quiet", "notes-unread"),
     ),
     rests_on=(*LAYOUT, "notes-unread"),
 )

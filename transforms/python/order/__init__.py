@@ -175,13 +175,13 @@ FAMILY: Final = TransformFamily.of(
         "imports:REORDER_IMPORTS",
         "imports from the standard library in another order",
         _IMPORTS,
-        rests_on=(*LAYOUT, "builtins-meant", "namespaces-unlisted", "imports-independent"),
+        rests_on=(*LAYOUT, "builtins-meant", "lookups-exist", "namespaces-unlisted", "imports-independent"),
     ),
     keeps(
         "imports:REORDER_IMPORT_NAMES",
         "the names of one import in another order",
         _NAMES,
-        rests_on=(*LAYOUT, "builtins-meant", "namespaces-unlisted"),
+        rests_on=(*LAYOUT, "builtins-meant", "lookups-exist", "namespaces-unlisted"),
     ),
     keeps(
         "assignments:REORDER_GLOBALS",
