@@ -38,8 +38,8 @@ class Assumption:
     sign: str = ""
     """A regular expression of what shows it, for a language that looks for it in the text of a file. Then no
     transform whose edits rest on the entry is used in that file."""
-    checked: bool = True
-    """Whether the engine looks for it yet."""
+    unseen: str = ""
+    """What of it the engine does not look for yet, separated by semicolons."""
     example: str
     """What an edit may change where the assumption is false and no file shows it."""
     of_text: bool = False

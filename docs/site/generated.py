@@ -233,25 +233,12 @@ _REACHES: Final[Mapping[Reach, str]] = {
 
 def _ledger(name: str) -> Iterator[str]:
     """What the transforms of a language assume of code that they cannot see."""
-    heads = (
-        "entry",
-        "what is assumed",
-        "what shows the opposite",
-        "what is refused then",
-        "what breaks otherwise",
-    )
-    yield f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}"
+    yield "| entry | what is assumed | what shows the opposite | what is refused then | what else breaks |"
+    yield "|---|---|---|---|---|"
     for row in LANGUAGES.get(name).ledger.values():
-        refused = (
-            f"{row.refused} Reach: {_REACHES[row.reach]}.{'' if row.checked else ' Not looked for yet.'}"
-        )
-        cells = (
-            f"`{row.id}`",
-            row.assumed,
-            row.shown or "–",
-            refused if row.shown else "–",
-            _sentence(row.example),
-        )
+        unseen = f" Not looked for yet: {row.unseen}." if row.unseen else ""
+        refused = f"{row.refused} Reach: {_REACHES[row.reach]}.{unseen}" if row.shown else "–"
+        cells = (f"`{row.id}`", row.assumed, row.shown or "–", refused, _sentence(row.example))
         yield f"| {' | '.join(_literal(_cell(cell)) for cell in cells)} |"
 
 

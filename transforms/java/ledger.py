@@ -71,6 +71,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="The file asks for an identity or a kind of class: `identityHashCode`, `isAnonymousClass`.",
             sign=r"\b(?:isAnonymousClass|isSynthetic|isHidden|identityHashCode)\b",
             refused="No transform that rests on this edits the file.",
+            unseen="`==` between texts",
             example="an anonymous class becomes a lambda, and a caller prints "
             "`getClass().isAnonymousClass()`",
         ),

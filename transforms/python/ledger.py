@@ -46,7 +46,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             refused="The parameter keeps its name.",
             reach="function",
             of_text=True,
-            checked=False,
+            unseen="a call with a keyword",
             example="`def f(value)` becomes `def f(item)`, and another file calls `f(value=1)`",
         ),
         Assumption(
@@ -57,6 +57,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "(`__name__`, `%(funcName)s`).",
             refused="Functions and classes keep their names.",
             of_text=True,
+            unseen="a format that prints names of functions",
             example="`_half` becomes `_report`, and another file calls `tools._half`",
         ),
         # ── what objects do ──
@@ -86,6 +87,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It binds the name in the annotation anew, or calls the function with something else.",
             refused="To iterate over the parameter, or to convert it, may do anything.",
             reach="function",
+            unseen="a call with an object of a derived class",
             example="a loop over `xs: list[int]` passes `n = self._n`, and `xs` counts its loops there",
         ),
         Assumption(
@@ -94,7 +96,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It asks for the identity or the sign of a result: `is`, `id`, `copysign`.",
             refused="The expression stays.",
             reach="callers",
-            checked=False,
+            unseen="the sign of a result",
             example="`a + b` becomes `b + a`, both are NaN, and a caller asks for `copysign(1, result)`",
         ),
         # ── what nobody looks at ──
@@ -106,6 +108,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             refused="Variables keep their names and places, and no variable is added.",
             reach="callers",
             of_text=True,
+            unseen="a callee that lists the locals, and a new local",
             example="`total` becomes `found`, and a callee in another file prints "
             "`sys._getframe(1).f_locals`",
         ),
@@ -124,6 +127,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It asks for the text (`getsource`, `linecache`), or a comment is one that tools read.",
             refused="No text of the file changes; a comment for tools stays.",
             of_text=True,
+            unseen="a renaming where the file reads its text",
             example="a comment is inserted, and another file compiles `inspect.getsource(f)` again",
         ),
         Assumption(
@@ -142,6 +146,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "references.",
             refused="The statement that drops the value keeps its place.",
             reach="function",
+            unseen="a class with `__del__`; a count of references",
             example="`a = n` and `b = n` change places, and the old values print in their `__del__`",
         ),
         Assumption(
@@ -159,7 +164,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It changes how modules are imported (`sys.meta_path`, `sys.path_hooks`), or lists "
             "`sys.modules`.",
             refused="Imports keep their order.",
-            checked=False,
+            unseen="a hook for imports; a list of the modules",
             example="`import json` and `import csv` change places, and another file has an import hook "
             "that prints",
         ),
@@ -169,6 +174,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             assumed="No other thread, signal handler or tracer looks between two statements of a function.",
             shown="It starts threads, sets a signal handler or a tracer.",
             refused="Stores that others may see keep their order.",
+            unseen="a thread",
             example="`self._rows = rows` and `self._ready = True` change places, and another thread waits "
             "for `_ready`",
         ),
@@ -178,7 +184,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It catches `MemoryError`, `RecursionError` or `KeyboardInterrupt`, or sets a limit.",
             refused="What it guards keeps its order.",
             reach="callers",
-            checked=False,
+            unseen="a handler of RecursionError",
             example="`self._a = 1` passes `clean(1)`, and the stack ends in that call",
         ),
         # ── beyond the analysis ──

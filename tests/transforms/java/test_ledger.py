@@ -486,5 +486,10 @@ def test_every_entry_has_its_programs() -> None:
     shown = {getattr(one, "values", one)[0] for one in SHOWN}
     assert BROKEN.keys() == LEDGER.keys()
     assert shown == {name for name, row in LEDGER.items() if row.shown}
-    seen = {one[0] for one in SHOWN if isinstance(one, tuple) and not hasattr(one, "marks")}
-    assert seen == {name for name, row in LEDGER.items() if row.shown and row.checked}
+    missing: dict[str, list[str]] = {}
+    for one in SHOWN:
+        if getattr(one, "marks", ()):
+            name, _, why = one.id.partition(": ")
+            missing.setdefault(name, []).append(why)
+    told = {name: "; ".join(whys) for name, whys in missing.items()}
+    assert told == {name: row.unseen for name, row in LEDGER.items() if row.unseen}
