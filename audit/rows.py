@@ -55,6 +55,7 @@ from codeaudit.audit.store import (
 )
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import KEEPS_TEXT, Move, NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.registry import rests_on
 
 VIOLATION: Final = ("model", "seed", "sample", "transform", "variant")
 """The columns that identify a violation."""
@@ -90,6 +91,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
                     "input": input_hash(sample.language, shown(sample, outcome.source)),
                     "perturbed": outcome.source,
                     "evidence": outcome.evidence,
+                    "rests_on": ",".join(row.id for row in rests_on(outcome)) or None,
                     "moves": _moves(outcome.moves),
                     "label_after": json.dumps(outcome.sample.label),
                     "asked_after": shown(sample, outcome.source) if sample.asked else None,

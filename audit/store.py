@@ -314,6 +314,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "perturbed": "string",
     "reason": "string",
     "evidence": "string",
+    "rests_on": "string",  # ids of the language's ledger, with commas; null for controls and older suites
     "moves": "string",  # JSON
     "label_after": "string",  # JSON; the label of the perturbed text
     "asked": "string",  # the beginning of `source` that the model sees; null if it sees all

@@ -13,6 +13,7 @@ from codeaudit.audit.records import Answer, Explained, Predicted
 from codeaudit.reports import wording
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.registry import rests_on
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
@@ -79,6 +80,12 @@ def steadiness(asked: Asked) -> str:
 def moves(explained: Explained) -> str:
     """Return the remaining moves of the edit as text."""
     return wording.plain("; ".join(move.note for move in explained.minimal.perturbed.moves))
+
+
+def grounds(explained: Explained) -> list[str]:
+    """Return how it is known that the edit keeps the meaning, and each assumption that it rests on."""
+    edit = explained.minimal.perturbed
+    return [f"evidence: {edit.evidence}", *(f"rests on {row.id}: {row.assumed}" for row in rests_on(edit))]
 
 
 def answers(explained: Explained) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Self
 
+from codeaudit.transforms.assumptions import Assumption
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registration import Entry, PlugIn, Registry, load_target
@@ -42,6 +43,8 @@ class TransformEntry(Entry):
     """Whether callers can see the change: parameters, docstrings, annotations of a function."""
     assumes: str = ""
     """What is assumed beyond the assumptions of the language's analysis. `all` leaves such transforms out."""
+    rests_on: tuple[str, ...] = ()
+    """The entries of the language's ledger on which its edits rest; those of its family if it names none."""
     related: bool = False
     """Whether it depends on a relation between statements; see `interface.Related`."""
     undoes: tuple[str, ...] = ()
@@ -59,7 +62,9 @@ class TransformFamily:
     transforms: Mapping[str, TransformEntry]
 
     @classmethod
-    def of(cls, package: str, name: str, summary: str, *rows: TransformEntry) -> Self:
+    def of(
+        cls, package: str, name: str, summary: str, *rows: TransformEntry, rests_on: tuple[str, ...] = ()
+    ) -> Self:
         """A family from its rows, which `keeps` and `changes` make.
 
         Args:
@@ -67,6 +72,7 @@ class TransformFamily:
             name: the family's name.
             summary: one line for `codeaudit list`.
             rows: a transform is named after its attribute: `REORDER_IMPORTS` is `reorder-imports`.
+            rests_on: the entries of the ledger on which meaning-keeping transforms rest that name none.
 
         Raises:
             ValueError: two rows have the same name.
@@ -77,7 +83,10 @@ class TransformFamily:
             own = row.target.partition(":")[2].lower().replace("_", "-")
             if own in transforms:
                 raise ValueError(f"registered twice in family {name!r}: {own}")
-            transforms[own] = replace(row, target=f"{prefix}{row.target}", family=name)
+            shared = rests_on if row.kind == "preserving" else ()
+            transforms[own] = replace(
+                row, target=f"{prefix}{row.target}", family=name, rests_on=row.rests_on or shared
+            )
         return cls(name, summary, transforms)
 
 
@@ -89,6 +98,7 @@ def keeps(
     *,
     interface: bool = False,
     assumes: str = "",
+    rests_on: tuple[str, ...] = (),
     related: bool = False,
     undoes: tuple[str, ...] = (),
 ) -> TransformEntry:
@@ -100,6 +110,7 @@ def keeps(
         twin=twin,
         interface=interface,
         assumes=assumes,
+        rests_on=rests_on,
         related=related,
         undoes=undoes,
     )
@@ -137,6 +148,11 @@ class Language:
     """Names of the meaning-keeping transforms of a default run."""
     controls: tuple[str, ...] = ()
     """Names of the controls of a default run."""
+    ledger: Mapping[str, Assumption] = field(default_factory=dict)
+    """What its transforms assume of code that they cannot see, by id."""
+    shown_in: str = ""
+    """`str -> frozenset[str]`, as `module:attribute`: the entries of the ledger that a file shows not to
+    hold. Transforms that rest on one are not used in that file. Empty: the transforms look themselves."""
     forms: Mapping[str, str] = field(default_factory=dict)
     """Transforms with an argument, `FORM/ARGUMENT` on the command line: functions from the whole name to a
     transform by their form, as `module:attribute`."""
@@ -207,13 +223,16 @@ class Language:
         """Join the families.
 
         Raises:
-            ValueError: two families hold the same name.
+            ValueError: two families hold the same name, or a transform rests on what is not in the ledger.
         """
         found: dict[str, TransformEntry] = {}
         for family in self.families:
             if twice := found.keys() & family.transforms.keys():
                 raise ValueError(f"registered twice for {self.title}: {', '.join(sorted(twice))}")
             found.update(family.transforms)
+        for name, entry in found.items():
+            if strange := set(entry.rests_on) - self.ledger.keys():
+                raise ValueError(f"not in the ledger of {self.title}: {', '.join(sorted(strange))} of {name}")
         opposed = {name: set(entry.undoes) - {name} for name, entry in found.items()}
         for name, entry in found.items():
             for other in opposed.keys() & set(entry.undoes) - {name}:

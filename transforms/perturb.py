@@ -48,6 +48,8 @@ EXHAUSTED: Final = "no further distinct variant"
 TOLD: Final = 100
 """Number of letters that are shown of somebody else's error."""
 WRONG_PROPOSAL: Final = "`propose` returned neither a tuple of Move nor Refused"
+DENIED: Final = "the file shows that an assumption does not hold: "
+"""Beginning of the reasons to leave a file alone because of an entry of the ledger."""
 NO_FUNCTION: Final = "the text is not one function"
 UNCHANGED: Final = "nothing would change"
 UNCONFIRMED: Final = "not confirmed by execution"
@@ -223,7 +225,11 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
         SourceError: the text cannot be parsed, or holds no single function.
     """
     # The identity must give back every byte, and it fits texts that do not parse.
-    if transform.unit != "function" or transform.kind in KEEPS_TEXT:
+    if transform.kind in KEEPS_TEXT:
+        return FunctionContext("", source, "")
+    if denied := _denied(transform, language, file or source):
+        return FunctionContext("", source, "", denied)
+    if transform.unit != "function":
         return FunctionContext("", source, "")
     found = function_context_of(source, language)
     if knows_names(transform):
@@ -233,6 +239,16 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
         obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file)
         return replace(found, obstacle=obstacle)
     return found
+
+
+def _denied(transform: Transform, language: str, file: str) -> str | None:
+    """Why a transform is not used in a file: its edits rest on what the file shows not to hold."""
+    record = find_language(language)
+    entry = record and record.transforms.get(transform.name.rpartition("/")[2])
+    if record is None or not entry or not record.shown_in:
+        return None
+    shown: frozenset[str] = load_target(record.shown_in)(file)
+    return next((f"{DENIED}{id}" for id in entry.rests_on if id in shown), None)
 
 
 def function_context_of(source: str, language: str) -> FunctionContext:

@@ -7,6 +7,7 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
+from codeaudit.transforms.assumptions import Assumption
 from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence, related_name
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
@@ -19,7 +20,7 @@ from codeaudit.transforms.language import (
     find_language,
     warn_of_broken_languages,
 )
-from codeaudit.transforms.records import Kind
+from codeaudit.transforms.records import Kind, Perturbed
 from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
 from codeaudit.transforms.seeding import stream
 
@@ -292,6 +293,25 @@ def one_way(
         if not opposed.get(name, frozenset()) & drawn:
             drawn.add(name)
     return tuple(name for name in names if name in drawn)
+
+
+def rests_on(edit: Perturbed) -> tuple[Assumption, ...]:
+    """What an edit that keeps the meaning assumes of code that it cannot see, in the order of the ledger.
+
+    A mixed variant rests on what its moves rest on. Nothing is known of a transform that no language lists,
+    and an edit of another kind keeps no meaning that could rest on something.
+    """
+    language = find_language(edit.sample.language)
+    if language is None or edit.kind != "preserving":
+        return ()
+    names = {in_relation(move.transform or edit.transform)[1] for move in edit.moves}
+    entries = [entry for name in names if (entry := language.transforms.get(name))]
+    named = {id for entry in entries for id in entry.rests_on}
+    return tuple(
+        row
+        for id, row in language.ledger.items()
+        if id in named and (row.of_text or edit.evidence != "compiled")
+    )
 
 
 def kind_of(name: str) -> Kind | None:

@@ -10,7 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from heapq import nsmallest
 from pathlib import Path
@@ -55,6 +55,7 @@ from codeaudit.reports.explanations import (
     Asked,
     answers,
     diff,
+    grounds,
     headline,
     moves,
     replies,
@@ -67,6 +68,7 @@ from codeaudit.retyping import is_bundled, words
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Kind, Perturbed
+from codeaudit.transforms.registry import rests_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,6 +424,12 @@ SPREAD: Final = 50
     help="Diffs shown; the table counts all.",
 )
 @format_option(*FORMATS)
+@option(
+    "--evidence",
+    is_flag=True,
+    help="Also show how it is known of each edit that it keeps the meaning, and what is assumed of code "
+    "elsewhere.",
+)
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
 @option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
 @path_option("--cache", "DIR", "Folder of answers that runs share.  [default: the user's cache folder]")
@@ -436,6 +444,7 @@ def explain(
     limit: int,
     show: int,
     form: str,
+    evidence: bool,
     device: str,
     batch_size: int,
     **replacing: Any,
@@ -496,7 +505,7 @@ def explain(
     if len(done.gone) > 3:
         note(f"{len(done.gone):,} violations in all are none any more: the model is not the one of the run")
     asked = {(one.model, one.seed, one.violated.perturbed.sample.id): one.asked for one in chosen}
-    _show(done.explained, asked, form, len(done.explained) if sample else show)
+    _show(done.explained, asked, form, len(done.explained) if sample else show, evidence=evidence)
     return 0
 
 
@@ -519,14 +528,15 @@ def _asked(each: Explained, repeats: Repeated) -> Asked:
     return repeats.get((each.model, each.seed, each.violated.perturbed.sample.id), Asked())
 
 
-def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: int) -> None:
+def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: int, *, evidence: bool) -> None:
     if form == "json":
-        rows = [_row(each, _asked(each, repeats)) for each in explained]
+        rows = [_row(each, _asked(each, repeats), evidence=evidence) for each in explained]
         show_text(json.dumps(rows, indent=2) + "\n")
         return
     for each in explained[:most]:
         told = steadiness(_asked(each, repeats))
-        show_text(_markdown(each, told)) if form == "markdown" else _show_diff(each, told)
+        known = grounds(each) if evidence else []
+        show_text(_markdown(each, told, known)) if form == "markdown" else _show_diff(each, told, known)
     if len(explained) > 1:
         sheet = tally(explained)
         if form == "markdown":
@@ -535,10 +545,10 @@ def _show(explained: Sequence[Explained], repeats: Repeated, form: str, most: in
             show_sheet(sheet)
 
 
-def _show_diff(each: Explained, steady: str) -> None:
+def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
     before, after = answers(each)
     lines = "\n".join(diff(each))
-    show_parts(Text(headline(each), style="bold"), Text(moves(each), style="dim"))
+    show_parts(Text(headline(each), style="bold"), Text(moves(each), style="dim"), *map(Text, known))
     if sys.stdout.isatty():
         show_parts(Syntax(lines, "diff", background_color="default", word_wrap=True))
     else:
@@ -551,13 +561,16 @@ def _show_diff(each: Explained, steady: str) -> None:
             show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
 
 
-def _row(each: Explained, asked: Asked) -> dict[str, Any]:
+def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
     """An explanation as JSON, with the repeats of its sample, and what the model wrote, if that was kept."""
     sides = {"before": each.minimal.before, "after": each.minimal.after}
+    edit = each.minimal.perturbed
+    known = {"evidence": edit.evidence, "rests_on": [asdict(row) for row in rests_on(edit)]}
     return {
         **explanation_row(each),
         "repeats": asked.repeats,
         "repeats_changed": asked.changed,
+        **(known if evidence else {}),
         **{f"reply_{name}": reply_text(one) for name, one in sides.items() if one.replies},
     }
 
@@ -573,13 +586,14 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _markdown(each: Explained, steady: str) -> str:
+def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
     before, after = answers(each)
     body = "\n".join(diff(each))
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
     told = f"- {escape(moves(each))}\n- before: {escape(before)}\n- after: {escape(after)}"
     told += f"\n- repeats: {escape(steady)}" if steady else ""
+    told += "".join(f"\n- {escape(line)}" for line in known)
     said = "".join(
         f"reply {side}:\n\n{_indented(_indented(_short(reply)))}\n\n"
         for side, reply in zip(("before", "after"), replies(each), strict=True)

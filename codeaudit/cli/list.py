@@ -132,6 +132,7 @@ def _records(kind: str) -> Iterator[dict[str, object]]:
                 "twin": entry.twin,
                 "interface": entry.interface,
                 "assumes": entry.assumes or None,
+                "rests_on": entry.rests_on,
                 "languages": languages_of(name),
                 "default": any(_standing(name, language) for language in every_language())
                 or name == "identity",
@@ -203,7 +204,8 @@ def _write_transform(name: str, entry: TransformEntry, language: Language | None
     click.echo(f"{indent}{name}{_standing(name, language)}")
     twin = f"; its control: {entry.twin}" if entry.twin else ""
     shown = example(name, entry, language) if language is not None else ()
-    for line in (entry.summary, promise(entry) + twin, *shown):
+    resting = [f"rests on: {', '.join(entry.rests_on)}"] if entry.rests_on else []
+    for line in (entry.summary, promise(entry) + twin, *resting, *shown):
         click.echo(f"{indent}    {line}".rstrip())
 
 

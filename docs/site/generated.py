@@ -21,8 +21,8 @@ from codeaudit.audit.corpora.native import DATA_SETS
 from codeaudit.cli.grouped import SUBJECTS
 from codeaudit.cli.list import example, promise
 from codeaudit.cli.main import COMMANDS, cli
+from codeaudit.transforms.assumptions import Reach
 from codeaudit.transforms.language import LANGUAGES, TransformEntry
-from codeaudit.transforms.python.analysis import effects
 
 MARK: Final = re.compile(
     r"^<!-- generated: (?P<what>[\w-]+) ?(?P<of>.*?) -->$"
@@ -119,6 +119,9 @@ def _further(name: str, entry: TransformEntry, language: str) -> str:
         f"Its control is `{entry.twin}`." if entry.twin else "",
         "It is part of a default run." if name in (*record.standard, *record.controls) else "",
         "`--dependence` chooses what it promises." if entry.related else "",
+        f"It [rests on](../promises.md#{language}) {', '.join(f'`{id}`' for id in entry.rests_on)}."
+        if entry.rests_on
+        else "",
     ]
     return "".join(f" {one}" for one in told if one)
 
@@ -219,10 +222,24 @@ def _from_the_root(page: Path, link: re.Match[str]) -> str:
 # ── assumptions ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _assumptions() -> Iterator[str]:
-    """The list at the top of the module that knows what Python expressions may do."""
-    told = inspect.getdoc(effects) or ""
-    yield told[told.index("1. ") :]
+_REACHES: Final[Mapping[Reach, str]] = {
+    "place": "the place",
+    "function": "the function",
+    "callers": "the function and those that call it",
+    "class": "the class",
+    "file": "the file",
+}
+
+
+def _ledger(name: str) -> Iterator[str]:
+    """What the transforms of a language assume of code that they cannot see."""
+    yield "| entry | what is assumed | what shows the opposite | what is refused then | what else breaks |"
+    yield "|---|---|---|---|---|"
+    for row in LANGUAGES.get(name).ledger.values():
+        unseen = f" Not looked for yet: {row.unseen}." if row.unseen else ""
+        refused = f"{row.refused} Reach: {_REACHES[row.reach]}.{unseen}" if row.shown else "–"
+        cells = (f"`{row.id}`", row.assumed, row.shown or "–", refused, _sentence(row.example))
+        yield f"| {' | '.join(_literal(_cell(cell)) for cell in cells)} |"
 
 
 _WRITERS: Final[Mapping[str, Callable[..., Iterator[str]]]] = {
@@ -231,7 +248,7 @@ _WRITERS: Final[Mapping[str, Callable[..., Iterator[str]]]] = {
     "commands": _commands,
     "data-sets": _data_sets,
     "measured": _measured,
-    "assumptions": _assumptions,
+    "ledger": _ledger,
 }
 
 

@@ -26,6 +26,7 @@ from tests.audit.test_run import Silent
 from tests.support.models import Recorder, case, echo, refuse
 
 ABOUT = {"schema": 1, "task": "function-name"}
+SOURCE = "def MASK(x, y):\n    a = x\n    b = y\n    c = a + 1\n    return b, c\n"
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -72,9 +73,8 @@ def test_a_manifest_reads_back(tmp_path: Path) -> None:
 
 
 def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
-    source = "def MASK(x, y):\n    a = x\n    b = y\n    c = a + 1\n    return b, c\n"
     sample = Sample(
-        id="s1", language="python", source=source, label=("go",), origin=Origin(path="a.py", line=3)
+        id="s1", language="python", source=SOURCE, label=("go",), origin=Origin(path="a.py", line=3)
     )
     plan = SuitePlan(transforms=("identity", "reorder", "rename", "rename-merging"), variants=3, seed=5)
     written = list(cases([sample], plan, workers=1))
@@ -88,6 +88,22 @@ def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
     assert list(read_suite(path, seed=7)) == []
     assert suite_contents(path) == ((5, 6), plan.transforms)
     assert read_about(path) == ABOUT
+    resting = {row["transform"]: row["rests_on"] for row in read_rows(path, seed=5) if row["perturbed"]}
+    assert resting["rename"] == "frames-unread,source-unread"
+    assert {"looks-quiet", "nobody-between"} <= set(resting["reorder"].split(","))
+    assert resting["identity"] is resting["rename-merging"] is None
+
+
+def test_a_suite_without_the_column_of_assumptions_can_be_read(tmp_path: Path) -> None:
+    """Earlier versions did not write it."""
+    sample = Sample(id="s", language="python", source=SOURCE, label=None, origin=Origin(path="a.py", line=1))
+    written = list(cases([sample], SuitePlan(transforms=("rename",), variants=2, seed=5), workers=1))
+    path = tmp_path / "suite.parquet"
+    older = {name: kind for name, kind in SUITE_COLUMNS.items() if name != "rests_on"}
+    with TableWriter(path, older, ABOUT) as table:
+        for one in written:
+            table.write({name: row[name] for name in row if name in older} for row in suite_rows(5, one))
+    assert list(read_suite(path, seed=5)) == written
 
 
 @pytest.mark.parametrize("label", [None, 1.5, "text", ("a", "b"), ()])

@@ -13,6 +13,7 @@ from codeaudit.transforms.java import (
     order,
     strings,
 )
+from codeaudit.transforms.java.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
 JAVA: Final = Language(
@@ -35,6 +36,8 @@ JAVA: Final = Language(
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),
+    ledger=LEDGER,
+    shown_in="codeaudit.transforms.java.ledger:shown_in",
     function_context="codeaudit.transforms.java.files:function_context",
     obstacle_in_file="codeaudit.transforms.java.files:obstacle_in_file",
     parse="codeaudit.transforms.java.parsing:read",

@@ -14,6 +14,7 @@ from codeaudit.transforms.python import (
     order,
     strings,
 )
+from codeaudit.transforms.python.ledger import LEDGER
 
 PYTHON: Final = Language(
     name="python",
@@ -34,6 +35,7 @@ PYTHON: Final = Language(
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),
+    ledger=LEDGER,
     forms={"codemod": "codeaudit.transforms.python.codemod:load"},
     function_context="codeaudit.transforms.python.function_context:function_context",
     obstacle_in_file="codeaudit.transforms.python.function_context:obstacle_in_file",

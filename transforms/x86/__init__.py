@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import Language, TransformFamily, changes, keeps
+from codeaudit.transforms.x86.ledger import LEDGER
 
 _FIGURE: Final = """\
 movq 64(%rsp), %rax
@@ -23,12 +24,19 @@ FAMILY: Final = TransformFamily.of(
     __name__,
     "x86",
     "x86-64 basic blocks: registers under other names, instructions in another order.",
-    keeps("rename:RENAME", "registers become other registers of their class", _FIGURE, "rename-merging"),
+    keeps(
+        "rename:RENAME",
+        "registers become other registers of their class",
+        _FIGURE,
+        "rename-merging",
+        rests_on=("block-alone", "code-unread"),
+    ),
     keeps(
         "reorder:REORDER",
         "instructions in another order that keeps their dependences",
         _SUM,
         "reorder-breaking",
+        rests_on=("code-unread", "nobody-between", "runs-to-end"),
     ),
     changes("rename:RENAME_MERGING", "two registers become one", _FIGURE),
     changes("rename:RENAME_VIEWS", "registers of one instruction become wider or narrower", _FIGURE),
@@ -45,6 +53,7 @@ X86: Final = Language(
     families=(FAMILY,),
     standard=("reorder", "rename"),
     controls=("reorder-breaking", "rename-merging"),
+    ledger=LEDGER,
     canonical="codeaudit.transforms.x86.canonical:canonicalise",
     named_endings=(".s", ".asm"),
     column="asm",

@@ -14,7 +14,8 @@ Guarantee: an order that respects these conflicts gives the same registers, flag
 block runs to its end. If an instruction faults, an instruction faults in every order, but not always the same
 one first.
 
-Assumed: no other thread looks at the memory meanwhile, and the block neither reads nor changes its own code.
+No other thread looks at the memory meanwhile (`nobody-between`), and the block neither reads nor changes its
+own code (`code-unread`).
 """
 
 from collections.abc import Iterator, Sequence

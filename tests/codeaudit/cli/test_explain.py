@@ -11,6 +11,7 @@ from codeaudit.cli.main import main
 from codeaudit.finished_runs import read_run
 from codeaudit.reports.explanations import Asked, steadiness
 from codeaudit.transforms import permission
+from codeaudit.transforms.python.ledger import LEDGER
 from tests.support.endpoints import says, serving
 
 MODEL = """
@@ -97,6 +98,21 @@ def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> N
     text = capsys.readouterr().out
     assert text.count("```diff\n") == 1
     assert "| py/reads\\_total:predict | rename | name first in assignment |" in text
+
+
+def test_the_evidence_of_an_edit_is_told_with_what_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assumed = {name: LEDGER[name].assumed for name in ("frames-unread", "source-unread")}
+    assert main(["explain", "out", *NAMED, "--evidence", "--format", "json"]) == 0
+    for row in json.loads(capsys.readouterr().out):
+        assert row["evidence"] == "compiled"
+        assert {one["id"]: one["assumed"] for one in row["rests_on"]} == assumed
+    for form, head in (("rich", ""), ("markdown", "- ")):
+        assert main(["explain", "out", *NAMED, "--evidence", "--format", form]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert f"{head}evidence: compiled" in lines
+        assert [f"{head}rests on {name}: {text}" in lines for name, text in assumed.items()] == [True, True]
+    assert main(["explain", "out", *NAMED, "--format", "json"]) == 0
+    assert not {"evidence", "rests_on"} & json.loads(capsys.readouterr().out)[0].keys()
 
 
 def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str]) -> None:

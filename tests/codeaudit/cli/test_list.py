@@ -45,6 +45,8 @@ def test_an_example_of_each_transform_is_a_diff_of_a_real_rewriting(
         """\
       keyword arguments in another order, where the callee is known
       keeps the meaning; its control: arguments-swapped
+      rests on: source-unread, positions-unread, builtins-meant, definitions-kept, lookups-exist, looks-quiet, \
+attributes-plain, annotations-hold, runs-through, frames-unread, nobody-between
        def ranked(words):
       -    return sorted(words, key=len, reverse=True)
       +    return sorted(words, reverse=True, key=len)
@@ -69,6 +71,7 @@ def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
         "twin": "reorder-breaking",
         "interface": False,
         "assumes": None,
+        "rests_on": list(ENTRIES["reorder"].rests_on),
         "languages": list(languages_of("reorder")),
         "default": True,
     }

@@ -5,24 +5,26 @@ conflict relation from them. Primitive values, strings and objects that the meth
 exactly. Every other object is foreign: a call on it, or its creation, may do anything.
 What the file around the method shows of its own class is known, too (`surroundings`).
 
-The relation is sound under these assumptions, which are part of the promise of `reorder`:
+The relation is sound under the entries of Java's ledger that are called here by id:
 
-1. One thread observes the method. States that another thread could see in between do not count, so `volatile`
-   orders nothing.
-2. Names of well-known types mean the JDK's types, in a release up to `library.RELEASE`. What the file, its
-   package, its imports and the supertypes in its project show is looked up (`files.rebound`). Assumed is that
-   no type inherits such a name from outside of the project and of the JDK: `class A extends lib.Base` where
-   `lib.Base` declares a class `Math`. A name that begins with an upper-case letter and stands before a dot is
-   a class unless the method declares it, one that begins with a lower-case letter a variable.
-3. Reading or storing a field that is named alone, or behind `this` or `super`, runs no code, because the
-   class that declares the field is initialised already. Where the file is not known: such a field that the
-   class inherits from a generic class holds an object of its type, because no unchecked cast has put another
-   one there.
-4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
-5. Loops end. The following do not count as effects: VirtualMachineError and similar errors, the text that
-   Java generates for a NullPointerException if the code was compiled without names of variables, line numbers
-   in stack traces, the initialisation of the JDK's own classes, and the order in which one `switch`
-   initialises several enums (that of all `switch` statements of the class in the text).
+- `nobody-between`: one thread observes the method. States that another thread could see in between do not
+  count, so `volatile` orders nothing.
+- `types-meant`, `names-by-custom`: names of well-known types mean the JDK's types, in a release up to
+  `library.RELEASE`. What the file, its package, its imports and the supertypes in its project show is looked
+  up (`files.rebound`). Assumed is that no type inherits such a name from outside of the project and of the
+  JDK: `class A extends lib.Base` where `lib.Base` declares a class `Math`. A name that begins with an
+  upper-case letter and stands before a dot is a class unless the method declares it, one that begins with a
+  lower-case letter a variable.
+- `fields-plain`: reading or storing a field that is named alone, or behind `this` or `super`, runs no code,
+  because the class that declares the field is initialised already. Where the file is not known: such a field
+  that the class inherits from a generic class holds an object of its type, because no unchecked cast has put
+  another one there.
+- `bounds-reference`: no type variable is bounded by a type such as `Integer`, to which Java unboxes.
+- `runs-through`, `initialisation-unseen`: loops end. The following do not count as effects:
+  VirtualMachineError and similar errors, the text that Java generates for a NullPointerException if the code
+  was compiled without names of variables, line numbers in stack traces, the initialisation of the JDK's own
+  classes, and the order in which one `switch` initialises several enums (that of all `switch` statements of
+  the class in the text).
 
 Nothing is assumed of `equals`, `hashCode`, `compareTo`, `compare` and `toString` of foreign objects: they may
 do anything, and so may whatever calls them. Examples:

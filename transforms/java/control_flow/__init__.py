@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import VALUES
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _GRADE: Final = """\
@@ -192,4 +193,5 @@ FAMILY: Final = TransformFamily.of(
     changes("conditions:CONDITION_DROPPED", "of one && only one operand stays", _GRADE),
     changes("loops:FOR_OFF_BY_ONE", "one for takes a turn more or less", _SUM),
     changes("loops:LOOP_LEFT_EARLY", "one loop is left after one turn", _SUM),
+    rests_on=VALUES,
 )

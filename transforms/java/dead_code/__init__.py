@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import VALUES
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _TOTAL: Final = """\
@@ -40,4 +41,5 @@ FAMILY: Final = TransformFamily.of(
     ),
     changes("insertions:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _TOTAL),
     changes("insertions:REACHABLE_BRANCH", "if (true) return before something that matters", _TOTAL),
+    rests_on=(*VALUES, "debug-names-unread"),
 )

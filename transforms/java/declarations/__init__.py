@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import LAYOUT
 from codeaudit.transforms.language import TransformFamily, keeps
 
 _SCALED: Final = """\
@@ -39,4 +40,5 @@ FAMILY: Final = TransformFamily.of(
     keeps("locals:REMOVE_FINAL", "no final on what is no constant", _SCALED, undoes=("insert-final",)),
     keeps("locals:TYPE_TO_VAR", "var for exactly the type of the value (Java 10)", _SCALED),
     keeps("locals:VAR_TO_TYPE", "the type of the value for var", _SCALED, undoes=("type-to-var",)),
+    rests_on=(*LAYOUT, "types-meant", "debug-names-unread"),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import VALUES
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _AREA: Final = """\
@@ -58,6 +59,7 @@ FAMILY: Final = TransformFamily.of(
         "operands of + * & | ^ == != in the other order, where they are known to commute",
         _AREA,
         "operands-swapped-wrong",
+        rests_on=(*VALUES, "identity-unread"),
     ),
     keeps(
         "operands:FLIP_COMPARISONS",
@@ -99,12 +101,14 @@ FAMILY: Final = TransformFamily.of(
         "functional:ANONYMOUS_TO_LAMBDA",
         "an anonymous class of one method as a lambda (nobody asks for its class or identity)",
         _SCALED,
+        rests_on=(*VALUES, "identity-unread", "debug-names-unread"),
     ),
     keeps(
         "functional:LAMBDA_TO_ANONYMOUS",
         "a lambda as an anonymous class, where the text shows its type",
         _SCALED,
         undoes=("anonymous-to-lambda",),
+        rests_on=(*VALUES, "identity-unread", "debug-names-unread"),
     ),
     changes("operands:OPERANDS_SWAPPED_WRONG", "a - b becomes b - a", _AREA),
     changes("operands:COMPARISON_FLIPPED_WRONG", "one comparison gets another sign", _AREA),
@@ -115,4 +119,5 @@ FAMILY: Final = TransformFamily.of(
     changes("operands:BOOL_LITERALS_WRONG", "one true becomes false, or one false true", _WITHIN),
     changes("operands:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA),
     changes("operands:ARGUMENTS_SWAPPED", "two arguments of one type are exchanged", _POWER),
+    rests_on=VALUES,
 )

@@ -1,7 +1,8 @@
 """Anonymous classes of the JDK's functional interfaces as lambdas, and back.
 
-Both make an object of which only the one method is called. Assumed: nobody asks for its class, its identity,
-its hash or its text, nor serialises it; and what Java makes up for a NullPointerException is not promised.
+Both make an object of which only the one method is called: nobody asks for its class, its identity, its hash
+or its text, nor serialises it (`identity-unread`), or reads the text that Java makes up for a
+NullPointerException (`debug-names-unread`).
 The target type has to stand in the text: in a declaration, a method's result, or a cast, which goes before an
 argument so that the same overload is called. What `this`, `super` or an inherited method is for the class, it
 is not for the lambda; nor may a lambda declare a variable anew that is known around it.

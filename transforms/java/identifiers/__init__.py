@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import LOCAL_NAMES
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _TOTAL: Final = """\
@@ -81,6 +82,8 @@ FAMILY: Final = TransformFamily.of(
         "rename-merging",
         interface=True,
         undoes=_RENAMINGS,
+        rests_on=(*LOCAL_NAMES, "parameter-names-unread"),
     ),
     changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
+    rests_on=LOCAL_NAMES,
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import LAYOUT
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _MEDIAN: Final = """\
@@ -71,4 +72,5 @@ FAMILY: Final = TransformFamily.of(
     ),
     changes("literals:LITERAL_CHANGED", "a number is one larger", _MARK),
     changes("literals:STRING_CHANGED", "a string is longer", _MARK),
+    rests_on=LAYOUT,
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import LAYOUT
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _COUNTER: Final = """\
@@ -40,4 +41,5 @@ FAMILY: Final = TransformFamily.of(
         undoes=("insert-this",),
     ),
     changes("this:THIS_DROPPED", "one this. is dropped where a variable hides the field", _COUNTER),
+    rests_on=(*LAYOUT, "types-meant"),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import EFFECTS, LAYOUT
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _SPREAD: Final = """\
@@ -59,11 +60,14 @@ FAMILY: Final = TransformFamily.of(
         "members:REORDER_METHODS",
         "methods, constructors and nested types of a class in another order",
         _LIMITS,
+        rests_on=(*LAYOUT, "types-meant", "initialisation-unseen", "members-unlisted"),
     ),
     keeps(
         "members:REORDER_CONSTANTS",
         "constants with literals that stand side by side in another order",
         _LIMITS,
+        rests_on=(*LAYOUT, "types-meant", "members-unlisted"),
     ),
     changes("reorder:REORDER_BREAKING", "one dependence is reversed", _AREA),
+    rests_on=EFFECTS,
 )

@@ -8,8 +8,8 @@ Members in which a `switch` may select by an enum keep their order among one ano
 or initialiser with such a `switch`: the first one that runs initialises the enums of all of them, in the
 order of the text.
 
-Assumed: no code reads members in the order in which reflection gives them, or the numbers in the names of
-anonymous classes and lambdas; a class that is serialised declares its `serialVersionUID`.
+No code reads members in the order in which reflection gives them, or the numbers in the names of anonymous
+classes and lambdas; a class that is serialised declares its `serialVersionUID` (`members-unlisted`).
 
 Constants of an enum, elements of an annotation and components of a record keep their places. So do the fields
 of objects, because their order shows in serialised or printed objects.

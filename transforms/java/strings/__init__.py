@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from codeaudit.transforms.java.ledger import VALUES
 from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _LABEL: Final = """\
@@ -29,4 +30,5 @@ FAMILY: Final = TransformFamily.of(
         "texts-swapped",
     ),
     changes("concat:TEXTS_SWAPPED", "the last two parts of a text are exchanged", _LABEL),
+    rests_on=(*VALUES, "identity-unread"),
 )

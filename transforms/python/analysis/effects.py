@@ -3,11 +3,12 @@
 Builtins, methods of builtin types, and a few functions of standard modules are known; the tables are in
 `knowledge`. A call of anything else may do anything.
 
-What is assumed, with an example for each entry. The list is part of the promise of every transform that rests
-on this module. Iteration, unpacking, conversion to a number, imports and calls are not on it: these may do
-anything, unless the types are certain.
+What is assumed of other files stands in the ledger (`python/ledger.py`). Here are the details, by entry.
+Iteration, unpacking, conversion to a number, imports and calls are not among them: these may do anything,
+unless the types are certain.
 
-1. Looking at a foreign object does not act, unless the text shows that it does. It may depend on any state
+`looks-quiet`
+   Looking at a foreign object does not act, unless the text shows that it does. It may depend on any state
    and may raise, but changes nothing that another statement of the function sees. To look is
    - to read an attribute or an item: `x.size`, `x[0]`, `case Point(x=0)`, `super().name`;
    - to compare, or to ask an object with a `__contains__`: `x == y`, `x < y`; bytes ask the other side for
@@ -28,37 +29,44 @@ anything, unless the types are certain.
    `from models import Row`, `row.size` looks. The class of an object is state like any other: what
    `type(x)`, `callable(x)` and `super()` give is only known until unknown code runs, or until a store to
    `x.__class__` or to an attribute of the class.
-2. A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
+`attributes-plain`
+   A private attribute of `self` (`self._x`) is plain, unless the text shows a property, a descriptor or a
    `__setattr__`: storing it changes nothing else and does not raise, and reading one that the function
    stores gives what was stored. The text shows a `__setattr__`, too, where one of its classes has a base, a
    metaclass or a decorator from elsewhere (`torch.nn.Module`, `ctypes.Union`). A public attribute is plain
    only if the file holds the whole hierarchy of its class and gives it no code (`classes`): then `self` is
    an instance of this class, and no class of another file that derives from it gives the attribute code.
    Other attributes may be properties with setters.
-3. What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
+`lookups-exist`
+   What a function looks up exists where it looks it up: globals (`LIMIT`), attributes of modules (`os.sep`)
    and of `self` (`self.size`, unless the text shows a property of this name that may raise), modules that it
    imports, and the class that `super()` needs. This is not assumed in a function that tests what exists
    (`try`, `hasattr`) or that may swallow an exception (a `with`, unless `managers` knows that it passes every
    exception on), and a look-up and a deliberate exit keep their order.
-4. Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
+`release-unseen`, `imports-independent`, `namespaces-unlisted`, `runs-through`, `nobody-between`
+   Nobody observes the order in which values are dropped (`x = y` may run the `__del__` of the old value), but
    a variable that certainly has a value made in the function loses it in place for a constant or by `del`
    (`file = None`, `a = b = -1`, `pair = ()`). Nobody observes the order in which two standard modules are
    first imported (`import json`, `import csv`), or in which attributes first came into an object's
    `__dict__`, unless the text asks for all of them (`vars(x).items()`). Loops and calls end
    (`while not x: pass`, `os._exit(1)`). No other thread and no signal handler looks in between: of
    `self._rows = rows` and `self._ready = True` any may come first.
-5. Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
+`runs-through`, `positions-unread`
+   Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
-6. An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
+`annotations-hold`
+   An annotation of builtin types holds: to iterate over the parameter `xs: list[int]`, or to convert
    `n: int | None` to a number, only looks. The keys of `**kw` are plain strings: in `f(**{Key("size"): 1})`,
    `Key.__eq__` and `Key.__hash__` do not act.
-7. Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
+`builtins-meant`, `definitions-kept`
+   Names of builtins and of standard modules mean what they say: `len(xs)`, `math.sqrt(x)`. Where the text
    binds such a name anew (`def len(x)`, `from tools import *`), it is a name like any other. A name that the
    file binds once, by an import, means what is imported: `deque()` after `from collections import deque`.
    Nothing is known of one that its top level binds in several ways. One that it binds once, by a plain `def`,
    means this function, unless the text shows that it may be replaced (`functions`): no other file binds
    `tools.clean` anew.
-8. No callee reads the variables of its caller, but for those whose names say so (`locals()`, `sys._getframe`;
+`frames-unread`
+   No callee reads the variables of its caller, but for those whose names say so (`locals()`, `sys._getframe`;
    `frame.query("size > @limit")`, which evaluates a text) and for functions that the text shows to read
    `f_locals` (`reflection`).
 """
@@ -152,7 +160,7 @@ class PythonEffects(ExpressionEffects):
             self.flags |= ANYTHING
             return None
         self._arguments(node)
-        # Nothing binds the name anew (assumption 7), but it may be called before it is defined.
+        # Nothing binds the name anew (`definitions-kept`), but it may be called before it is defined.
         self.expect(quiet.flags & ~RAISES)
         self.flags |= RAISES if quiet.flags & RAISES or not quiet.fits(node) else 0
         return quiet.gives

@@ -152,9 +152,7 @@ class ExpressionEffects(ABC):
             self.flags |= ANYTHING if value is None or is_constant(value) else 0
 
     def expect(self, look: int = OBSERVES) -> None:
-        """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
-        itself.
-        """
+        """Something that exists is looked up (`lookups-exist`); `look` are the flags of the look-up."""
         self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
 
     def look(self) -> None:
@@ -261,7 +259,7 @@ class ExpressionEffects(ABC):
             self.flags |= LOOKS if self.is_annotated(node) else ANYTHING
 
     def is_annotated(self, node: ast.expr) -> bool:
-        """Whether an expression is a parameter whose annotation names builtin types (assumption 6)."""
+        """Whether an expression is a parameter whose annotation names builtin types (`annotations-hold`)."""
         return isinstance(node, ast.Name) and node.id in self.facts.annotated and node.id not in self.shadow
 
     def unpack(
@@ -597,7 +595,7 @@ class ExpressionEffects(ABC):
             self.expect()
 
     def is_plain(self, attribute: str) -> bool:
-        """Whether an attribute of the receiver is plain (assumption 2).
+        """Whether an attribute of the receiver is plain (`attributes-plain`).
 
         It is private, and nothing in the text shows that storing it runs code; or the text holds the whole
         hierarchy of the class, where nothing gives it code.
@@ -656,7 +654,7 @@ class ExpressionEffects(ABC):
     # ── stores ───────────────────────────────────────────────────────────────────────────────────────
 
     def assign_attribute(self, target: ast.Attribute) -> None:
-        """An attribute is bound; plain only for some attributes of the receiver (assumption 2)."""
+        """An attribute is bound; plain only for some attributes of the receiver (`attributes-plain`)."""
         self.visit(target.value)
         if self.is_receiver(target.value) and self.is_plain(target.attr):
             self.store(f".{target.attr}")

@@ -209,7 +209,7 @@ ArgumentUse: TypeAlias = Literal[
 """What a function of a module does with its arguments; it may always raise.
 
 - `keeps`: it stores them.
-- `looks`: it looks at them (assumption 1 of `effects`).
+- `looks`: it looks at them (`looks-quiet`).
 - `item`: as `x[y]`.
 - `converts`: it asks foreign objects for a number, an array or a text, which runs their code.
 - `describes`: it reads a type of NumPy from them, whose parts it converts.

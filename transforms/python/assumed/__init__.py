@@ -6,6 +6,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, keeps
+from codeaudit.transforms.python.ledger import EFFECTS
 
 _CALL: Final = """\
 def drawn(draw, size):
@@ -53,5 +54,7 @@ FAMILY: Final = TransformFamily.of(
         _OPERANDS,
         "operands-swapped-wrong",
         assumes="operators of numbers commute, comparisons have mirrors, and no operand raises",
+        rests_on=(*EFFECTS, "operands-commute"),
     ),
+    rests_on=(*EFFECTS, "parts-unordered"),
 )

@@ -7,17 +7,20 @@ look. What else each assumes stands in its registration, as `assumes`.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import EXITS, EXPECTS, RAISES, conflicts
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS
 from codeaudit.transforms.python.expressions.operators import find_flipped, find_swapped, swapped
 from codeaudit.transforms.python.order.arguments import find_keywords
 from codeaudit.transforms.python.order.items import find_items
+from codeaudit.transforms.python.parsing import file_tree, last_name
 from codeaudit.transforms.python.rewriting import Finder, PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import rearranged
@@ -27,6 +30,21 @@ EFFECTS: Final = "the order of evaluation can be seen"
 SPREAD: Final = "a spread among the parts"
 TEXTS: Final = "+ may join texts"
 KEYS: Final = "keys may be equal"
+LISTED: Final = "a function of the file takes its keywords as a dict"
+OPERATOR: Final = "a class of the file defines the operator"
+_METHODS: Final[Mapping[type, str]] = {
+    ast.Add: "add",
+    ast.Mult: "mul",
+    ast.BitAnd: "and",
+    ast.BitXor: "xor",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+"""The method behind each operator, without underscores."""
 _MIRRORED: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -42,6 +60,8 @@ def find_any_keywords(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         if late or any(word.arg is None for word in node.keywords):
             yield Refused(SPREAD)
+        elif _lists_keywords(code, last_name(node.func)):
+            yield Refused(LISTED)
         else:
             parts = [code.span(word) for word in node.keywords]
             yield _orders(code, parts, [[word.value] for word in node.keywords], "keywords")
@@ -100,11 +120,14 @@ def find_any_operands(code: PythonSource) -> Iterator[Site | Refused]:
             case _:
                 continue
         assert isinstance(node, ast.BinOp | ast.Compare)
+        operator = node.op if isinstance(node, ast.BinOp) else node.ops[0]
         span = code.span(node)
         if (span.start, span.end) in taken or ast.dump(left) == ast.dump(right):
             continue
         if not numbers:
             yield Refused(TEXTS)
+        elif _is_defined(code, operator):
+            yield Refused(OPERATOR)
         elif any(_relaxed(code, [[left], [right]])):
             yield Refused(EFFECTS)
         else:
@@ -127,6 +150,38 @@ def _relaxed(code: PythonSource, values: Sequence[Sequence[ast.expr]]) -> tuple[
         joined = effects[0] if len(effects) == 1 else effects[0] | effects[1]
         found.append(replace(joined, flags=joined.flags & ~(RAISES | EXPECTS | EXITS)))
     return conflicts(found, guarded=True)
+
+
+def _lists_keywords(code: PythonSource, callee: str | None) -> bool:
+    """Whether a function of this name may list its keywords; if the file has none of this name, any of it."""
+    own = {name: listed for text in (code.around, code.text) for name, listed in _functions(text).items()}
+    return own.get(callee or "", any(own.values()))
+
+
+def _is_defined(code: PythonSource, operator: ast.AST) -> bool:
+    """Whether a class of the file defines an operator or its mirror."""
+    method = _METHODS[type(operator)]
+    mirrors = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+    names = {f"__{prefix}{name}__" for prefix in ("", "r") for name in (method, mirrors.get(method, method))}
+    return not names.isdisjoint(_functions(code.around) | _functions(code.text))
+
+
+@lru_cache(maxsize=8)
+def _functions(text: str) -> dict[str, bool]:
+    """Whether the functions of a text take any keywords, by name; lambdas have none.
+
+    A text that cannot be read shows nothing.
+    """
+    found: dict[str, bool] = {}
+    try:
+        tree = file_tree(text)
+    except SourceError:
+        return found
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            name = "" if isinstance(node, ast.Lambda) else node.name
+            found[name] = found.get(name, False) or node.args.kwarg is not None
+    return found
 
 
 def _differ(keys: Sequence[ast.expr]) -> bool:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import VALUES
 
 _GRADE: Final = """\
 def grade(points, limit):
@@ -121,7 +122,11 @@ FAMILY: Final = TransformFamily.of(
         undoes=("split-conditions",),
     ),
     keeps(
-        "loops:FOR_TO_WHILE", "for over a range or list as while with a counter", _COLLECT, "for-off-by-one"
+        "loops:FOR_TO_WHILE",
+        "for over a range or list as while with a counter",
+        _COLLECT,
+        "for-off-by-one",
+        rests_on=(*VALUES, "frames-unread"),
     ),
     keeps(
         "loops:WHILE_TO_WHILE_TRUE", "while c: as while True: if not c: break", _COLLECT, "loop-left-early"
@@ -137,4 +142,5 @@ FAMILY: Final = TransformFamily.of(
     changes("branches:RETURN_DROPPED", "one return only evaluates", _SIGN),
     changes("loops:FOR_OFF_BY_ONE", "one range begins or ends elsewhere", _COLLECT),
     changes("loops:LOOP_LEFT_EARLY", "one loop is left after one turn", _COLLECT),
+    rests_on=VALUES,
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import LAYOUT, VALUES
 
 _MEAN: Final = """\
 def mean(values):
@@ -27,7 +28,13 @@ FAMILY: Final = TransformFamily.of(
         _MEAN,
         "live-assignment",
     ),
-    keeps("insertions:DEAD_STORES", "something is computed that nobody reads", _MEAN, "live-assignment"),
+    keeps(
+        "insertions:DEAD_STORES",
+        "something is computed that nobody reads",
+        _MEAN,
+        "live-assignment",
+        rests_on=(*VALUES, "frames-unread", "release-unseen"),
+    ),
     keeps("insertions:UNREACHABLE_BRANCHES", "if False: and the like", _MEAN, "reachable-branch"),
     keeps("insertions:NO_OP_STATEMENTS", "pass, 0, assert True, x = x", _MEAN, "early-return"),
     keeps("insertions:ELSE_PASS", "else: pass", _MEAN, "reachable-branch"),
@@ -35,4 +42,5 @@ FAMILY: Final = TransformFamily.of(
     changes("insertions:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _MEAN),
     changes("insertions:REACHABLE_BRANCH", "if True: return before something that matters", _MEAN),
     changes("insertions:EARLY_RETURN", "return before something that matters", _MEAN),
+    rests_on=(*LAYOUT, "frames-unread"),
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import VALUES
 
 _AREA: Final = """\
 def area(width, height):
@@ -40,6 +41,7 @@ FAMILY: Final = TransformFamily.of(
         "operands of + * & | ^ == != in the other order, where they are known to commute",
         _AREA,
         "operands-swapped-wrong",
+        rests_on=(*VALUES, "identity-unread"),
     ),
     keeps(
         "operators:FLIP_COMPARISONS",
@@ -74,7 +76,13 @@ FAMILY: Final = TransformFamily.of(
         undoes=("split-comparisons",),
     ),
     keeps("literals:BOOL_LITERALS", "True as not False or (1 == 1)", _KNOWN, "bool-literals-wrong"),
-    keeps("literals:IDENTITY_ARITHMETIC", "an int as itself + 0", _AREA, "identity-arithmetic-wrong"),
+    keeps(
+        "literals:IDENTITY_ARITHMETIC",
+        "an int as itself + 0",
+        _AREA,
+        "identity-arithmetic-wrong",
+        rests_on=(*VALUES, "identity-unread"),
+    ),
     keeps("literals:MEMBERSHIP_DISPLAYS", "x in (1, 2) as x in [1, 2]", _KNOWN, "negation-dropped"),
     changes("operators:COMPARISON_FLIPPED_WRONG", "one comparison gets another sign", _AREA),
     changes("operators:OPERANDS_SWAPPED_WRONG", "a - b becomes b - a", _AREA),
@@ -83,4 +91,5 @@ FAMILY: Final = TransformFamily.of(
     changes("operators:AUGMENTED_WRONG", "one += becomes -=", _AREA),
     changes("literals:BOOL_LITERALS_WRONG", "one True becomes False, or one False True", _KNOWN),
     changes("literals:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA),
+    rests_on=VALUES,
 )

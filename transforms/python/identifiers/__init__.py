@@ -5,6 +5,7 @@ swap them.
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import LOCAL_NAMES
 
 _TOTAL: Final = """\
 def total(prices, tax):
@@ -106,6 +107,7 @@ FAMILY: Final = TransformFamily.of(
         "definitions:RENAME_INNER_FUNCTIONS",
         "functions inside a function that are only called get other names",
         _SCALED,
+        rests_on=(*LOCAL_NAMES, "definition-names-unread"),
     ),
     keeps(
         "rename:RENAME_PARAMETERS",
@@ -114,6 +116,7 @@ FAMILY: Final = TransformFamily.of(
         "rename-merging",
         interface=True,
         undoes=_RENAMINGS,
+        rests_on=(*LOCAL_NAMES, "calls-by-position"),
     ),
     keeps(
         "definitions:RENAME_FUNCTIONS",
@@ -121,13 +124,16 @@ FAMILY: Final = TransformFamily.of(
         _HALVES,
         "rename-functions-merging",
         interface=True,
+        rests_on=(*LOCAL_NAMES, "definition-names-unread"),
     ),
     keeps(
         "definitions:RENAME_CLASSES",
         "a module's private namespaces of literals get other names (where nobody imports them)",
         _LIMITS,
         interface=True,
+        rests_on=(*LOCAL_NAMES, "definition-names-unread"),
     ),
     changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
     changes("definitions:RENAME_FUNCTIONS_MERGING", "two functions of a module swap their names", _HALVES),
+    rests_on=LOCAL_NAMES,
 )

@@ -5,6 +5,7 @@ controls.
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import LAYOUT
 
 _MEDIAN: Final = """\
 def median(values, default=255):
@@ -83,4 +84,5 @@ FAMILY: Final = TransformFamily.of(
     changes("literals:LITERAL_CHANGED", "a returned or compared number changes", _MEDIAN),
     changes("literals:STRING_CHANGED", "a returned or compared string changes", _MARKS),
     changes("indentation:INDENTATION_CHANGED", "a statement moves out of its block or into it", _MARKS),
+    rests_on=LAYOUT,
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, keeps
+from codeaudit.transforms.python.ledger import LAYOUT
 
 _TOTAL: Final = '''\
 def total(values: list[int], start: int = 0) -> int:
@@ -53,5 +54,7 @@ FAMILY: Final = TransformFamily.of(
         "annotations of parameters and result go; keeps the meaning for callers that read no annotation",
         _TOTAL,
         interface=True,
+        rests_on=(*LAYOUT, "lookups-exist", "looks-quiet", "notes-unread"),
     ),
+    rests_on=(*LAYOUT, "notes-unread"),
 )

@@ -9,13 +9,15 @@ exception, and looking up their names, attributes and subscripts only computes.
 import ast
 from bisect import bisect_left
 from collections.abc import Iterator, Set
+from functools import lru_cache
 from typing import Final
 
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.layout.lexemes import comment_inside, docstring, solid
-from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
+from codeaudit.transforms.python.parsing import FunctionNode, file_tree, parameter_names, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule, edit
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import SHARED, block_of, continued, line_start, reflects
@@ -63,16 +65,22 @@ _TYPES: Final = (
 """The nodes of annotations that only name a type."""
 
 
-def _mentions(code: PythonSource, names: Set[str]) -> bool:
-    """Whether a text contains one of these names as a variable, an attribute, an import, or a string."""
-    for node in ast.walk(code.tree):
+@lru_cache(maxsize=8)
+def _words(text: str) -> Set[str]:
+    """The variables, attributes, imports and strings of a text; none of one that cannot be read."""
+    found: set[str] = set()
+    try:
+        tree = file_tree(text)
+    except SourceError:
+        return found
+    for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in names:
-                return True
-            # `getattr(f, "__doc__")`
-            case ast.Constant(value=str() as text) if text in names:
-                return True
-    return False
+            # A string: `getattr(f, "__doc__")`.
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.alias(name=word):
+                found.add(word)
+            case ast.Constant(value=str() as word):
+                found.add(word)
+    return found
 
 
 def _removal(code: PythonSource, node: ast.stmt, *, leave_pass: bool) -> Patch:
@@ -285,7 +293,7 @@ def _is_outermost(code: PythonSource, node: FunctionNode) -> bool:
 
 def _reader(code: PythonSource, node: FunctionNode) -> str | None:
     """Why the notes of a function stay; `None` if nothing reads them."""
-    if _mentions(code, _READERS):
+    if not _READERS.isdisjoint(_words(code.text)) or not _READERS.isdisjoint(_words(code.around)):
         return READ
     # A foreign decorator may use the annotations, as that of a command line or a web server does.
     known = all(_decorator(one) in _DECORATORS for one in node.decorator_list)

@@ -5,6 +5,7 @@ break one.
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import EFFECTS, LAYOUT
 
 _MEAN: Final = """\
 def mean(values):
@@ -155,13 +156,39 @@ FAMILY: Final = TransformFamily.of(
         _MEAN,
         "reorder-breaking",
         related=True,
+        rests_on=(*EFFECTS, "release-unseen", "namespaces-unlisted", "imports-independent"),
     ),
     changes("reorder:REORDER_BREAKING", "one true dependence is reversed", _AREA),
-    keeps("definitions:REORDER_FUNCTIONS", "functions and classes of a module in another order", _FUNCTIONS),
-    keeps("definitions:REORDER_METHODS", "methods of a class in another order", _METHODS),
-    keeps("imports:REORDER_IMPORTS", "imports from the standard library in another order", _IMPORTS),
-    keeps("imports:REORDER_IMPORT_NAMES", "the names of one import in another order", _NAMES),
-    keeps("assignments:REORDER_GLOBALS", "the names of a `global` or `nonlocal` in another order", _GLOBALS),
+    keeps(
+        "definitions:REORDER_FUNCTIONS",
+        "functions and classes of a module in another order",
+        _FUNCTIONS,
+        rests_on=(*LAYOUT, "builtins-meant", "namespaces-unlisted"),
+    ),
+    keeps(
+        "definitions:REORDER_METHODS",
+        "methods of a class in another order",
+        _METHODS,
+        rests_on=(*LAYOUT, "builtins-meant", "namespaces-unlisted"),
+    ),
+    keeps(
+        "imports:REORDER_IMPORTS",
+        "imports from the standard library in another order",
+        _IMPORTS,
+        rests_on=(*LAYOUT, "builtins-meant", "lookups-exist", "namespaces-unlisted", "imports-independent"),
+    ),
+    keeps(
+        "imports:REORDER_IMPORT_NAMES",
+        "the names of one import in another order",
+        _NAMES,
+        rests_on=(*LAYOUT, "builtins-meant", "lookups-exist", "namespaces-unlisted"),
+    ),
+    keeps(
+        "assignments:REORDER_GLOBALS",
+        "the names of a `global` or `nonlocal` in another order",
+        _GLOBALS,
+        rests_on=LAYOUT,
+    ),
     keeps(
         "arguments:REORDER_KEYWORDS",
         "keyword arguments in another order, where the callee is known",
@@ -188,15 +215,27 @@ FAMILY: Final = TransformFamily.of(
         _MISSING,
         "de-morgan-wrong",
     ),
-    keeps("assignments:REORDER_TARGETS", "a = b = x as b = a = x, and a, b = x, y as b, a = y, x", _SWAP),
+    keeps(
+        "assignments:REORDER_TARGETS",
+        "a = b = x as b = a = x, and a, b = x, y as b, a = y, x",
+        _SWAP,
+        rests_on=(*EFFECTS, "release-unseen"),
+    ),
     keeps(
         "arguments:REORDER_KEYWORD_ONLY",
         "keyword-only parameters in another order",
         _KEYWORD_ONLY,
         interface=True,
+        rests_on=(*EFFECTS, "notes-unread"),
     ),
-    keeps("assignments:TUPLE_ASSIGNMENTS", "two assignments as one of a tuple, or the other way", _TUPLE),
+    keeps(
+        "assignments:TUPLE_ASSIGNMENTS",
+        "two assignments as one of a tuple, or the other way",
+        _TUPLE,
+        rests_on=(*EFFECTS, "release-unseen"),
+    ),
     changes("arguments:ARGUMENTS_SWAPPED", "two arguments of a call exchanged", _POWER),
     changes("items:ITEMS_SWAPPED", "the values of two items of a dict exchanged", _ORDINAL),
     changes("clauses:BRANCHES_SWAPPED", "the bodies of two branches exchanged", _LARGER),
+    rests_on=EFFECTS,
 )

@@ -7,7 +7,7 @@ or class of the same text. At most one of the values may do more than compute.
 `reorder-keyword-only` puts the parameters behind `*` into another order. Callers give them by name; only the
 signature shows their order, and the message of a TypeError for several that are missing.
 
-Assumed: no other module replaces the functions of a standard module.
+No other module replaces the functions of a standard module (`builtins-meant`).
 """
 
 import ast

@@ -4,9 +4,9 @@ A definition binds its name and evaluates decorators, defaults and annotations; 
 body. If all of this only computes, the definition may stand anywhere among its neighbours, but behind the
 names it reads.
 
-Assumed: no code outside of the text reads the order of a module's or class's namespace. (`dir`,
-`inspect.getmembers`, unittest and doctest sort names; `vars`, `__subclasses__` and pytest's order of tests do
-not.) A text that reads such an order itself is refused.
+No other file lists a namespace in its order (`namespaces-unlisted`): `dir`, `inspect.getmembers`, unittest
+and doctest sort names; `vars`, `__subclasses__` and pytest's order of tests do not. A text that reads such an
+order itself is refused.
 """
 
 import ast

@@ -3,8 +3,8 @@
 Only modules whose import is known to have no visible effect change places. Any other import stays where it
 is, and no import moves past it.
 
-Assumed: names imported from the standard library exist, unless a `try` or `with` could notice that they do
-not; a module with a standard name is the standard module; and no code reads the order of `sys.modules`.
+Names imported from the standard library exist (`lookups-exist`), unless a `try` or `with` could notice that
+they do not.
 """
 
 import ast

@@ -6,7 +6,7 @@ changed that nothing but their own expression sees: `x in (1, 2)`, `{…}[key]`,
 
 `except` compares classes by their bases and runs no code of theirs, not even a metaclass's. `isinstance` asks
 the metaclass of each class, so there the classes must be builtin ones. It may look at `x.__class__` once for
-each of them (assumption 1 of `analysis.effects`).
+each of them (`looks-quiet`).
 """
 
 import ast

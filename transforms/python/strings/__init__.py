@@ -3,6 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.language import TransformFamily, changes, keeps
+from codeaudit.transforms.python.ledger import VALUES
 
 _TITLE: Final = """\
 def title(chapter, name):
@@ -57,4 +58,5 @@ FAMILY: Final = TransformFamily.of(
         undoes=("f-string-to-concat",),
     ),
     changes("from_f_strings:FIELDS_SWAPPED", "two fields of a text are swapped", _REPORT),
+    rests_on=(*VALUES, "identity-unread"),
 )

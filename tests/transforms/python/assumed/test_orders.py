@@ -74,10 +74,11 @@ def test_orders_refused(rule: PythonRule, text: str, reason: str | None) -> None
 
 def test_orders_by_execution_where_the_assumptions_hold() -> None:
     text = """\
-def sized(width, height, **more): return width - height, sorted(more.items())
+def sized(width, height, color, shape): return width - height, color, shape
 def f(a, b):
     known = {"one": a, "two": b, 3: [a]}
-    found = sized(height=a, width=b * 2, color=known["one"], shape=1 + b)
+    tell = sized
+    found = tell(height=a, width=b * 2, color=known["one"], shape=1 + b)
     if a in (b, 3, known) or isinstance(a, (float, sized.__class__)) or a * b >= 4 + a:
         found = found, a != b, {a, b, "x"} == {b, "x"}, a ^ 1
     return found, known["two"], len(known)

@@ -1,0 +1,65 @@
+"""What a language's transforms assume of code that they cannot see: the record of one assumption.
+
+Each language has a table of them, its ledger (`transforms/python/ledger.py`), which its `Language` holds.
+Each transform that keeps the meaning names the entries on which its edits rest (`language.keeps`,
+`TransformFamily.of`); `registry.rests_on` gives those of one edit. The suite, `explain --evidence`,
+`list transforms` and the pages of the documentation show them.
+
+An edit that changes the behaviour of a program is therefore one of two things: announced, because the program
+breaks an entry on which the edit rests and its file does not show that; or a bug.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+MOST: Final = 20
+"""The largest number of entries of a language: a longer list is read by nobody."""
+
+Reach: TypeAlias = Literal["place", "function", "callers", "class", "file"]
+"""How much is left alone where the file shows that an assumption does not hold: the place, its function, this
+function and those that call it, the class, or the whole file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumption:
+    """One entry of a language's ledger. Each text is one sentence, for people."""
+
+    id: str
+    """A short word, as it stands in suites and tables: `looks-quiet`."""
+    assumed: str
+    """What is assumed of code outside of the file."""
+    shown: str = ""
+    """What in the file shows that the assumption does not hold. Empty: nothing in a file can show it."""
+    refused: str = ""
+    """What is not done then."""
+    reach: Reach = "file"
+    """How far that refusal goes."""
+    sign: str = ""
+    """A regular expression of what shows it, for a language that looks for it in the text of a file. Then no
+    transform whose edits rest on the entry is used in that file."""
+    unseen: str = ""
+    """What of it the engine does not look for yet, separated by semicolons."""
+    example: str
+    """What an edit may change where the assumption is false and no file shows it."""
+    of_text: bool = False
+    """Whether it is about the text of the program, its names and its lines. An edit of which the compiler
+    made the same code (evidence `compiled`) can rest on nothing else."""
+    further: bool = False
+    """Whether it goes beyond what the analysis of the language assumes. `all` leaves out the transforms that
+    rest on such an entry, and their evidence is `analysis (assumed)`."""
+
+
+def ledger(entries: Iterable[Assumption]) -> Mapping[str, Assumption]:
+    """The table of a language, by id.
+
+    Raises:
+        ValueError: two entries have one id, or there are more than `MOST`.
+    """
+    rows = list(entries)
+    table = {row.id: row for row in rows}
+    if len(table) < len(rows):
+        raise ValueError("an assumption stands twice in a ledger")
+    if len(table) > MOST:
+        raise ValueError(f"a ledger has {len(table)} entries, more than {MOST}")
+    return table
