@@ -14,8 +14,8 @@ from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
 from codeaudit.transforms.java.expressions.logic import DUAL, binds, conditions
 from codeaudit.transforms.java.expressions.operands import is_target, is_value
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import UNARY
 from codeaudit.transforms.java.rewriting import (
-    UNARY,
     Find,
     JavaSource,
     Rewriting,

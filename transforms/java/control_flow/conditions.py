@@ -13,11 +13,9 @@ from codeaudit.transforms.java.control_flow.branches import LONE, NO_ELSE
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, patterns
 from codeaudit.transforms.java.expressions.augmented import stands_alone
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import AND, OR, TERNARY
 from codeaudit.transforms.java.rewriting import (
-    AND,
     COMMENT,
-    OR,
-    TERNARY,
     JavaSource,
     Rewriting,
     each,

@@ -11,14 +11,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import AND, EQUALITY, OR, PRIMARY, RELATION, UNARY
 from codeaudit.transforms.java.rewriting import (
-    AND,
     COMMENT,
-    EQUALITY,
-    OR,
-    PRIMARY,
-    RELATION,
-    UNARY,
     JavaSource,
     Rewriting,
     each,

@@ -39,7 +39,7 @@ from codeaudit.transforms.java.analysis.library import (
     ROOTS,
 )
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve, respelled
-from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
+from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
 from codeaudit.transforms.java.parsing import CALLABLES, Node, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
@@ -356,6 +356,8 @@ def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding
     """The variables that may be renamed, by number, or why there is none."""
     if escaped(scopes.reading.source.decode()):
         return Refused(ESCAPED)
+    if scopes.reading.disputed:
+        return Refused(DISPUTED)
     if scopes.unit.kind == "compact_constructor_declaration":
         return Refused(COMPACT)
     guard = JavaGuard(scopes)
