@@ -98,14 +98,33 @@ class JavacReader {
                 case IDENTIFIER, MEMBER_SELECT, COMPILATION_UNIT, MODIFIERS, VARIABLE, CASE, CATCH, IMPORT, BLOCK,
                     PRIMITIVE_TYPE, ARRAY_TYPE, PARAMETERIZED_TYPE, UNION_TYPE, INTERSECTION_TYPE, TYPE_PARAMETER,
                     ANNOTATED_TYPE, ANNOTATION, TYPE_ANNOTATION, EXTENDS_WILDCARD, SUPER_WILDCARD,
-                    UNBOUNDED_WILDCARD, PACKAGE, MODULE, CLASS, INTERFACE, ENUM, ANNOTATION_TYPE, NEW_CLASS -> null;
+                    UNBOUNDED_WILDCARD, PACKAGE, MODULE, CLASS, INTERFACE, ENUM, RECORD, ANNOTATION_TYPE, NEW_CLASS -> null;
                 case SWITCH, SWITCH_EXPRESSION -> "SWITCH";
-                case PREFIX_INCREMENT, PREFIX_DECREMENT, POSTFIX_INCREMENT, POSTFIX_DECREMENT -> "UPDATE";
                 default -> node instanceof LiteralTree ? "LITERAL"
-                    : node instanceof BinaryTree || node instanceof UnaryTree
-                    || node instanceof CompoundAssignmentTree || node instanceof ExpressionTree
-                    || node instanceof StatementTree || node instanceof MethodTree ? name : null;
+                    : !(node instanceof UnaryTree) && (node instanceof ExpressionTree
+                    || node instanceof StatementTree || node instanceof MethodTree) ? name : null;
             };
+        }
+
+        @Override
+        public Void visitCompilationUnit(CompilationUnitTree node, Void nothing) {
+            for (Tree member : node.getTypeDecls()) {
+                if (!(member instanceof EmptyStatementTree)) {
+                    scan(member, nothing);
+                }
+            }
+            return null;
+        }
+
+        /** Where a sign stands directly before a whole number, javac takes both for one literal, but not always. */
+        @Override
+        public Void visitUnary(UnaryTree node, Void nothing) {
+            boolean signed = node.getKind() == Tree.Kind.UNARY_MINUS
+                && (node.getExpression().getKind() == Tree.Kind.INT_LITERAL
+                || node.getExpression().getKind() == Tree.Kind.LONG_LITERAL);
+            String name = node.getKind().name();
+            note(signed ? "LITERAL" : name.endsWith("CREMENT") ? "UPDATE" : name, node);
+            return signed ? null : super.visitUnary(node, nothing);
         }
 
         @Override
@@ -125,7 +144,9 @@ class JavacReader {
                 note("TYPE", node);
             }
             for (Tree member : node.getMembers()) {
-                if (member instanceof BlockTree block) {
+                if (member instanceof EmptyStatementTree) {
+                    continue;
+                } else if (member instanceof BlockTree block) {
                     scan(block.getStatements(), nothing);
                 } else if (member instanceof VariableTree field && isConstant(node, field)) {
                     var made = (NewClassTree) field.getInitializer();

@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from codeaudit.transforms.java.parsing import AFTER, BEFORE, EMPTY, Node, ParsedJava
+from codeaudit.transforms.java.parsing import EMPTY, Node, ParsedJava
 
 PROGRAM: Final = Path(__file__).with_name("JavacReader.java")
 OLDEST: Final = 17
@@ -114,7 +114,13 @@ class JavacReader:
 def _whole(reading: ParsedJava) -> tuple[str, int]:
     """The text as a file, and how many bytes stand before it."""
     text = reading.source.decode()
-    return (text, 0) if reading.whole else (BEFORE.decode() + text + AFTER.decode(), len(BEFORE))
+    if reading.whole:
+        return text, 0
+    # The compiler wants constructors to have the name of their class.
+    named = (node.child("name") for node in reading.root.children if node.kind == "constructor_declaration")
+    name = next((reading.text(node) for node in named if node is not None), "Around")
+    before = f"class {name} {{\n"
+    return f"{before}{text}\n}}", len(before.encode())
 
 
 def _parts(answer: str, text: str, shift: int) -> frozenset[JavaPart] | None:
@@ -146,6 +152,10 @@ _OPERATORS: Final[Mapping[str, str]] = {
 _SIGNS: Final[Mapping[str, str]] = {
     "+": "UNARY_PLUS", "-": "UNARY_MINUS", "!": "LOGICAL_COMPLEMENT", "~": "BITWISE_COMPLEMENT",
 }  # fmt: skip
+BINARY_KINDS: Final = frozenset(_OPERATORS.values())
+"""The kinds of operations with two operands."""
+UNARY_KINDS: Final = frozenset(_SIGNS.values())
+"""The kinds of operations with one operand, without `++` and `--`."""
 _KINDS: Final[Mapping[str, str]] = {
     "update_expression": "UPDATE", "ternary_expression": "CONDITIONAL_EXPRESSION",
     "instanceof_expression": "INSTANCE_OF", "cast_expression": "TYPE_CAST", "lambda_expression": "LAMBDA_EXPRESSION",
@@ -195,7 +205,7 @@ def _of(node: Node) -> tuple[JavaPart, ...]:
         case "unary_expression":
             inner = node.children[0]
             # The compiler takes a sign directly before a whole number for a part of it.
-            signed = node.operator == "-" and inner.kind in _NUMBERS and inner.start == node.start + 1
+            signed = node.operator == "-" and inner.kind in _NUMBERS
             kind = "LITERAL" if signed else _SIGNS[node.operator]
         case "assignment_expression":
             before = node.operator.removesuffix("=")

@@ -37,7 +37,7 @@ Place: TypeAlias = tuple[int, int]
 CHECKED: Final = frozenset(
     {"cast_expression", "unary_expression", "update_expression", "binary_expression", "ternary_expression",
      "assignment_expression", "instanceof_expression", "array_access", "field_access", "method_invocation",
-     "method_reference", "object_creation_expression", "expression_statement"}
+     "method_reference", "object_creation_expression", "expression_statement", "switch_label"}
 )  # fmt: skip
 """Kinds of nodes whose operands are checked."""
 
@@ -66,6 +66,17 @@ _STATEMENTS: Final = frozenset(
     {"assignment_expression", "update_expression", "method_invocation", "object_creation_expression"}
 )
 """Kinds of expressions that may be statements (JLS 14.8)."""
+_NUMBERS: Final = frozenset(
+    {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
+     "decimal_floating_point_literal", "hex_floating_point_literal"}
+)  # fmt: skip
+_PATTERNS: Final = frozenset({"pattern", "type_pattern", "record_pattern", "guard"})
+_NO_CONSTANTS: Final = frozenset(
+    {"method_invocation", "lambda_expression", "method_reference", "object_creation_expression",
+     "array_creation_expression", "array_access", "switch_expression", "assignment_expression",
+     "update_expression", "instanceof_expression"}
+)  # fmt: skip
+"""Kinds of expressions that occur in no constant (JLS 15.29)."""
 _OPERANDS: Final = {
     "array_access": "array",
     "field_access": "object",
@@ -155,10 +166,13 @@ def _is_misread(node: "Node") -> bool:
             above = node.parent
             return parts[0].kind not in _STATEMENTS and (above is None or above.kind != "switch_rule")
         case "method_reference":
-            return _level(parts[0]) < PRIMARY
+            return not _is_primary(parts[0], node.kind)
         case "object_creation_expression":
             # Of `a.new B()` the operand stands before the dot.
-            return bool(parts) and parts[0].end <= node.tokens[0][1] and _level(parts[0]) < PRIMARY
+            behind = bool(parts) and parts[0].end <= node.tokens[0][1]
+            return behind and not _is_primary(parts[0], node.kind)
+        case "switch_label":
+            return any(_is_no_constant(part) for part in parts)
         case kind if kind in _OPERANDS:
             operand = node.child(_OPERANDS[kind])
             return operand is not None and not _is_primary(operand, kind)
@@ -180,10 +194,19 @@ def _is_no_cast(node: "Node") -> bool:
 
 
 def _is_primary(operand: "Node", kind: str) -> bool:
-    """Whether an expression may stand before `.` or `[` without parentheses."""
+    """Whether an expression may stand before `.`, `[` or `::` without parentheses."""
+    if operand.kind in _NUMBERS:
+        return False  # a number has no members, and a sign before it belongs to it
     if kind == "array_access" and operand.kind == "array_creation_expression":
         return operand.child("value") is not None  # `new int[2][0]` has two dimensions (JLS 15.10.3)
     return _level(operand) == PRIMARY
+
+
+def _is_no_constant(node: "Node") -> bool:
+    """Whether a part of a label is neither a constant nor a pattern: `case A() ->` is the pattern of a record."""
+    if node.kind in _PATTERNS:
+        return False
+    return any(inner.kind in _NO_CONSTANTS for inner in node.walk())
 
 
 def _level(node: "Node") -> int:
