@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -66,7 +66,9 @@ class Snippets:
 
     def method(self) -> str:
         """A method, with one token changed at times."""
-        head = self.rng.choice(("void f()", "int f(int a)", "<T> T f(List<T> x)", "A()", "Object f(Object... p)"))
+        head = self.rng.choice(
+            ("void f()", "int f(int a)", "<T> T f(List<T> x)", "A()", "Object f(Object... p)")
+        )
         body = [token for _ in range(self.rng.randint(1, 3)) for token in self.statement(0)]
         if self.rng.random() < BROKEN:
             self.break_one(body)
@@ -94,7 +96,9 @@ class Snippets:
             case 1:
                 tokens.insert(place, tokens[place])
             case 2:
-                tokens[place] = self.rng.choice(("(", ")", "-", "+", "<", ">", "a", "A", "?", ":", "->", "::", "."))
+                tokens[place] = self.rng.choice(
+                    ("(", ")", "-", "+", "<", ">", "a", "A", "?", ":", "->", "::", ".")
+                )
             case _:
                 other = self.rng.randrange(len(tokens))
                 tokens[place], tokens[other] = tokens[other], tokens[place]
@@ -160,13 +164,24 @@ class Snippets:
             case 20:
                 return self.lambda_(deeper)
             case 21:
-                return [*(self.type() if rng.random() < 0.5 else one()), "::", *(self.name() if rng.random() < 0.7 else ["new"])]
+                return [
+                    *(self.type() if rng.random() < 0.5 else one()),
+                    "::",
+                    *(self.name() if rng.random() < 0.7 else ["new"]),
+                ]
             case 22:
                 return self.made(deeper)
             case 23:
                 return ["switch", "(", *one(), ")", *self.rules(deeper)]
             case 24:
-                return rng.choice((["this"], [*self.type(), ".", "class"], ["this", ".", *self.name()], ["super", ".", "f", "(", ")"]))
+                return rng.choice(
+                    (
+                        ["this"],
+                        [*self.type(), ".", "class"],
+                        ["this", ".", *self.name()],
+                        ["super", ".", "f", "(", ")"],
+                    )
+                )
             case _:
                 return [*one(), ".", *self.name()]
 
@@ -189,7 +204,19 @@ class Snippets:
             case 2:
                 return [*self.expression(depth), ".", "new", *self.name(), "(", ")"]
             case 3:
-                return ["new", *self.type(), "(", ")", "{", *self.type(), *self.name(), "=", *self.expression(depth), ";", "}"]
+                return [
+                    "new",
+                    *self.type(),
+                    "(",
+                    ")",
+                    "{",
+                    *self.type(),
+                    *self.name(),
+                    "=",
+                    *self.expression(depth),
+                    ";",
+                    "}",
+                ]
             case _:
                 return ["new", *self.type(), "(", *self.several(self.expression, depth), ")"]
 
@@ -245,7 +272,14 @@ class Snippets:
             case 8:
                 return ["return", *value(), ";"]
             case 9:
-                return ["if", "(", *value(), ")", *self.statement(deeper), *(["else", *self.statement(deeper)] if rng.random() < 0.5 else [])]
+                return [
+                    "if",
+                    "(",
+                    *value(),
+                    ")",
+                    *self.statement(deeper),
+                    *(["else", *self.statement(deeper)] if rng.random() < 0.5 else []),
+                ]
             case 10:
                 return ["while", "(", *value(), ")", *self.statement(deeper)]
             case 11:
@@ -261,11 +295,29 @@ class Snippets:
             case 16:
                 return [*self.name(), ":", *self.statement(deeper)]
             case 17:
-                return ["try", "(", *self.type(), *self.name(), "=", *value(), ")", "{", *self.statement(deeper), "}"]
+                return [
+                    "try",
+                    "(",
+                    *self.type(),
+                    *self.name(),
+                    "=",
+                    *value(),
+                    ")",
+                    "{",
+                    *self.statement(deeper),
+                    "}",
+                ]
             case 18:
                 return ["assert", *value(), ":", *value(), ";"]
             case 19:
-                return rng.choice((["record", *self.name(), "(", "int", "a", ")", "{", "}"], ["class", "A", "{", *self.type(), "x", "=", *value(), ";", "}"], ["throw", *value(), ";"], [";"]))
+                return rng.choice(
+                    (
+                        ["record", *self.name(), "(", "int", "a", ")", "{", "}"],
+                        ["class", "A", "{", *self.type(), "x", "=", *value(), ";", "}"],
+                        ["throw", *value(), ";"],
+                        [";"],
+                    )
+                )
             case 20:
                 return ["do", *self.statement(deeper), "while", "(", *value(), ")", ";"]
             case _:
@@ -325,7 +377,9 @@ def compared(javac: JavacReader, seed: int, first: int) -> Tally:
             if reading.disputed:
                 found.shown.setdefault("disputed alone", reading.source.decode())
             continue
-        one, other = (" ".join(sorted({_family(part.kind) for part in parts})) for parts in (told - own, own - told))
+        one, other = (
+            " ".join(sorted({_family(part.kind) for part in parts})) for parts in (told - own, own - told)
+        )
         kind = f"javac: {one or '–'}; parser: {other or '–'}"
         found.different[kind] += 1
         if not reading.disputed:
@@ -412,7 +466,7 @@ def main() -> int:
                 tallies.append(one)
                 if asked.log:
                     with asked.log.open("a", encoding="utf-8") as log:
-                        log.write(json.dumps(asdict(one)) + "\n")
+                        log.write(json.dumps(vars(one)) + "\n")
     print("\n".join(report(tallies)))
     if asked.show:
         for one in tallies:

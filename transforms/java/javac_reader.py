@@ -89,9 +89,7 @@ class JavacReader:
         """
         texts = [_whole(reading) for reading in readings]
         answers = self._asked([text for text, _ in texts])
-        return [
-            _parts(answer, text, shift) for answer, (text, shift) in zip(answers, texts, strict=True)
-        ]
+        return [_parts(answer, text, shift) for answer, (text, shift) in zip(answers, texts, strict=True)]
 
     def _asked(self, texts: Sequence[str]) -> list[str]:
         if self._process is None:
@@ -215,7 +213,9 @@ def _of(node: Node) -> tuple[JavaPart, ...]:
             kind = None if above is not None and above.kind == "switch_rule" else "EXPRESSION_STATEMENT"
         case "block":
             above = node.parent
-            outside = above is not None and (above.kind == "static_initializer" or above.kind.endswith("_body"))
+            outside = above is not None and (
+                above.kind == "static_initializer" or above.kind.endswith("_body")
+            )
             kind = None if outside and above is not None and above.kind != "constructor_body" else "BLOCK"
             if above is not None and above.kind == "enum_body_declarations":
                 kind = None

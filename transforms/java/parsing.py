@@ -396,7 +396,7 @@ def _reading(source: bytes, seen: bytes, tree: Tree, shift: int) -> ParsedJava:
     root, leaves = walked.root, walked.leaves
     if shift:
         root = root.children[0].children[-1]
-        leaves = [place for place in leaves if 0 <= place[0] and place[1] <= len(source)]
+        leaves = [place for place in leaves if place[0] >= 0 and place[1] <= len(source)]
     return ParsedJava(
         source=source,
         root=root,

@@ -31,6 +31,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.completion import completes
 from codeaudit.transforms.java.analysis.library import (
     CONTEXTUAL,
     HARMLESS_ANNOTATIONS,
@@ -154,6 +155,8 @@ class JavaGuard:
         body = node.part("body")
         if body.children and body.children[0].kind == "explicit_constructor_invocation":
             return False
+        if completes(body, self._scopes.reading) is not True:
+            return True  # one that always throws need set no component
         text = self._scopes.reading.text
         # It sets every component: `this.name = …` for each of its parameters.
         written = {

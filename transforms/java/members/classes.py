@@ -9,7 +9,7 @@ from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, resolve_all
 from codeaudit.transforms.java.files import DISPUTED, ESCAPED, misread
-from codeaudit.transforms.java.parsing import BODIES, Node, read
+from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, read
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule
@@ -44,7 +44,11 @@ class Classes:
         """Whether two readers disagree on a member that a site edits."""
         if not self.reading.disputed:
             return False
-        members = [node for node in self.nodes if node.parent is not None and node.parent.kind in BODIES]
+        members = [
+            node
+            for node in self.nodes
+            if node.parent is not None and node.parent.kind in BODIES and node.kind not in TYPES
+        ]
         edited = [patch for patches in site.options for patch in patches]
         return any(
             self.reading.is_disputed(node)
