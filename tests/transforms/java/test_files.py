@@ -196,7 +196,7 @@ def test_files_that_cannot_be_read_stay(data: bytes, reason: str) -> None:
         ("/* \\u002a\\u002f int g() { return 2; } /* */", [ESCAPED]),
         ('String s = "\\u0022; int g() { return 2; } String t = \\u0022";', [ESCAPED]),
         ('String s = "\\uu005c\\u0022";', [NOT_PARSED]),
-        ('String s = "\\uu005c";', [ESCAPED]),
+        ('String s = "\\u005ct";', [ESCAPED]),
         ('String s = "\\ud83d\\ude00\\u0022 + \\u0022";', [ESCAPED]),
         ('String s = "\\u0022 + "x" + "";', [NOT_PARSED]),
     ],

@@ -7,16 +7,15 @@ import pytest
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.canonical import canonicalise
+from codeaudit.transforms.java.declarations.locals import INSERT_FINAL
 from codeaudit.transforms.java.expressions.augmented import EXPAND_AUGMENTED
 from codeaudit.transforms.java.expressions.operands import SWAP_OPERANDS
-from codeaudit.transforms.java.declarations.locals import INSERT_FINAL
 from codeaudit.transforms.java.files import DISPUTED, JAVA_FILES, UNREAD, function_context
 from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
 from codeaudit.transforms.java.identifiers.rename import RENAME
 from codeaudit.transforms.java.javac_reader import JavacReader, newest_kit, structure
 from codeaudit.transforms.java.layout.trivia import REMOVE_PARENTHESES
 from codeaudit.transforms.java.members.this import INSERT_THIS
-from codeaudit.transforms.java.order.members import REORDER_METHODS
 from codeaudit.transforms.java.order.reorder import REORDER
 from codeaudit.transforms.java.parsing import read, read_file
 from codeaudit.transforms.java.second_reader import bodies
@@ -50,10 +49,10 @@ READ = (
     "boolean b = a instanceof B && !(c instanceof D d) || e instanceof F(var g, int h);",
     'int k = new int[2].length + new int[] {1}[0] + new A()[0] + "s".length() + o.new B().c;',
     "int k = switch (a) { case 1, -2, B + 1 -> 2; default -> { yield 3; } } + 1;",
-    "a = b = c; (a) = c; a += b; int[] e = {1, 2}; List<List<String>> f = a >> b >>> c > d;",
-    "String s = \"// \\\" \" + 'a' + '\\'' + 0x1.8p3 + .5e-3f + 1__0L; // \" c\n/* ' */ f();",
+    "a = b = c; a += b; int[] e = {1, 2}; List<List<String>> f = a >> b >>> c > d;",
+    "String s = \"// \\\" \" + 'a' + '\\'' + 0x1p3 + .5e-3f + 1_0L; // \" c\n/* ' */ f();",
     'String s = """\n  a " \\""" b\n  """;',
-    "yield: for (;;) { record = var + with; break yield; }",
+    "open: for (;;) { record = var + with; break open; }",
     "class L { record R(int a) { R { f(); } } } L.super.f(); int.class.g(); this.<T>f();",
 )
 """Statements that both read alike, though they are like those above."""
