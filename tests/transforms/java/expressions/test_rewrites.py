@@ -161,6 +161,8 @@ INFERRING = {
 )
 def test_a_call_whose_type_is_inferred_stays_a_whole_condition(name: str, call: str) -> None:
     rule, text = INFERRING[name]
+    if rule is DOUBLE_NEGATION and "?" in call:
+        pytest.skip("the condition of ?: is a site of its own")
     assert refused(rule, text.replace("{}", call, 1)) == INFERRED
 
 

@@ -166,7 +166,7 @@ REFUSED = {
         RENAME_PARAMETERS, "R(int a, int b) { if (a > b) throw new Error(); else { while (true) g(); } }", RECORD,
     ),
     "a record's that only throws": (
-        RENAME_PARAMETERS, "void f() { record R(int a) { R(int a) { throw new Error(); } } }", NO_PARAMETER,
+        RENAME_PARAMETERS, "void f() { record R(int a) { R(int a) { throw new Error(); } } }", RECORD,
     ),
     "a record's": (
         RENAME_PARAMETERS, "void f() { record R(int a) { R(int a) { this.a = a < 0 ? 0 : a; } } }", RECORD,
