@@ -1,15 +1,16 @@
-"""The parser of Java (tree-sitter) against javac's tree API on random text, and whether our own reader sees it.
+"""The parser of Java (tree-sitter) against javac's tree API on random text.
 
     python benchmarks/java_readers.py --log readers.log --snippets 100000     goes on where the log ends
     python benchmarks/java_readers.py --log readers.log --report              what the log shows, as Markdown
     python benchmarks/java_readers.py --snippets 5000 --show                  without a log; shows each kind
 
-A snippet is one method of random tokens: expressions, statements, types and patterns, written with few blanks and
-parentheses, some of them with a token dropped, doubled, replaced or exchanged. It counts where both readers can
-read it. They disagree if the kinds and places of expressions and statements differ. A kind of disagreement is the
-kinds of nodes that only one of them has. `unseen` counts the disagreements that our own reader
-(`transforms/java/second_reader.py`), which every transform asks, does not see; with one of them the exit code is 1.
-`disputed alone` counts texts of which javac and the parser agree and our own reader does not.
+A snippet is one method of random tokens: expressions, statements, types and patterns, written with few
+blanks and parentheses, some of them with a token dropped, doubled, replaced or exchanged. It counts where
+both readers can read it. They disagree if the kinds and places of expressions and statements differ. A kind
+of disagreement is the kinds of nodes that only one of them has. `unseen` counts the disagreements that our
+own reader (`transforms/java/second_reader.py`), which every transform asks, does not see; with one of them
+the exit code is 1. `disputed alone` counts texts of which javac and the parser agree and our own reader does
+not.
 """
 
 import argparse
@@ -51,7 +52,8 @@ BINARY: Final = (
     "+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||",
 )  # fmt: skip
 LITERALS: Final = (
-    "1", "0", "2L", "0x1F", "1.5", "1e3", ".5f", "1.", "0b11", "017", "1_000", "'c'", "'\\''", '"s"', '"a//b"',
+    "1", "0", "2L", "0x1F", "1.5", "1e3", ".5f", "1.", "0b11", "017", "1_000", "'c'", "'\\''", '"s"',
+    '"a//b"',
     '"\\""', "true", "null", "0x1p3", "1.f", '"""\n t "q" \\""" \n"""', "'\\u0041'",
 )  # fmt: skip
 ASSIGNING: Final = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", ">>>=")
@@ -104,9 +106,11 @@ class Snippets:
                 tokens[place], tokens[other] = tokens[other], tokens[place]
 
     def name(self) -> list[str]:
+        """A name, seldom a contextual keyword."""
         return [self.rng.choice(NAMES if self.rng.random() < 0.98 else CONTEXTUAL)]
 
     def type(self, depth: int = 0) -> list[str]:
+        """A type."""
         rng = self.rng
         match rng.randrange(8):
             case 0 | 1:
@@ -129,6 +133,7 @@ class Snippets:
         return found
 
     def expression(self, depth: int) -> list[str]:
+        """An expression, with few parentheses."""
         rng, deeper = self.rng, depth + 1
         if depth >= DEEP or rng.random() < 0.15:
             return self.name() if rng.random() < 0.7 else [rng.choice(LITERALS)]
@@ -147,8 +152,8 @@ class Snippets:
             case 10 | 11 | 12:
                 return ["(", *one(), ")"]
             case 13:
-                return ["(", *self.name(), ".", *self.name(), ")", rng.choice(("+", "-", "++", "--", "!", "(", "[", "*")),
-                        *one()]  # fmt: skip
+                sign = rng.choice(("+", "-", "++", "--", "!", "(", "[", "*"))
+                return ["(", *self.name(), ".", *self.name(), ")", sign, *one()]
             case 14:
                 return [*one(), "?", *one(), ":", *one()]
             case 15:
@@ -186,6 +191,7 @@ class Snippets:
                 return [*one(), ".", *self.name()]
 
     def lambda_(self, depth: int) -> list[str]:
+        """A lambda."""
         rng = self.rng
         head = rng.choice(
             (self.name(), ["(", *self.name(), ")"], ["(", *self.name(), ",", *self.name(), ")"], ["(", ")"],
@@ -195,6 +201,7 @@ class Snippets:
         return [*head, "->", *body]
 
     def made(self, depth: int) -> list[str]:
+        """A new object or array."""
         rng = self.rng
         match rng.randrange(5):
             case 0:
@@ -221,6 +228,7 @@ class Snippets:
                 return ["new", *self.type(), "(", *self.several(self.expression, depth), ")"]
 
     def pattern(self, depth: int) -> list[str]:
+        """A type or a pattern behind `instanceof` or `case`."""
         match self.rng.randrange(5):
             case 0:
                 return self.type()
@@ -256,6 +264,7 @@ class Snippets:
         return [*found, "}"]
 
     def statement(self, depth: int) -> list[str]:
+        """A statement."""
         rng, deeper = self.rng, depth + 1
         if depth >= DEEP:
             return [*self.name(), "(", ")", ";"]
@@ -427,12 +436,13 @@ def report(tallies: Sequence[Tally]) -> Iterator[str]:
     releases = ", ".join(str(release) for release in sorted({one.release for one in tallies}))
     yield "| snippets | read by both | read alike | disagreements | unseen | disputed alone | javac |"
     yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    read_by_both = sums["same"] + different.total()
     yield (
-        f"| {sums['snippets']:,} | {sums['same'] + different.total():,} | {sums['same']:,} | {different.total():,} "
+        f"| {sums['snippets']:,} | {read_by_both:,} | {sums['same']:,} | {different.total():,} "
         f"| {unseen.total():,} | {sums['alone']:,} | {releases} |"
     )
     yield ""
-    yield f"The parser could not read {sums['unparsed']:,}; of the others javac could not read {sums['unread']:,}."
+    yield f"The parser could not read {sums['unparsed']:,}; of the others javac not {sums['unread']:,}."
     yield ""
     yield "| only javac has | only the parser has | count | unseen | shortest |"
     yield "| --- | --- | ---: | ---: | --- |"

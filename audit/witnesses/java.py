@@ -5,8 +5,9 @@ The second parser shows whether a renamed method has the same syntax tree except
 whether a reordered one has the same statements in its blocks. The compiler is asked about texts that
 compile on their own: without variable names and line numbers, the classes of a variant must equal the
 original's byte for byte. A variant that the parser sees as another program, or that does not compile, is
-not applied. Where a JDK is found, its newest compiler also tells how it takes each text apart: an original or a
-variant that it reads in another way than our parser is not applied either. Controls stay undecided, because another text need not mean another behaviour.
+not applied. Where a JDK is found, its newest compiler also tells how it takes each text apart: an original
+or a variant that it reads in another way than our parser is not applied either. Controls stay undecided,
+because another text need not mean another behaviour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,7 +118,8 @@ def read_again(variant: Perturbed) -> WitnessFinding:
 
 
 def misread_by(reader: JavacReader, variants: Sequence[Perturbed]) -> set[int]:
-    """The places of the variants which, or whose originals, the compiler takes apart in another way than we do.
+    """The places of the variants which, or whose originals, the compiler takes apart in another way than we
+    do.
 
     What it cannot read, such as a constructor without its record, says nothing.
     """

@@ -1,10 +1,11 @@
 """javac as a reader: how the compiler takes a text apart, to be compared with the parser's tree.
 
-The witness of Java (`audit.witnesses.java`) and `benchmarks/java_readers.py` ask it. No transform does, so what is
-edited does not depend on whether a JDK is installed: there the second reader decides (`second_reader`).
+The witness of Java (`audit.witnesses.java`) and `benchmarks/java_readers.py` ask it. No transform does, so
+what is edited does not depend on whether a JDK is installed: there the second reader decides
+(`second_reader`).
 
-The compiler runs in a process of its own, which reads any number of texts (`JavacReader.java`). Only the structure
-of expressions and statements is compared, as kinds of nodes with their places.
+The compiler runs in a process of its own, which reads any number of texts (`JavacReader.java`). Only the
+structure of expressions and statements is compared, as kinds of nodes with their places.
 """
 
 import os
@@ -17,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from codeaudit.transforms.java.parsing import EMPTY, Node, ParsedJava
+from codeaudit.transforms.java.parsing import BODIES, EMPTY, Node, ParsedJava
 
 PROGRAM: Final = Path(__file__).with_name("JavacReader.java")
 OLDEST: Final = 17
@@ -156,12 +157,14 @@ UNARY_KINDS: Final = frozenset(_SIGNS.values())
 """The kinds of operations with one operand, without `++` and `--`."""
 _KINDS: Final[Mapping[str, str]] = {
     "update_expression": "UPDATE", "ternary_expression": "CONDITIONAL_EXPRESSION",
-    "instanceof_expression": "INSTANCE_OF", "cast_expression": "TYPE_CAST", "lambda_expression": "LAMBDA_EXPRESSION",
+    "instanceof_expression": "INSTANCE_OF", "cast_expression": "TYPE_CAST",
+    "lambda_expression": "LAMBDA_EXPRESSION",
     "method_invocation": "METHOD_INVOCATION", "array_access": "ARRAY_ACCESS",
     "object_creation_expression": "NEW_CLASS", "array_creation_expression": "NEW_ARRAY",
     "parenthesized_expression": "PARENTHESIZED", "method_reference": "MEMBER_REFERENCE",
     "switch_expression": "SWITCH", "if_statement": "IF", "while_statement": "WHILE_LOOP",
-    "do_statement": "DO_WHILE_LOOP", "for_statement": "FOR_LOOP", "enhanced_for_statement": "ENHANCED_FOR_LOOP",
+    "do_statement": "DO_WHILE_LOOP", "for_statement": "FOR_LOOP",
+    "enhanced_for_statement": "ENHANCED_FOR_LOOP",
     "constructor_body": "BLOCK", "return_statement": "RETURN", "throw_statement": "THROW",
     "break_statement": "BREAK", "continue_statement": "CONTINUE", "yield_statement": "YIELD",
     "labeled_statement": "LABELED_STATEMENT", "try_statement": "TRY", "try_with_resources_statement": "TRY",
@@ -213,12 +216,8 @@ def _of(node: Node) -> tuple[JavaPart, ...]:
             kind = None if above is not None and above.kind == "switch_rule" else "EXPRESSION_STATEMENT"
         case "block":
             above = node.parent
-            outside = above is not None and (
-                above.kind == "static_initializer" or above.kind.endswith("_body")
-            )
-            kind = None if outside and above is not None and above.kind != "constructor_body" else "BLOCK"
-            if above is not None and above.kind == "enum_body_declarations":
-                kind = None
+            outside = above is not None and (above.kind == "static_initializer" or above.kind in BODIES)
+            kind = None if outside else "BLOCK"
         case "array_initializer":
             above = node.parent
             kind = None if above is not None and above.kind == "array_creation_expression" else "NEW_ARRAY"

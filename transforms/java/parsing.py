@@ -176,8 +176,8 @@ class ParsedJava:
     disputed: tuple[Place, ...]
     """The places that a second reader reads in another way, and `unread`."""
     unread: tuple[Place, ...] = ()
-    """The methods and constructors that were set aside because the parser cannot read them (`read_file`). Their
-    bodies are empty in the tree."""
+    """The methods and constructors that were set aside because the parser cannot read them (`read_file`).
+    Their bodies are empty in the tree."""
 
     def is_disputed(self, node: Node) -> bool:
         """Whether two readers disagree on a part of the text."""
@@ -237,7 +237,7 @@ def read_file(text: str) -> ParsedJava:
 
 
 def _without_unread(text: str) -> ParsedJava | None:
-    """The text parsed with nothing in the bodies that the parser cannot read; `None` if that is not enough."""
+    """The text without the bodies that the parser cannot read; `None` if that is not enough."""
     try:
         source = text.encode()
     except UnicodeEncodeError:

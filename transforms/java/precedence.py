@@ -1,7 +1,7 @@
-"""How tightly Java's expressions bind (Java Language Specification, chapter 15): a higher number binds tighter.
+"""How tightly Java's expressions bind (Java Language Specification, chapter 15).
 
-The rules put parentheses by these numbers (`rewriting`), and the second reader checks the parser's trees by
-them (`second_reader`).
+A higher number binds tighter. The rules put parentheses by these numbers (`rewriting`), and the second reader
+checks the parser's trees by them (`second_reader`).
 """
 
 from typing import Final

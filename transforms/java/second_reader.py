@@ -1,12 +1,13 @@
-"""A second reader of Java, which shares no code with the parser (tree-sitter): it finds what that one misreads.
+"""A second reader of Java, which shares no code with the parser (tree-sitter): it finds what that misreads.
 
 It has two parts, and no part of a text is edited on which one of them disagrees with the parser:
 
-- A lexer by the longest match (Java Language Specification, 3.2): the leaves of the parser's tree have to be its
-  tokens.
+- A lexer by the longest match (Java Language Specification, 3.2): the leaves of the parser's tree have to be
+  its tokens.
 - The grammar of expressions (chapter 15). A tree is checked node by node: is each operand one that the
-  specification allows at this place without parentheses? Java's grammar is unambiguous where the specification
-  says which of two readings holds, so a tree of the same tokens that it allows is the only one.
+  specification allows at this place without parentheses? Java's grammar is unambiguous where the
+  specification says which of two readings holds, so a tree of the same tokens that it allows is the only
+  one.
 
 The second part finds `(a.b) + c` read as a cast of a signed number, since the operand of a cast to a class
 begins with no sign (15.16), and `(char) i++` read as `((char) i)++`, since a cast is no variable (15.14).
@@ -51,15 +52,15 @@ _LEXER: Final = re.compile(
     rb"|(.)",
     re.DOTALL,
 )
-"""Blanks and comments; a token (group 1); anything else (group 2). Of `>>` each sign is a token of its own."""
+"""Blanks and comments; a token (group 1); anything else (group 2). Of `>>` each sign is a token."""
 _TYPE_WORDS: Final = frozenset({b"class", b"interface", b"enum", b"@interface"})
 _ENDS_HEADER: Final = frozenset({b"{", b"}", b";"})
 _VARIABLES: Final = frozenset({"identifier", "field_access", "array_access"})
 """Kinds of expressions that can be assigned to."""
 _PRIMITIVE_TYPES: Final = frozenset({"integral_type", "floating_point_type", "boolean_type"})
 _TAILS: Final = frozenset(
-    {"binary_expression", "unary_expression", "cast_expression", "ternary_expression", "assignment_expression",
-     "lambda_expression"}
+    {"binary_expression", "unary_expression", "cast_expression", "ternary_expression",
+     "assignment_expression", "lambda_expression"}
 )  # fmt: skip
 """Kinds of expressions that end with an operand."""
 _STATEMENTS: Final = frozenset(
@@ -107,8 +108,8 @@ def _tokens(text: bytes) -> list[Place]:
 def bodies(text: bytes) -> list[Place]:
     """What stands between the braces of the members of all types: the bodies of methods and initialisers.
 
-    They are found by the tokens alone, so that one body which the parser cannot read does not hide the others.
-    Empty where the braces do not match.
+    They are found by the tokens alone, so that one body which the parser cannot read does not hide the
+    others. Empty where the braces do not match.
     """
     found: list[Place] = []
     opened: list[tuple[int, bool]] = []
@@ -203,7 +204,9 @@ def _is_primary(operand: "Node", kind: str) -> bool:
 
 
 def _is_no_constant(node: "Node") -> bool:
-    """Whether a part of a label is neither a constant nor a pattern: `case A() ->` is the pattern of a record."""
+    """Whether a part of a label is neither a constant nor a pattern: `case A() ->` is the pattern of a
+    record.
+    """
     if node.kind in _PATTERNS:
         return False
     return any(inner.kind in _NO_CONSTANTS for inner in node.walk())

@@ -1,10 +1,11 @@
 """Whether a text shows that somebody asks which text is the same object as another one.
 
-A sum of texts that is no constant makes a new object (Java Language Specification, 15.18.1), though a compiler may
-give an old one: `"" + true` may be the constant "true". A rule that builds the same text in another way asks here.
+A sum of texts that is no constant makes a new object (Java Language Specification, 15.18.1), though a
+compiler may give an old one: `"" + true` may be the constant "true". A rule that builds the same text in
+another way asks here.
 
-What is compared with `==` is known by the names and types that the file declares. Where no name is known on either
-side, the comparison is taken for one of numbers or of other objects.
+What is compared with `==` is known by the names and types that the file declares. Where no name is known on
+either side, the comparison is taken for one of numbers or of other objects.
 """
 
 from functools import lru_cache
@@ -22,8 +23,8 @@ _TEXTS: Final = frozenset({"String", "Object", "CharSequence", "Comparable", "Se
 _NO_TEXTS: Final = frozenset(
     {"null_literal", "this", "class_literal", "character_literal", "true", "false", "unary_expression",
      "update_expression", "instanceof_expression", "array_creation_expression", "decimal_integer_literal",
-     "hex_integer_literal", "octal_integer_literal", "binary_integer_literal", "decimal_floating_point_literal",
-     "hex_floating_point_literal"}
+     "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
+     "decimal_floating_point_literal", "hex_floating_point_literal"}
 )  # fmt: skip
 
 
@@ -47,9 +48,10 @@ def compares_texts(text: str) -> bool:
             sides = [_is_text(reading, side.unparenthesized, kinds) for side in node.children]
             if True in sides and False not in sides:
                 return True
-        elif node.kind == "synchronized_statement":
-            if _is_text(reading, node.children[0].unparenthesized, kinds):
-                return True
+        elif node.kind == "synchronized_statement" and _is_text(
+            reading, node.children[0].unparenthesized, kinds
+        ):
+            return True
     return False
 
 
@@ -62,23 +64,22 @@ def _declared(reading: ParsedJava) -> dict[str, bool]:
         for name in node.children
         if name.kind == "type_identifier"
     }
+    texts = _TEXTS | variables
     found: dict[str, bool] = {}
     for node in reading.root.walk():
         kind = node.child("type")
         if kind is None:
             continue
-        is_text = kind.kind == "type_identifier" and reading.text(kind) in _TEXTS | variables
+        element = kind.child("element")
+        of_text = element is not None and reading.text(element) in texts
         for named in (node, *node.all("declarator")):
-            name = named.child("name")
-            if name is not None and node.kind != "method_reference":
-                known = reading.text(name)
-                found[known] = found.get(known, False) or (is_text and named.child("dimensions") is None)
-        if kind.kind == "array_type" and (element := kind.child("element")) is not None:
-            # Of an array of texts an element may be one.
-            if reading.text(element) in _TEXTS | variables:
-                for named in (node, *node.all("declarator")):
-                    if (name := named.child("name")) is not None:
-                        found[f"{reading.text(name)}[]"] = True
+            if (name := named.child("name")) is None:
+                continue
+            known, plain = reading.text(name), named.child("dimensions") is None
+            is_text = kind.kind == "type_identifier" and reading.text(kind) in texts
+            found[known] = found.get(known, False) or (is_text and plain)
+            if of_text or (is_text and not plain):
+                found[f"{known}[]"] = True
     return found
 
 

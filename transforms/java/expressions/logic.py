@@ -5,10 +5,10 @@ after each of these edits; which pattern variables and which assignments hold wh
 too.
 
 A call that is a whole condition may have the type boolean only because it is one: of `<T> T get(String)` Java
-infers T as Boolean in `if (get("k"))`, and as Object in `if (!get("k"))`, which does not compile (JLS 15.12). So
-such a call becomes no operand (`is_inferred`). The text seldom shows the declaration. Assumed is that a method
-with the name of a question, such as `isEmpty`, `hasNext` or `contains`, declares its result as boolean or
-Boolean, not as a type parameter of its own.
+infers T as Boolean in `if (get("k"))`, and as Object in `if (!get("k"))`, which does not compile (JLS
+15.12). So such a call becomes no operand (`is_inferred`). The text seldom shows the declaration. Assumed is
+that a method with the name of a question, such as `isEmpty`, `hasNext` or `contains`, declares its result as
+boolean or Boolean, not as a type parameter of its own.
 """
 
 import re
@@ -64,7 +64,9 @@ def negated(code: JavaSource, node: Node) -> tuple[tuple[Part, ...], int]:
 
 
 def is_inferred(code: JavaSource, node: Node) -> bool:
-    """Whether a whole condition may have its type from its place alone, so that it must stay a whole condition."""
+    """Whether a whole condition may have its type from its place alone, so that it must stay a whole
+    condition.
+    """
     node = node.unparenthesized
     match node.kind:
         case "method_invocation" if code.type(node) is None and node.child("type_arguments") is None:
