@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -137,7 +138,7 @@ class Snippets:
         rng, deeper = self.rng, depth + 1
         if depth >= DEEP or rng.random() < 0.15:
             return self.name() if rng.random() < 0.7 else [rng.choice(LITERALS)]
-        one = lambda: self.expression(deeper)  # noqa: E731 - the table below is short with it
+        one = partial(self.expression, deeper)
         match rng.randrange(26):
             case 0 | 1 | 2 | 3:
                 return [*one(), rng.choice(BINARY), *one()]
@@ -268,7 +269,7 @@ class Snippets:
         rng, deeper = self.rng, depth + 1
         if depth >= DEEP:
             return [*self.name(), "(", ")", ";"]
-        value = lambda: self.expression(deeper)  # noqa: E731
+        value = partial(self.expression, deeper)
         match rng.randrange(22):
             case 0:
                 return [*value(), ";"]

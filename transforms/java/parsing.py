@@ -253,7 +253,7 @@ def _without_unread(text: str) -> ParsedJava | None:
     if found is None:
         return None
     units = callables(found)
-    unread = [node for node in units if (body := node.child("body")) and body.start + 1 in emptied]
+    unread = [node for node in units if (inside := node.child("body")) and inside.start + 1 in emptied]
     if not found.whole and unread == found.root.children:
         return None
     places = tuple((node.start, node.end) for node in unread)
