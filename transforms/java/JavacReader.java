@@ -72,6 +72,8 @@ class JavacReader {
         final CompilationUnitTree unit;
         final SourcePositions places;
         final StringBuilder found = new StringBuilder();
+        /** What stands behind the last arrow of a case: of an expression javac makes a statement at times. */
+        Tree body;
 
         Nodes(CompilationUnitTree unit, SourcePositions places) {
             this.unit = unit;
@@ -86,7 +88,8 @@ class JavacReader {
         @Override
         public Void scan(Tree node, Void nothing) {
             String kind = node == null ? null : kind(node);
-            if (kind != null) {
+            boolean ofRule = node != null && node == body && node instanceof ExpressionStatementTree;
+            if (kind != null && !ofRule) {
                 note(kind, node);
             }
             return super.scan(node, nothing);
@@ -201,10 +204,7 @@ class JavacReader {
 
         @Override
         public Void visitCase(CaseTree node, Void nothing) {
-            if (node.getCaseKind() == CaseTree.CaseKind.RULE && node.getBody() instanceof ExpressionStatementTree only) {
-                scan(node.getExpressions(), nothing);
-                return scan(only.getExpression(), nothing);
-            }
+            body = node.getCaseKind() == CaseTree.CaseKind.RULE ? node.getBody() : null;
             return super.visitCase(node, nothing);
         }
 

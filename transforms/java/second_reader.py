@@ -71,7 +71,12 @@ _NUMBERS: Final = frozenset(
     {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
      "decimal_floating_point_literal", "hex_floating_point_literal"}
 )  # fmt: skip
-_PATTERNS: Final = frozenset({"pattern", "type_pattern", "record_pattern", "guard"})
+_PATTERNS: Final = frozenset({"pattern", "type_pattern", "record_pattern"})
+_CLOSED: Final = frozenset(
+    {"parenthesized_expression", "argument_list", "array_initializer", "dimensions_expr", "class_body",
+     "switch_block"}
+)  # fmt: skip
+"""Kinds of nodes with signs around them."""
 _NO_CONSTANTS: Final = frozenset(
     {"method_invocation", "lambda_expression", "method_reference", "object_creation_expression",
      "array_creation_expression", "array_access", "switch_expression", "assignment_expression",
@@ -204,12 +209,24 @@ def _is_primary(operand: "Node", kind: str) -> bool:
 
 
 def _is_no_constant(node: "Node") -> bool:
-    """Whether a part of a label is neither a constant nor a pattern: `case A() ->` is the pattern of a
-    record.
-    """
+    """Whether a part of a label is no constant, pattern or guard: `case A() ->` is the pattern of a record."""
+    if node.kind == "guard":
+        return _takes_arrow(node)
     if node.kind in _PATTERNS:
         return False
     return any(inner.kind in _NO_CONSTANTS for inner in node.walk())
+
+
+def _takes_arrow(node: "Node") -> bool:
+    """Whether a guard holds a lambda without parentheses: its arrow would be that of the label."""
+    pending = list(node.children)
+    while pending:
+        inner = pending.pop()
+        if inner.kind == "lambda_expression":
+            return True
+        if inner.kind not in _CLOSED:
+            pending += inner.children
+    return False
 
 
 def _level(node: "Node") -> int:

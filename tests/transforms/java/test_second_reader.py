@@ -33,12 +33,14 @@ MISREAD = (
     "int k = a | b = c;",
     "int k = -1[a];",
     "switch (o) { case B() when c > d -> h(); default -> g(); }",
+    "switch (o) { case B b when (A & C) d -> e += a -> f; default -> g(); }",
 )
 """Statements that the parser takes apart in another way than Java."""
 
 READ = (
     "int d = (p) + c - (A & b) + c;",
     "switch (o) { case A() -> f(); default -> g(); }",
+    "switch (o) { case A a when (b) && f(c -> d) -> e += 1; case B b when c > d -> h(); default -> g(); }",
     "int d = (p.x - c) + (-c) - -c;",
     "int d = (int) -c + (int) +c + (int) ~c;",
     "Object o = (A) (b) + (A) !b + (A) ~b + (String) s;",
