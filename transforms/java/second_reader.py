@@ -209,7 +209,7 @@ def _is_primary(operand: "Node", kind: str) -> bool:
 
 
 def _is_no_constant(node: "Node") -> bool:
-    """Whether a part of a label is no constant, pattern or guard: `case A() ->` is the pattern of a record."""
+    """Whether a part of a label is no constant, pattern or guard, as the pattern `A()` of a record."""
     if node.kind == "guard":
         return _takes_arrow(node)
     if node.kind in _PATTERNS:
