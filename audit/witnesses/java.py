@@ -5,11 +5,13 @@ The second parser shows whether a renamed method has the same syntax tree except
 whether a reordered one has the same statements in its blocks. The compiler is asked about texts that
 compile on their own: without variable names and line numbers, the classes of a variant must equal the
 original's byte for byte. A variant that the parser sees as another program, or that does not compile, is
-not applied. Controls stay undecided, because another text need not mean another behaviour.
+not applied. Where a JDK is found, its newest compiler also tells how it takes each text apart: an original
+or a variant that it reads in another way than our parser is not applied either. Controls stay undecided,
+because another text need not mean another behaviour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Final
@@ -27,12 +29,14 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.java.files import function_context
 from codeaudit.transforms.java.identifiers.rename import variables
-from codeaudit.transforms.java.parsing import read
+from codeaudit.transforms.java.javac_reader import JavacReader, JavaKit, newest_kit, structure
+from codeaudit.transforms.java.parsing import ParsedJava, read
 from codeaudit.transforms.java.witnesses import Javac, confirms, find, permutes
 from codeaudit.transforms.records import Perturbed
 
 CASES_AT_ONCE: Final = 50
 OTHER_TREE: Final = "another program to a second reader"
+MISREAD: Final = "javac reads this text differently"
 NOT_COMPILED: Final = "variant does not compile"
 CONTROL: Final = "nothing runs that could show a change"
 NO_RULE: Final = "second reader knows renamings and orders only"
@@ -48,6 +52,8 @@ class JavaReaders:
     """The second parser, and the compiler if it is installed."""
 
     javac: Javac | None
+    kit: JavaKit | None = None
+    """The JDK whose compiler reads the texts."""
     together: int = CASES_AT_ONCE
 
     @property
@@ -56,6 +62,8 @@ class JavaReaders:
         found: list[Mapping[str, object]] = [{"tool": "javalang", "version": version("javalang")}]
         if self.javac is not None:
             found.append({"tool": "javac"})
+        if self.kit is not None:
+            found.append({"tool": "javac's parser", "version": str(self.kit.release)})
         return found
 
     @property
@@ -67,21 +75,28 @@ class JavaReaders:
     def judging(self) -> Iterator[Judge]:
         """A judge that calls the compiler once or a few times for all variants that it is given together."""
 
-        def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
-            words = {} if self.javac is None else compiled(self.javac, variants)
-            for place, one in enumerate(variants):
-                if one.kind == "control":
-                    yield Undecided(CONTROL)
-                else:
-                    yield combined([read_again(one), words.get(place, Undecided(NOT_ALONE))])
+        with JavacReader(self.kit) if self.kit is not None else nullcontext() as reader:
 
-        yield judge
+            def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
+                misread = set() if reader is None else misread_by(reader, variants)
+                words = {} if self.javac is None else compiled(self.javac, variants)
+                for place, one in enumerate(variants):
+                    if one.kind == "control":
+                        yield Undecided(CONTROL)
+                    elif place in misread:
+                        yield BehavesDifferently("parsed", MISREAD)
+                    else:
+                        yield combined([read_again(one), words.get(place, Undecided(NOT_ALONE))])
+
+            yield judge
 
 
 def witness(labels: LabelSource) -> JavaReaders:
     """The witness. It ignores `labels`."""
     javac = find()
-    return JavaReaders(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))
+    return JavaReaders(
+        javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120), kit=newest_kit()
+    )
 
 
 def read_again(variant: Perturbed) -> WitnessFinding:
@@ -100,6 +115,31 @@ def read_again(variant: Perturbed) -> WitnessFinding:
     if told is None:
         return Undecided(BEYOND)
     return BehavesSame("parsed") if told else BehavesDifferently("parsed", OTHER_TREE)
+
+
+def misread_by(reader: JavacReader, variants: Sequence[Perturbed]) -> set[int]:
+    """The places of the variants which, or whose originals, the compiler takes apart in another way than we
+    do.
+
+    What it cannot read, such as a constructor without its record, says nothing.
+    """
+    readings: dict[str, ParsedJava] = {}
+    for one in variants:
+        for text in (one.sample.source, one.source):
+            with suppress(SourceError):
+                readings[text] = read(text)
+    try:
+        told = reader.structures(list(readings.values()))
+    except RuntimeError:
+        return set()
+    wrong = {
+        text
+        for (text, reading), found in zip(readings.items(), told, strict=True)
+        if found is not None and found != structure(reading)
+    }
+    return {
+        place for place, one in enumerate(variants) if not wrong.isdisjoint((one.sample.source, one.source))
+    }
 
 
 def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFinding]:

@@ -11,11 +11,11 @@ from typing import Final
 from codeaudit.transforms.java.analysis.completion import LOOPS
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
-from codeaudit.transforms.java.expressions.logic import DUAL, binds, conditions
+from codeaudit.transforms.java.expressions.logic import DUAL, binds, conditions, is_inferred
 from codeaudit.transforms.java.expressions.operands import is_target, is_value
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import UNARY
 from codeaudit.transforms.java.rewriting import (
-    UNARY,
     Find,
     JavaSource,
     Rewriting,
@@ -159,7 +159,11 @@ def _uncalled(code: JavaSource, node: Node) -> Site | None:
 def _negated(code: JavaSource) -> Iterator[Site]:
     """A condition that is no comparison, negated."""
     for condition in conditions(code):
-        if condition.kind in _CONDITIONS and not _is_checked(code, condition):
+        if (
+            condition.kind in _CONDITIONS
+            and not _is_checked(code, condition)
+            and not is_inferred(code, condition)
+        ):
             parts = ("!", span(condition))
             yield code.site(condition, "condition negated", replace_grouped(condition, parts, UNARY))
 

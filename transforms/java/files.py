@@ -23,6 +23,7 @@ from codeaudit.transforms.java.parsing import (
     callables,
     only_callable,
     read,
+    read_file,
 )
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
@@ -32,7 +33,6 @@ _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")
 """What ends or begins a literal, a comment or another escape."""
 _OPAQUE: Final = frozenset({"string_literal", "character_literal"})
-_ASCII: Final = 0x80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +45,17 @@ class DecodedJava(DecodedFile):
         return utf8(data)
 
     def compiles(self, text: str) -> bool:
-        """Whether the text can be read as Java. Types are not checked: they stand in other files."""
+        """Whether the text can be read as Java. Types are not checked: they stand in other files.
+
+        What cannot be read is allowed only where the file has it as it is.
+        """
         try:
-            read(text)
+            found = read_file(text)
+            known = read_file(self.text) if found.unread else found
         except SourceError:
             return False
-        return True
+        kept = {known.source[start:end] for start, end in known.unread}
+        return all(found.source[start:end] in kept for start, end in found.unread)
 
 
 @lru_cache(maxsize=4)
@@ -62,10 +67,14 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     Raises:
         SourceError: the text does not parse.
     """
-    reading = read(text)
+    reading = read_file(text)
     starts = line_starts(reading.source)
     unclear = misread(reading, text)
+    # Java reads the text with these characters in their places: the same members have to stand there.
+    plain = _unescaped_like(reading, text) if unclear else reading
     strange = rebound(reading) | (HOMES.keys() & around)
+    if plain is not None:
+        strange |= rebound(plain)
     found: list[FunctionLocation] = []
     seen: dict[str, int] = {}
     methods = callables(reading)
@@ -74,7 +83,11 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
         name = _qualified(reading, node)
         seen[name] = seen.get(name, 0) + 1
         means_other = node.start in reaching or mentions(reading, node, strange)
-        obstacle = ESCAPED if unclear else REBOUND if means_other else None
+        obstacle = REBOUND if means_other else DISPUTED if reading.is_disputed(node) else None
+        if (node.start, node.end) in reading.unread:
+            obstacle = UNREAD
+        if unclear and (plain is None or escaped(reading.text(node))):
+            obstacle = ESCAPED
         found.append(
             FunctionLocation(
                 name=name if seen[name] == 1 else f"{name}#{seen[name]}",
@@ -130,13 +143,44 @@ def misread(reading: ParsedJava, text: str) -> bool:
     begins = [start for start, _ in opaque]
     # Java replaces `\\u0022` by a quotation mark before it reads the text (JLS 3.3); the parser does not.
     for match in _ESCAPE.finditer(text):
-        code = int(match[2], 16)
         place = len(text[: match.start(1)].encode())
         number = bisect_right(begins, place) - 1
         inside = number >= 0 and place < opaque[number][1]
-        if chr(code) in _DANGEROUS or (code < _ASCII and not inside):
+        # Outside of literals and comments it is a sign, or a part of a name that is spelt in two ways.
+        if chr(int(match[2], 16)) in _DANGEROUS or not inside:
             return True
     return False
+
+
+def _unescaped_like(reading: ParsedJava, text: str) -> ParsedJava | None:
+    """The text as Java reads it, without escapes; `None` if it has other members than the text shows, or has
+    them in other places.
+    """
+    pieces: list[str] = []
+    ends: list[tuple[int, int]] = []
+    """The bytes up to each escape and behind it, in the text without escapes and in the text as it is."""
+    done = new = old = 0
+    for match in _ESCAPE.finditer(text):
+        before, sign = text[done : match.start(1)], chr(int(match[2], 16))
+        if "\ud800" <= sign <= "\udfff" or sign == "\\":
+            return None  # half of a character, or what may begin another escape
+        new, old = new + len((before + sign).encode()), old + len((before + match[1]).encode())
+        ends.append((new, old))
+        pieces += [before, sign]
+        done = match.end(1)
+    try:
+        plain = read_file("".join([*pieces, text[done:]]))
+    except SourceError:
+        return None
+    found, known = callables(plain), callables(reading)
+    shifted = [new for new, _ in ends]
+
+    def place(at: int) -> int:
+        number = bisect_right(shifted, at) - 1
+        return at + (ends[number][1] - ends[number][0] if number >= 0 else 0)
+
+    same = [(place(node.start), place(node.end)) for node in found]
+    return plain if same == [(node.start, node.end) for node in known] else None
 
 
 def _is_one(text: str, wrapper: str) -> bool:
@@ -150,6 +194,8 @@ def _is_one(text: str, wrapper: str) -> bool:
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
+DISPUTED: Final = "two readers read this text differently"
+UNREAD: Final = "parser cannot read the method"
 COMPACT: Final = "compact constructor of a record"
 
 INSERTED: Final = ("String", "StringBuilder", "Exception")
@@ -175,7 +221,8 @@ def function_context(source: str) -> FunctionContext:
     reading = read(source)
     found = [node for node in callables(reading) if node.child("body")]
     if not reading.whole and len(reading.root.children) == 1 and reading.root.children == found:
-        return FunctionContext("", source, "", ESCAPED if escaped(source) else None)
+        obstacle = ESCAPED if escaped(source) else DISPUTED if reading.disputed else None
+        return FunctionContext("", source, "", obstacle)
     if not found:
         return FunctionContext("", source, "", NO_METHOD)
     node = found[-1]
@@ -185,6 +232,8 @@ def function_context(source: str) -> FunctionContext:
     )
     if escaped(source):
         return FunctionContext(before, inner, after, ESCAPED)
+    if reading.is_disputed(node):
+        return FunctionContext(before, inner, after, DISPUTED)
     return FunctionContext(
         before, inner, after, REBOUND if mentions(reading, node, rebound(reading)) else None
     )
@@ -262,9 +311,11 @@ def obstacle_in_file(source: str, file: str) -> str | None:
 @lru_cache(maxsize=4)
 def _rebound_in(file: str) -> frozenset[str]:
     try:
-        return rebound(read(file))
+        reading = read_file(file)
     except SourceError:
         return frozenset()
+    plain = _unescaped_like(reading, file) if misread(reading, file) else None
+    return rebound(reading) if plain is None else rebound(reading) | rebound(plain)
 
 
 def mentions(reading: ParsedJava, node: Node, names: frozenset[str]) -> bool:
@@ -293,7 +344,7 @@ def package_folder(text: str) -> str:
     Raises:
         SourceError: the text does not parse.
     """
-    reading = read(text)
+    reading = read_file(text)
     found = reading.root.first("package_declaration") if reading.whole else None
     if found is None:
         return ""
@@ -310,7 +361,7 @@ def declared_types(data: bytes) -> frozenset[str]:
     if not found and not any(name in text for names in INHERITED.values() for name in names):
         return found  # nearly every file: it need not be parsed
     try:
-        reading = read(text)
+        reading = read_file(text)
     except SourceError:
         return found
     return found & _declared(reading, TYPES) | _from_jdk(reading)
@@ -322,7 +373,7 @@ def supertypes(data: bytes) -> frozenset[str]:
     if not _ABOVE.search(text):
         return frozenset()
     try:
-        reading = read(text)
+        reading = read_file(text)
     except SourceError:
         return frozenset()
     found = _above(reading)

@@ -29,8 +29,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="names-by-custom",
             assumed="Before a dot, a name that begins with an upper-case letter is a type, and one that "
-            "begins with a lower-case letter a variable.",
-            shown="The file declares a type with a small letter.",
+            "begins with a lower-case letter a variable; a method whose name is a question (`isEmpty`, "
+            "`contains`) gives a boolean.",
+            shown="The file declares a type with a small letter, or such a method with a type parameter.",
             sign=r"(?<![.\w])(?:class|interface|enum|record)\s+[a-z_]\w*\s*[(<{\w]",
             refused="No transform that rests on this edits the file.",
             example="`foo.size` passes `this.a`, and `foo` is a class whose initialiser stores to `a`",
@@ -68,10 +69,10 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="identity-unread",
             assumed="Nobody asks for the identity or the class of a text, a boxed number or a lambda.",
-            shown="The file asks for an identity or a kind of class: `identityHashCode`, `isAnonymousClass`.",
+            shown="The file asks for an identity or a kind of class: `==` between texts, "
+            "`identityHashCode`, `isAnonymousClass`.",
             sign=r"\b(?:isAnonymousClass|isSynthetic|isHidden|identityHashCode)\b",
             refused="No transform that rests on this edits the file.",
-            unseen="`==` between texts",
             example="an anonymous class becomes a lambda, and a caller prints "
             "`getClass().isAnonymousClass()`",
         ),

@@ -7,13 +7,14 @@ are parsed inside a class that is put around them. All offsets are those of the 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Language, Parser, Tree
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
+from codeaudit.transforms.java.second_reader import CHECKED, Place, bodies, disputed
 
 Token: TypeAlias = tuple[str, int, int]
 """A token without a node of its own, such as `final`, `++` or `;`: (text, first byte, byte behind it)."""
@@ -133,18 +134,28 @@ _FILE: Final = re.compile(r"(?:^|;|\*/|\))\s*(?:import|package)(?:\s|/)", re.MUL
 """A declaration that only files have. A comment in a method may match, too."""
 _OF_FILE: Final = TYPES | {"package_declaration", "import_declaration", "module_declaration"}
 _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
+_TEXT: Final = "string_literal"
 _LACKING: Final = re.compile(
     rb"(?<=\bcase )[\w$]+(?:\.[\w$]+)+(?=\()"  # case Outer.Inner(…)
     rb"|(?<=\binstanceof )[\w$]+(?:\.[\w$]+)+(?=\()"
     rb"|(?<=\bcase )(?:[\w$.]+ _, )+(?=[\w$.]+ _\b)"  # case One _, Other _
     rb"|(?<=\bimport )module (?=\w)"
-    rb"|(?<=\w) @Nullable(?= ?\.\.\.)",  # Object @Nullable ... all
+    rb"|(?<=\w) @Nullable(?= ?\.\.\.)"  # Object @Nullable ... all
+    rb"|\bopen\b|\bmodule\b",  # names of types
     re.MULTILINE,
 )
 """Constructs of current Java that the grammar cannot parse. In the text for the parser each becomes one word
 of the same length. No match spans lines, so a comment that contains one ends at the same place.
 """
-_ONE_WORD: Final = bytes.maketrans(b" ,.@", b"____")
+_SPELT: Final = re.compile(
+    rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\.)*"|\'(?:[^\'\\\r\n]|\\.)*\'|//[^\r\n]*|/\*.*?\*/'
+    rb"|(\\u+[0-9a-fA-F]{4})",
+    re.DOTALL,
+)
+"""A literal, a comment, or a character of a name that is spelt by its number (group 1)."""
+_ONE_WORD: Final = bytes.maketrans(b" ,.@\\on", b"_____ON")
+"""Makes one word of what the grammar lacks; of `open` and `module` another word."""
+_NOT_BLANK: Final = re.compile(rb"[^\r\n]")
 _UP: Final = -1
 
 
@@ -162,6 +173,15 @@ class ParsedJava:
     """
     comments: tuple[Token, ...]
     """All comments, in the order of the text."""
+    disputed: tuple[Place, ...]
+    """The places that a second reader reads in another way, and `unread`."""
+    unread: tuple[Place, ...] = ()
+    """The methods and constructors that were set aside because the parser cannot read them (`read_file`).
+    Their bodies are empty in the tree."""
+
+    def is_disputed(self, node: Node) -> bool:
+        """Whether two readers disagree on a part of the text."""
+        return any(start < node.end and node.start < end for start, end in self.disputed)
 
     @property
     def whole(self) -> bool:
@@ -189,9 +209,8 @@ def read(text: str) -> ParsedJava:
         raise SourceError("not valid Java: a character without an encoding") from error
     found = _read(text, source, source)
     # Only where the grammar fails, so that text that parses is parsed as it stands.
-    if found is None:
-        bridged = _LACKING.sub(lambda match: match[0].translate(_ONE_WORD), source)
-        found = None if bridged == source else _read(text, source, bridged)
+    if found is None and (bridged := _bridged(source)) != source:
+        found = _read(text, source, bridged)
     if found is None:
         raise SourceError(f"not valid Java: {_first_error(source)}")
     for kind, start, end in found.comments:
@@ -199,6 +218,54 @@ def read(text: str) -> ParsedJava:
         if kind == "line_comment" and b"\r" in source[start : end - 1]:
             raise SourceError("a carriage return without a line feed ends a comment")
     return found
+
+
+@lru_cache(maxsize=8)
+def read_file(text: str) -> ParsedJava:
+    """Parse a text as `read` does, but set aside the methods and constructors that the parser cannot read.
+
+    Raises:
+        SourceError: the text is not Java, or is one method that cannot be read.
+    """
+    try:
+        return read(text)
+    except SourceError:
+        found = _without_unread(text)
+        if found is None:
+            raise
+        return found
+
+
+def _without_unread(text: str) -> ParsedJava | None:
+    """The text without the bodies that the parser cannot read; `None` if that is not enough."""
+    try:
+        source = text.encode()
+    except UnicodeEncodeError:
+        return None
+    seen = bytearray(_bridged(source))
+    emptied = set()
+    for start, end in bodies(bytes(seen)):
+        body = bytes(seen[start:end])
+        if all(_parsed_members(head + body + b"}") is None for head in (b"void m() {", b"m() {")):
+            seen[start:end] = _NOT_BLANK.sub(b" ", body)
+            emptied.add(start)
+    found = _read(text, source, bytes(seen)) if emptied else None
+    if found is None:
+        return None
+    units = callables(found)
+    unread = [node for node in units if (inside := node.child("body")) and inside.start + 1 in emptied]
+    if not found.whole and unread == found.root.children:
+        return None
+    places = tuple((node.start, node.end) for node in unread)
+    return replace(found, unread=places, disputed=found.disputed + places)
+
+
+def _bridged(source: bytes) -> bytes:
+    """The text with a word of the same length in place of each construct that the grammar lacks."""
+    words = _LACKING.sub(lambda match: match[0].translate(_ONE_WORD), source)
+    if b"\\u" not in words:
+        return words
+    return _SPELT.sub(lambda match: match[0].translate(_ONE_WORD) if match[1] else match[0], words)
 
 
 def _read(text: str, source: bytes, seen: bytes) -> ParsedJava | None:
@@ -296,13 +363,13 @@ class _Grammar:
 
 def _file(source: bytes, seen: bytes) -> ParsedJava | None:
     tree = _language().parser.parse(seen)
-    return None if tree.root_node.has_error else _reading(source, tree, 0)
+    return None if tree.root_node.has_error else _reading(source, seen, tree, 0)
 
 
 def _members(source: bytes, seen: bytes) -> ParsedJava | None:
     """The text parsed as members of a class; `None` if it is something else."""
     tree = _parsed_members(seen)
-    return None if tree is None else _reading(source, tree, len(BEFORE))
+    return None if tree is None else _reading(source, seen, tree, len(BEFORE))
 
 
 def _parsed_members(source: bytes) -> Tree | None:
@@ -318,13 +385,25 @@ class _Walked(NamedTuple):
     root: Node
     shape: Sequence[int]
     comments: Sequence[Token]
+    leaves: Sequence[Place]
+    """The tokens in the order of the text, without comments; a literal of text is one."""
+    checked: Sequence[Node]
+    """The nodes that the second reader checks."""
 
 
-def _reading(source: bytes, tree: Tree, shift: int) -> ParsedJava:
-    root, shape, comments = _walk(tree, shift)
+def _reading(source: bytes, seen: bytes, tree: Tree, shift: int) -> ParsedJava:
+    walked = _walk(tree, shift)
+    root, leaves = walked.root, walked.leaves
     if shift:
         root = root.children[0].children[-1]
-    return ParsedJava(source=source, root=root, shape=tuple(shape), comments=tuple(comments))
+        leaves = [place for place in leaves if place[0] >= 0 and place[1] <= len(source)]
+    return ParsedJava(
+        source=source,
+        root=root,
+        shape=tuple(walked.shape),
+        comments=tuple(walked.comments),
+        disputed=disputed(seen, leaves, walked.checked),
+    )
 
 
 def _walk(tree: Tree, shift: int) -> _Walked:
@@ -334,22 +413,28 @@ def _walk(tree: Tree, shift: int) -> _Walked:
     cursor = tree.walk()
     shape: list[int] = []
     comments: list[Token] = []
+    leaves: list[Place] = []
+    checked: list[Node] = []
     here = root = Node("program", None, 0, tree.root_node.end_byte - shift, None)
+    found = _Walked(root, shape, comments, leaves, checked)
     if not cursor.goto_first_child():
-        return _Walked(root, shape, comments)
+        return found
     while True:
-        found = cursor.node
-        assert found is not None
-        number = found.kind_id
+        at = cursor.node
+        assert at is not None
+        number = at.kind_id
         kind = kinds[number]
-        start, end = found.start_byte - shift, found.end_byte - shift
-        if not found.is_named:
+        start, end = at.start_byte - shift, at.end_byte - shift
+        if not at.is_named:
             shape.append(number)
             # A lone `;` as a body or statement becomes a node, because it counts as a statement.
             if kind == ";" and (here.kind in _SUITES or fields[cursor.field_id or 0] in _STATEMENTS):
                 here.children.append(Node(EMPTY, fields[cursor.field_id or 0], start, end, here))
             else:
                 here.tokens.append((kind, start, end))
+            if here.kind != _TEXT:
+                # Java reads each sign of `>>` for itself where it ends lists of types.
+                leaves += [(start, end)] if kind[0] != ">" else [(one, one + 1) for one in range(start, end)]
         elif kind in _COMMENTS:
             comments.append((kind, start, end))
         else:
@@ -357,12 +442,18 @@ def _walk(tree: Tree, shift: int) -> _Walked:
             shape += (number, field)
             node = Node(kind, fields[field], start, end, here)
             here.children.append(node)
+            if kind in CHECKED:
+                checked.append(node)
+            elif kind == _TEXT:
+                leaves.append((start, end))
             if cursor.goto_first_child():
                 here = node
                 continue
+            if kind != _TEXT and here.kind != _TEXT:
+                leaves.append((start, end))
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent() or here.parent is None:
-                return _Walked(root, shape, comments)
+                return found
             shape.append(_UP)
             here = here.parent
 

@@ -18,8 +18,18 @@ from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
 from codeaudit.transforms.java.analysis.surroundings import in_own_class
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, Types, varies
-from codeaudit.transforms.java.files import ESCAPED, REBOUND, escaped
+from codeaudit.transforms.java.files import DISPUTED, ESCAPED, REBOUND, escaped
 from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
+from codeaudit.transforms.java.precedence import (
+    ASSIGNMENT,
+    EXPRESSIONS,
+    OPERATORS,
+    OR,
+    PRIMARY,
+    RELATION,
+    TERNARY,
+    UNARY,
+)
 from codeaudit.transforms.patches import HARD, Part, Patch, Site, Span, patched
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
@@ -28,26 +38,6 @@ LISTS: Final = frozenset({"block", "constructor_body", "switch_block_statement_g
 ANNOTATIONS: Final = frozenset({"annotation", "marker_annotation"})
 _LEFT_ALONE: Final = ANNOTATIONS | {"switch_label"}
 
-ASSIGNMENT: Final = 1
-TERNARY: Final = 2
-OR: Final = 3
-AND: Final = 4
-EQUALITY: Final = 8
-RELATION: Final = 9
-SUM: Final = 11
-UNARY: Final = 13
-PRIMARY: Final = 15
-OPERATORS: Final = {
-    "||": OR, "&&": AND, "|": 5, "^": 6, "&": 7, "==": EQUALITY, "!=": EQUALITY,
-    "<": RELATION, ">": RELATION, "<=": RELATION, ">=": RELATION,
-    "<<": 10, ">>": 10, ">>>": 10, "+": SUM, "-": SUM, "*": 12, "/": 12, "%": 12,
-}  # fmt: skip
-"""The precedence of each binary operator; a higher number binds tighter."""
-_EXPRESSIONS: Final = {
-    "lambda_expression": 0, "assignment_expression": ASSIGNMENT, "switch_expression": ASSIGNMENT,
-    "ternary_expression": TERNARY, "instanceof_expression": RELATION, "unary_expression": UNARY,
-    "cast_expression": UNARY, "update_expression": UNARY,
-}  # fmt: skip
 _ANY_FITS: Final = frozenset(
     {"parenthesized_expression", "argument_list", "variable_declarator", "assignment_expression",
      "return_statement", "throw_statement", "yield_statement", "expression_statement", "assert_statement",
@@ -75,6 +65,8 @@ class JavaSource:
     def _obstacle(self, source: str) -> str | None:
         if escaped(source):
             return ESCAPED
+        if self.reading.disputed:
+            return DISPUTED
         if "\0" in source:  # patches mark hard line breaks with it
             return "zero character in the text"
         # `class String {}` in the method: then no rule knows what `String` means.
@@ -234,7 +226,7 @@ def precedence(node: Node) -> int:
     """How tightly an expression binds; a higher number binds tighter."""
     if node.kind == "binary_expression":
         return OPERATORS[node.operator]
-    return _EXPRESSIONS.get(node.kind, PRIMARY)
+    return EXPRESSIONS.get(node.kind, PRIMARY)
 
 
 def required_precedence(node: Node) -> int:
@@ -357,6 +349,8 @@ class Rewriting(SiteRule):
             only_callable(result)
         except SourceError:
             return Refused(RESULT_NOT_PARSED)
+        if result.disputed:
+            return Refused(DISPUTED)
         if self.proof == "analysis":
             return Rewritten(source=text, evidence="analysis")
         if _outline(result) != _outline(code.reading):

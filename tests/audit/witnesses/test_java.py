@@ -7,8 +7,9 @@ import pytest
 from codeaudit.audit.evidence_check import FindingCounts, WitnessFinding, execute
 from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.records import Case
-from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
+from codeaudit.audit.witnesses.java import MISREAD, NOT_COMPILED, OTHER_TREE, compiled, witness
 from codeaudit.transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
+from codeaudit.transforms.java.javac_reader import newest_kit
 from codeaudit.transforms.java.order.reorder import REORDER
 from codeaudit.transforms.java.witnesses import find
 from codeaudit.transforms.perturb import perturb_one
@@ -69,6 +70,18 @@ def test_another_program_is_not_applied() -> None:
         variant(NEW, NEW.replace("b", "v"), rename(1, "v")),
         variant(FOREIGN, FOREIGN.replace("+ 1", "+ 2"), kind="control"),
     ) == ["parsed", OTHER_TREE, OTHER_TREE, "analysis", "analysis"]
+
+
+@pytest.mark.slow
+def test_what_javac_takes_apart_in_another_way_is_not_applied() -> None:
+    if newest_kit() is None:
+        pytest.skip("no JDK")
+    misread = "int f(P p, int c) { int a = (p.x) - c; return a; }"
+    assert judged(
+        variant(misread, misread.replace("int a", "int  a")),
+        variant(FOREIGN, FOREIGN.replace("b + 1", "(b.c) + 1")),
+        variant(FOREIGN, FOREIGN.replace("b + 1", "(b) + 1")),
+    ) == [MISREAD, MISREAD, "analysis"]
 
 
 @pytest.mark.slow

@@ -183,21 +183,43 @@ def test_files_that_cannot_be_read_stay(data: bytes, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outside", "misread"),
+    ("outside", "found"),
     [
-        ('String s = "\\u00e9\\u0041\\t";', False),
-        ("char c = '\\u0041'; // \\u0041", False),
-        ('String s = "\\\\u0022";', False),
-        ('String s = "\\u0022 + "x" + "";', True),
-        ("// \\u000a int f() { return 1; }", True),
-        ("/* \\u002a\\u002f int x; /* */", True),
-        ("int \\u0061;", True),
-        ('String s = "\\uu005c";', True),
+        ('String s = "\\u00e9\\u0041\\t";', []),
+        ("char c = '\\u0041'; // \\u0041", []),
+        ('String s = "\\\\u0022";', []),
+        ('String s = "\\u0022 + \\u0022x" + "";', []),
+        ("/* \\u002a\\u002f int x; /* */", []),
+        ("int \\u0061;", []),
+        ("int caf\\u00e9;", []),
+        ("// \\u000a int f() { return 1; }", [ESCAPED]),
+        ("/* \\u002a\\u002f int g() { return 2; } /* */", [ESCAPED]),
+        ('String s = "\\u0022; int g() { return 2; } String t = \\u0022";', [ESCAPED]),
+        ('String s = "\\uu005c\\u0022";', [NOT_PARSED]),
+        ('String s = "\\u005ct";', [ESCAPED]),
+        ('String s = "\\ud83d\\ude00\\u0022 + \\u0022";', [ESCAPED]),
+        ('String s = "\\u0022 + "x" + "";', [NOT_PARSED]),
     ],
 )
-def test_a_file_with_characters_by_number(outside: str, misread: bool) -> None:
-    found = perturbed(f"class A {{\n{outside}\nint f() {{ return 1; }}\n}}", Edit(one_to_two))
-    assert reasons(found) in (([ESCAPED], [NOT_PARSED]) if misread else ([],))
+def test_characters_by_number_cost_a_file_only_if_they_make_other_members(
+    outside: str, found: list[str]
+) -> None:
+    text = f"class A {{\n{outside}\nint f() {{ return 1; }}\n}}"
+    assert reasons(perturbed(text, Edit(one_to_two))) == found
+
+
+def test_a_character_by_number_costs_its_own_method() -> None:
+    text = 'class A { String f() { return "a\\u0022 + \\u0022b1"; } int g() { return 1; } int h() { int \\u0061 = 1; } }'
+    found = perturbed(text, Edit(one_to_two))
+    assert reasons(found) == [ESCAPED, ESCAPED]
+    assert b"int g() { return 2; }" in found.data
+
+
+def test_a_type_that_is_spelt_by_numbers_gives_its_name_another_meaning() -> None:
+    text = "class A { class \\u004dath { } int f(int a) { return Math.abs(a) + 1; } int g() { return 1; } }"
+    found = perturbed(text, Edit(one_to_two))
+    assert reasons(found) == [REBOUND]
+    assert b"int g() { return 2; }" in found.data
 
 
 def test_a_method_with_characters_by_number_stays() -> None:

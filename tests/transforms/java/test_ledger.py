@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from codeaudit.transforms.java.ledger import LEDGER
+from codeaudit.transforms.java.strings.concat import IDENTITY
 from codeaudit.transforms.perturb import DENIED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Outcome, Perturbed, Sample
 from codeaudit.transforms.registry import rests_on, transform_for
@@ -398,7 +399,7 @@ SHOWN: Final[list[Any]] = [
         program("reorder", BY_CUSTOM.replace("foo", "Foo"), members="static int a;\n"),
         MAY_ACT,
     ),
-    unseen("identity-unread", program("concat-to-builder", JOINED), "`==` between texts"),
+    ("identity-unread", program("concat-to-builder", JOINED), IDENTITY),
     (
         "identity-unread",
         program(

@@ -67,13 +67,14 @@ from codeaudit.transforms.java.analysis.library import (
 )
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.surroundings import in_own_class
-from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.parsing import BODIES, CALLABLES, Node
 
 CONTAINERS: Final = "{}"
 """The name, among reads and writes, for the contents of all containers that foreign code may reach."""
 OBJECTS: Final = "[]"
 """The name for the elements of all arrays of objects."""
 _ARRAYS: Final = (OBJECTS, *sorted(f"[{kind}]" for kind in PRIMITIVES))
+_BOXED: Final = {primitive: box for box, primitive in BOXES.items()}
 _WIDTH: Final = {"int": 0, "long": 1, "float": 2, "double": 3}
 _ORDERS: Final = frozenset({"<", ">", "<=", ">="})
 _DIVIDES: Final = frozenset({"/", "%"})
@@ -327,8 +328,10 @@ class JavaEffectCollector:
         elif kinds <= BOXES.keys():
             self.number(first)
             self.number(second)
-        if "null" in kinds and not kinds & PRIMITIVES:
-            return Value((kinds - {"null"}).pop(), sure=False)
+        if "null" in kinds:
+            # Of `c ? 5 : null` the type is Integer (JLS 15.25), which raises where it is unboxed.
+            other = (kinds - {"null"}).pop()
+            return Value(_BOXED.get(other or "", other), sure=False)
         # Of two objects of known types, of which one is no box, the result is never unboxed.
         return Value(None if None in kinds or kinds <= BOXES.keys() else OWN, sure)
 
@@ -476,7 +479,9 @@ class JavaEffectCollector:
             value = self.visit(right)
             kept = self.store(target)
             self.stored(kept, value)
-            return Value(kept.type or value.type, value.sure)
+            # `int n = box = null` raises, also where the type of the box is unknown.
+            own = None if value.type == "null" else value.type
+            return Value(kept.type or own, value.sure)
         # `a[i] += f()` reads a[i] first, then calls f, then stores (JLS 15.26.2).
         before = self.visit(target)
         after = self.operate(operator[:-1], before, self.visit(right), right)
@@ -708,7 +713,7 @@ class JavaEffectCollector:
 
     def _lambda_expression(self, node: Node) -> Value:
         self.captured(node)
-        if self.facts.scopes.unit.kind != "method_declaration":
+        if not _is_in_method(node):
             self.flags |= OBSERVES  # final fields have to be set before a lambda that names them
         return OBJECT
 
@@ -774,6 +779,16 @@ def _last_is_class(node: Node, facts: Facts) -> bool:
         return False
     binding = facts.binding(start)
     return binding is not None and binding.view == "outer" and facts.text(node.part("field"))[:1].isupper()
+
+
+def _is_in_method(node: Node) -> bool:
+    """Whether a part belongs to a method; a constructor or initialiser, of a local class too, is none."""
+    for above in node.ancestors():
+        if above.kind in CALLABLES:
+            return above.kind == "method_declaration"
+        if above.kind in BODIES:
+            return False
+    return False
 
 
 def _root(node: Node) -> Node:

@@ -24,7 +24,7 @@ from codeaudit.transforms.dependence.effects import RAISES, Effects
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.library import HOMES, PRIMITIVES
 from codeaudit.transforms.java.files import INSERTED, mentions, misread, rebound
-from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, ParsedJava, callables, read
+from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, ParsedJava, callables, read_file
 
 Summarise: TypeAlias = "Callable[[str, OwnClass], Effects | None]"
 """Gives the effects that a call of a method has, by its text; `None` if it may do anything."""
@@ -202,7 +202,7 @@ class OwnClass:
         """For each constructor whether its parameters are primitive; `None` if one may do anything."""
         if not self.closed or self._node.kind not in ("class_declaration", "record_declaration"):
             return None
-        if "finalize" in self._methods:
+        if "finalize" in self._methods or self._file.reading.is_disputed(self._node):
             return None
         constructors = []
         own: dict[str, bool] = {}
@@ -344,7 +344,9 @@ class _File:
         if place not in self._effects:
             self._open.add(place)
             try:
-                strange = mentions(self.reading, method.node, self._rebound)
+                strange = self.reading.is_disputed(method.node) or mentions(
+                    self.reading, method.node, self._rebound
+                )
                 text = self.text(method.node)
                 self._effects[place] = None if strange else self._summarise(text, known)
             except (SourceError, RecursionError):
@@ -357,7 +359,7 @@ class _File:
 @lru_cache(maxsize=4)
 def _file(text: str, summarise: Summarise) -> _File | None:
     try:
-        reading = read(text)
+        reading = read_file(text)
     except SourceError:
         return None
     return None if misread(reading, text) else _File(reading, summarise)

@@ -19,7 +19,7 @@ from codeaudit.transforms.java.control_flow.jumps import (
     leaves,
     patterns,
 )
-from codeaudit.transforms.java.expressions.logic import negated
+from codeaudit.transforms.java.expressions.logic import INFERRED, is_inferred, negated
 from codeaudit.transforms.java.parsing import EMPTY, TYPES, Node
 from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, following, replace, span
 from codeaudit.transforms.patches import Patch, Site, Span
@@ -49,6 +49,8 @@ def _invert(code: JavaSource, node: Node) -> Site | Refused:
     first, second = node.part("consequence"), node.child("alternative")
     if second is None:
         return Refused(NO_ELSE)
+    if is_inferred(code, node.part("condition")):
+        return Refused(INFERRED)
     if code.commented(first.end, second.start):
         return Refused(COMMENT)
     # Without braces an `if` in the else would take the other else: `if (c) f(); else if (d) g();`.
@@ -253,6 +255,8 @@ def _invert_wrong(code: JavaSource, node: Node) -> Site | Refused:
     if patterns(code, condition) or assigned(code.scopes, condition):
         # `if (o instanceof String s) f(s);`: under the negation s is not known, and the control must compile.
         return Refused(PATTERN)
+    if is_inferred(code, condition):
+        return Refused(INFERRED)
     return code.site(node, "condition negated", _negation(code, node))
 
 

@@ -12,12 +12,11 @@ from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING, i
 from codeaudit.transforms.java.control_flow.branches import LONE, NO_ELSE
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, patterns
 from codeaudit.transforms.java.expressions.augmented import stands_alone
+from codeaudit.transforms.java.expressions.logic import INFERRED, is_inferred
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import AND, OR, TERNARY
 from codeaudit.transforms.java.rewriting import (
-    AND,
     COMMENT,
-    OR,
-    TERNARY,
     JavaSource,
     Rewriting,
     each,
@@ -252,6 +251,8 @@ def _merge(code: JavaSource, node: Node) -> Site | Refused | None:
     if set(patterns(code, node.part("condition"))) & set(patterns(code, inner)):
         # `!(a instanceof String s) && !(b instanceof Integer s)` has two variables of one name.
         return Refused(PATTERN)
+    if any(is_inferred(code, one.part("condition")) for one in (node, inner)):
+        return Refused(INFERRED)
     if code.commented(node.start, last.start) or code.commented(inner.end, node.end):
         return Refused(COMMENT)
     first, second = (one.part("condition").unparenthesized for one in (node, inner))

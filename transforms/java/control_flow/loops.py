@@ -10,7 +10,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, continues, declared_in, ends, patterns
-from codeaudit.transforms.java.expressions.logic import negated
+from codeaudit.transforms.java.expressions.logic import INFERRED, is_inferred, negated
 from codeaudit.transforms.java.files import COMPACT
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
@@ -68,6 +68,8 @@ def _not_as_true(code: JavaSource, condition: Node) -> Refused | None:
     if patterns(code, condition):
         # Behind `while (!(o instanceof String s)) …` the variable s is known.
         return Refused(PATTERN)
+    if is_inferred(code, condition):
+        return Refused(INFERRED)
     if not code.varies(condition):
         # Behind `while (false || true)` nothing is reached; behind a `break` it is.
         return Refused(CONSTANT)

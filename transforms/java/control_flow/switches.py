@@ -15,9 +15,9 @@ from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING
 from codeaudit.transforms.java.control_flow.branches import LONE
 from codeaudit.transforms.java.control_flow.jumps import breaking, declares, ends, leaves
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import EQUALITY
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
-    EQUALITY,
     JavaSource,
     Rewriting,
     each,

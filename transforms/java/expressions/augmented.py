@@ -11,9 +11,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, promoted
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import OPERATORS
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
-    OPERATORS,
     JavaSource,
     Rewriting,
     each,

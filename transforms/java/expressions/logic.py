@@ -3,22 +3,24 @@
 `!`, `&&` and `||` of Java are defined on booleans alone and evaluate the same operands in the same order
 after each of these edits; which pattern variables and which assignments hold where is symmetric under them,
 too.
+
+A call that is a whole condition may have the type boolean only because it is one: of `<T> T get(String)` Java
+infers T as Boolean in `if (get("k"))`, and as Object in `if (!get("k"))`, which does not compile (JLS
+15.12). So such a call becomes no operand (`is_inferred`). The text seldom shows the declaration. Assumed is
+that a method with the name of a question, such as `isEmpty`, `hasNext` or `contains`, declares its result as
+boolean or Boolean, not as a type parameter of its own.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import AND, EQUALITY, OR, PRIMARY, RELATION, UNARY
 from codeaudit.transforms.java.rewriting import (
-    AND,
     COMMENT,
-    EQUALITY,
-    OR,
-    PRIMARY,
-    RELATION,
-    UNARY,
     JavaSource,
     Rewriting,
     each,
@@ -35,6 +37,12 @@ from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 NAN: Final = "operands may be unordered"
 BINDS: Final = "condition binds a variable"
+INFERRED: Final = "type of a call may be inferred"
+_QUESTION: Final = re.compile(
+    r"(?:is|has|have|can|should|will|was|are|does|may|must|needs?|contains|includes|equals|matches|exists|"
+    r"starts|ends|supports|requires|accepts|allows|compare|intersects|supersedes)(?![a-z])"
+)
+"""The beginning of the name of a method that answers yes or no."""
 _EQUAL: Final = {"==": "!=", "!=": "=="}
 _ORDER: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 DUAL: Final = {"&&": "||", "||": "&&"}
@@ -53,6 +61,31 @@ def negated(code: JavaSource, node: Node) -> tuple[tuple[Part, ...], int]:
     if opposite is None:
         return ("!", *operand(inner, UNARY)), UNARY
     return with_operator(inner, opposite), EQUALITY if opposite in _EQUAL else RELATION
+
+
+def is_inferred(code: JavaSource, node: Node) -> bool:
+    """Whether a whole condition may have its type from its place alone, so that it must stay a whole
+    condition.
+    """
+    node = node.unparenthesized
+    match node.kind:
+        case "method_invocation" if code.type(node) is None and node.child("type_arguments") is None:
+            return not _QUESTION.match(code.text(node.part("name"))) or _is_generic(code, node)
+        case "ternary_expression":
+            return any(is_inferred(code, arm) for arm in node.children[1:])
+        case kind:
+            return kind == "switch_expression"
+
+
+def _is_generic(code: JavaSource, node: Node) -> bool:
+    """Whether the text declares a method of this name with type parameters of its own."""
+    name = code.text(node.part("name"))
+    return any(
+        one.kind == "method_declaration"
+        and code.text(one.part("name")) == name
+        and one.first("type_parameters") is not None
+        for one in code.unit.walk()
+    )
 
 
 def _opposite(code: JavaSource, node: Node) -> str | None:
@@ -134,6 +167,9 @@ def _under_not(node: Node) -> bool:
 def _double(code: JavaSource) -> Iterator[Site | Refused]:
     """`if (c)` as `if (!!c)`, also in loops and in `?:`."""
     for condition in conditions(code):
+        if is_inferred(code, condition):
+            yield Refused(INFERRED)
+            continue
         parts = ("!!", *operand(condition, PRIMARY))
         yield code.site(condition, "!! before it", replace_grouped(condition, parts, UNARY))
 

@@ -20,12 +20,9 @@ from codeaudit.transforms.java.analysis.types import (
     is_reference,
 )
 from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.precedence import OPERATORS, RELATION, SUM, UNARY
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
-    OPERATORS,
-    RELATION,
-    SUM,
-    UNARY,
     JavaSource,
     Rewriting,
     each,

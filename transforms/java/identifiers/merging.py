@@ -18,7 +18,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
-from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
+from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE, JavaGuard
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.patches import Edit, splice
@@ -42,6 +42,8 @@ class _JavaMerges:
         self.obstacle = ""
         if escaped(source):
             self.obstacle = ESCAPED
+        elif self.scopes.reading.disputed:
+            self.obstacle = DISPUTED
         elif self.scopes.unit.kind == "compact_constructor_declaration":
             self.obstacle = COMPACT
         pairs = sorted(_pairs(self.scopes)) if not self.obstacle else []

@@ -31,6 +31,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.completion import completes
 from codeaudit.transforms.java.analysis.library import (
     CONTEXTUAL,
     HARMLESS_ANNOTATIONS,
@@ -39,7 +40,7 @@ from codeaudit.transforms.java.analysis.library import (
     ROOTS,
 )
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve, respelled
-from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
+from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
 from codeaudit.transforms.java.parsing import CALLABLES, Node, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
@@ -154,6 +155,8 @@ class JavaGuard:
         body = node.part("body")
         if body.children and body.children[0].kind == "explicit_constructor_invocation":
             return False
+        if completes(body, self._scopes.reading) is not True:
+            return True  # one that always throws need set no component
         text = self._scopes.reading.text
         # It sets every component: `this.name = …` for each of its parameters.
         written = {
@@ -356,6 +359,8 @@ def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding
     """The variables that may be renamed, by number, or why there is none."""
     if escaped(scopes.reading.source.decode()):
         return Refused(ESCAPED)
+    if scopes.reading.disputed:
+        return Refused(DISPUTED)
     if scopes.unit.kind == "compact_constructor_declaration":
         return Refused(COMPACT)
     guard = JavaGuard(scopes)

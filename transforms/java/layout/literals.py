@@ -5,15 +5,8 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import (
-    COMMENT,
-    SUM,
-    JavaSource,
-    Rewriting,
-    each,
-    replace,
-    replace_grouped,
-)
+from codeaudit.transforms.java.precedence import SUM
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, replace_grouped
 from codeaudit.transforms.patches import Patch, Site, Span
 
 SIGNED: Final = "literal belongs to its sign"

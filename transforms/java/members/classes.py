@@ -8,8 +8,8 @@ from typing import Final
 from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, resolve_all
-from codeaudit.transforms.java.files import ESCAPED, misread
-from codeaudit.transforms.java.parsing import BODIES, Node, read
+from codeaudit.transforms.java.files import DISPUTED, ESCAPED, misread
+from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, read
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule
@@ -39,6 +39,22 @@ class Classes:
     def commented(self, start: int, end: int) -> bool:
         """Whether a comment stands in a range."""
         return any(start < stop and begin < end for _, begin, stop in self.reading.comments)
+
+    def is_disputed(self, site: Site) -> bool:
+        """Whether two readers disagree on a member that a site edits."""
+        if not self.reading.disputed:
+            return False
+        members = [
+            node
+            for node in self.nodes
+            if node.parent is not None and node.parent.kind in BODIES and node.kind not in TYPES
+        ]
+        edited = [patch for patches in site.options for patch in patches]
+        return any(
+            self.reading.is_disputed(node)
+            for node in members
+            if any(patch.start < node.end and node.start <= patch.end for patch in edited)
+        )
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -127,15 +143,19 @@ class MemberRewriting(SiteRule):
         known = classes(source)
         if known.obstacle is not None:
             yield Refused(known.obstacle)
-        else:
-            yield from self.find(known)
+            return
+        for site in self.find(known):
+            is_disputed = isinstance(site, Site) and known.is_disputed(site)
+            yield Refused(DISPUTED) if is_disputed else site
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
         """The patched text; refused if it does not parse."""
         # No rule of members indents, so nothing is shifted.
         text = patched(source.encode(), patches, lambda text, add, drop: text).decode()
         try:
-            read(text)
+            result = read(text)
         except SourceError:
             return Refused(RESULT_NOT_PARSED)
+        if len(result.disputed) > len(classes(source).reading.disputed):
+            return Refused(DISPUTED)
         return Rewritten(source=text, evidence="analysis")

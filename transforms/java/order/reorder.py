@@ -27,7 +27,7 @@ from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependenc
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
-from codeaudit.transforms.java.files import ESCAPED, escaped, obstacle_in_file
+from codeaudit.transforms.java.files import DISPUTED, ESCAPED, escaped, obstacle_in_file
 from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reversible
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave the block")
@@ -47,6 +47,8 @@ class JavaOrdering(StatementOrdering):
         """Why Java may read the text otherwise than it was read here; empty if it does not."""
         if escaped(self.program.source):
             return ESCAPED
+        if self.program.reading.disputed:
+            return DISPUTED
         return (obstacle_in_file(self.program.source, self._around) or "") if self._around else ""
 
 

@@ -2,12 +2,17 @@
 
 A sum evaluates all operands before it makes texts of them, a builder makes each text at once; so operands
 have to be of primitive types or strings, whose texts nothing changes. A constant sum is left alone: constants
-of one value are one object, and `==` distinguishes it from a built one.
+of one value are one object, and `==` distinguishes it from a built one. Where the method or its file compares
+texts by their identity, all sums are left alone (`analysis.identity`).
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.identity import compares_texts
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, span
@@ -15,6 +20,30 @@ from codeaudit.transforms.patches import Part, Site
 
 UNKNOWN: Final = "operands of unknown type"
 CONSTANT: Final = "text may be constant"
+IDENTITY: Final = "texts are compared by identity"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRewriting(Rewriting):
+    """A rule that builds texts in another way, so that they are other objects."""
+
+    around: str = field(default="", repr=False)
+    """The text of the file around the method, as far as it is known."""
+
+    def within(self, text: str) -> "TextRewriting":
+        """The same rule for the methods of this text."""
+        return changed(self, around=text)
+
+    def sites(self, source: str) -> Iterable[Site | Refused]:
+        """As in `Rewriting`; a method whose texts are compared by identity has none.
+
+        Raises:
+            SourceError: the source cannot be parsed, or is not one method.
+        """
+        found = super(TextRewriting, self).sites(source)
+        if compares_texts(source) or (self.around and compares_texts(self.around)):
+            return (Refused(IDENTITY) if isinstance(one, Site) else one for one in found)
+        return found
 
 
 def _summands(types: Types, node: Node) -> list[Node]:
@@ -88,8 +117,8 @@ def _swapped(code: JavaSource, node: Node) -> Site | Refused | None:
     return code.site(node, "two texts exchanged", *patches)
 
 
-CONCAT_TO_BUILDER: Final = Rewriting(name="concat-to-builder", find=_built, nothing="no sum of texts")
-CONCAT_TO_VALUE_OF: Final = Rewriting(
+CONCAT_TO_BUILDER: Final = TextRewriting(name="concat-to-builder", find=_built, nothing="no sum of texts")
+CONCAT_TO_VALUE_OF: Final = TextRewriting(
     name="concat-to-value-of", find=_valued, nothing="no sum with an empty text"
 )
 TEXTS_SWAPPED: Final = Rewriting(

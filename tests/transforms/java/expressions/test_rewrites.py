@@ -2,6 +2,9 @@
 
 import pytest
 
+from codeaudit.transforms.java.control_flow.branches import IF_INVERTED_WRONG, INVERT_IF
+from codeaudit.transforms.java.control_flow.conditions import MERGE_CONDITIONS
+from codeaudit.transforms.java.control_flow.loops import DO_TO_WHILE_TRUE, WHILE_TO_WHILE_TRUE
 from codeaudit.transforms.java.expressions.augmented import (
     AUGMENTED_WRONG,
     CAST,
@@ -13,7 +16,13 @@ from codeaudit.transforms.java.expressions.augmented import (
     UNKNOWN,
     VALUE_USED,
 )
-from codeaudit.transforms.java.expressions.logic import DE_MORGAN, DOUBLE_NEGATION, NAN, NEGATE_COMPARISONS
+from codeaudit.transforms.java.expressions.logic import (
+    DE_MORGAN,
+    DOUBLE_NEGATION,
+    INFERRED,
+    NAN,
+    NEGATE_COMPARISONS,
+)
 from codeaudit.transforms.java.expressions.operands import (
     BOOL_LITERALS,
     FLIP_COMPARISONS,
@@ -125,3 +134,50 @@ def test_a_control_takes_what_another_operator_changes() -> None:
     assert variants(AUGMENTED_WRONG, "a *= 0;") == {"a += 0;"}
     assert variants(AUGMENTED_WRONG, "a += 10;") == {"a -= 10;"}
     assert variants(AUGMENTED_WRONG, "a /= 10;") == {"a *= 10;"}
+
+
+INFERRING = {
+    "double-negation": (DOUBLE_NEGATION, "if ({}) a++;"),
+    "invert-if": (INVERT_IF, "if ({}) a++; else b++;"),
+    "while-to-while-true": (WHILE_TO_WHILE_TRUE, "while ({}) a++;"),
+    "do-to-while-true": (DO_TO_WHILE_TRUE, "do { a++; } while ({});"),
+    "merge-conditions, outside": (MERGE_CONDITIONS, "if ({}) { if (p) a++; }"),
+    "merge-conditions, inside": (MERGE_CONDITIONS, "if (p) { if ({}) a++; }"),
+    "if-inverted-wrong": (IF_INVERTED_WRONG, "if ({}) a++;"),
+}
+
+
+@pytest.mark.parametrize("name", INFERRING)
+@pytest.mark.parametrize(
+    "call",
+    [
+        'get("k")',
+        "this.get(a)",
+        "o.<T>x().get()",
+        "(get(1))",
+        "p ? get(1) : q",
+        "switch (a) { default -> p; }",
+    ],
+)
+def test_a_call_whose_type_is_inferred_stays_a_whole_condition(name: str, call: str) -> None:
+    rule, text = INFERRING[name]
+    if rule is DOUBLE_NEGATION and "?" in call:
+        pytest.skip("the condition of ?: is a site of its own")
+    assert refused(rule, text.replace("{}", call, 1)) == INFERRED
+
+
+@pytest.mark.parametrize("name", INFERRING)
+@pytest.mark.parametrize(
+    "call", ["p", "isOpen(a)", "o.equals(s)", "s.isEmpty()", "this.<Boolean>get(a)", "(boolean) get(a)", "get(a) > 1",
+             "a > 1 ? p : isOpen(a)"]
+)  # fmt: skip
+def test_a_condition_of_a_type_of_its_own_is_an_operand(name: str, call: str) -> None:
+    rule, text = INFERRING[name]
+    assert everything(rule, text.replace("{}", call, 1))
+
+
+def test_a_question_that_the_text_declares_generic_is_no_question() -> None:
+    text = (
+        "class L { static <T> T isOpen() { return null; } static void g() { if (isOpen()) h(); else i(); } }"
+    )
+    assert refused(INVERT_IF, text) == INFERRED

@@ -159,6 +159,15 @@ REFUSED = {
     "an aspect": (RENAME_PARAMETERS, '@Before("args(a)") void f(int a) { p(a); }', ANNOTATED_METHOD),
     "no body": (RENAME_PARAMETERS, "abstract int f(int a);", BODILESS),
     "maybe a record's": (RENAME_PARAMETERS, "R(int a, int b) { this.a = a; this.b = b; }", RECORD),
+    "maybe a record's that only throws": (
+        RENAME_PARAMETERS, "R(int a) { throw new Error(); }", RECORD,
+    ),
+    "maybe a record's that sets or throws": (
+        RENAME_PARAMETERS, "R(int a, int b) { if (a > b) throw new Error(); else { while (true) g(); } }", RECORD,
+    ),
+    "a record's that only throws": (
+        RENAME_PARAMETERS, "void f() { record R(int a) { R(int a) { throw new Error(); } } }", RECORD,
+    ),
     "a record's": (
         RENAME_PARAMETERS, "void f() { record R(int a) { R(int a) { this.a = a < 0 ? 0 : a; } } }", RECORD,
     ),

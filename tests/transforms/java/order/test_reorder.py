@@ -84,6 +84,16 @@ BOUND = {
     "elements of one array": "arr[0] = 1; arr[1] = 2;",
     "division by a variable": "int x = a / b; g();",
     "two that may raise": "int x = a / b; int y = b / a;",
+    "null is unboxed": "this.x = a; int y = ok ? 5 : null;",
+    "null is unboxed, the other way round": "this.x = a; int y = ok ? null : 'c';",
+    "null is unboxed in a sum": "this.x = a; int y = 1 + (ok ? 5 : null);",
+    "null is unboxed by a comparison": "this.x = a; boolean y = (ok ? 5L : null) == 5;",
+    "null is unboxed by a comparison with a number": "this.x = a; boolean y = a == (ok ? null : 5);",
+    "null is unboxed behind another choice": "this.x = a; int y = ok ? 1 : ok ? 5 : null;",
+    "null is unboxed behind an assignment": "this.x = a; int y = box = null;",
+    "null is unboxed as an index": "this.x = a; int y = new int[3][ok ? 1 : null].length;",
+    "a boxed choice is unboxed": "this.x = a; boolean y = !(ok ? null : true);",
+    "null is unboxed by a loop": "this.x = a; while (ok ? null : true) g();",
     "division by zero": "int x = a / 0; g();",
     "division of what is unknown": "int x = a / n; this.y = 1;",
     "array access and store": "int x = arr[0]; this.y = 1;",
@@ -269,6 +279,27 @@ def test_handlers_see_variables(body: str, expected: bool) -> None:
     program = analyse(f"void f(int a, String s) {{ List<String> l = new ArrayList<>(); {body} }}")
     block = next(one for one in program.blocks[2:] if len(one.statements) == 2)
     assert (not block.predecessors[1] & 1) is expected
+
+
+@pytest.mark.parametrize(
+    ("inner", "expected"),
+    [
+        ("C(int q) { this.k = q; this.r = () -> g(k); }", False),
+        ("{ this.k = 1; this.r = () -> g(k); }", False),
+        ("void h(int q) { this.n = q; this.r = () -> g(k); }", True),
+        ("C(int q) { this.k = q; this.r = null; }", True),
+    ],
+)
+def test_a_lambda_in_a_constructor_waits_for_the_fields_that_it_names(inner: str, expected: bool) -> None:
+    parts = {
+        "method": f"void f() {{ class C {{ final int k; int n; Runnable r; {inner} }} }}",
+        "class of a field": f"Object f() {{ return new B() {{ final int k; int n; Runnable r; {inner} }}; }}",
+    }
+    if inner.startswith("C("):
+        del parts["class of a field"]  # a class without a name has no constructors
+    for text in parts.values():
+        blocks = [one for one in analyse(text).blocks if len(one.statements) == 2]
+        assert all((not one.predecessors[1] & 1) == expected for one in blocks)
 
 
 @pytest.mark.parametrize(
