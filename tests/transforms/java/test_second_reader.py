@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.interface import Refused, Transform
 from codeaudit.transforms.java.canonical import canonicalise
 from codeaudit.transforms.java.declarations.locals import INSERT_FINAL
 from codeaudit.transforms.java.expressions.augmented import EXPAND_AUGMENTED
@@ -106,7 +106,7 @@ def test_javac_counts_characters_beyond_the_first_plane_right(javac: JavacReader
     assert javac.structures(readings) == [structure(one) for one in readings]
 
 
-TRANSFORMS = {
+TRANSFORMS: dict[str, Transform] = {
     "reorder": REORDER,
     "rename": RENAME,
     "swap-operands": SWAP_OPERANDS,
