@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import HARD, Patch, Site, Span, line_starts, patched
-from codeaudit.transforms.python.analysis.positions import (
+from codeaudit.transforms.python.analysis.capabilities import (
+    LIVES_SEEN,
     POSITIONS_READ,
     SOURCE_READ,
     LinesRead,
-    lines_read,
 )
 from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.contexts import editable_nodes
@@ -101,8 +101,12 @@ class PythonRule(SiteRule):
         # With an equal tree nothing has moved.
         if marks and self.proof != "tree":
             found = (_within_sections(code, marks, site) for site in found)
-        if self.kind == "preserving" and (lines := max(map(lines_read, (source, self.around)))):
-            found = (_on_its_lines(code, site, lines) for site in found)
+        if self.kind == "preserving":
+            if lines := code.shown.lines:
+                found = (_on_its_lines(code, site, lines) for site in found)
+            # An equal tree holds the same objects.
+            if code.shown.lives and self.proof != "tree":
+                found = (site if isinstance(site, Refused) else Refused(LIVES_SEEN) for site in found)
         return found
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:

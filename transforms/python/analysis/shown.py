@@ -37,7 +37,6 @@ from codeaudit.transforms.python.analysis.looks import (
     NoBindings,
     ShownLooks,
 )
-from codeaudit.transforms.python.analysis.reflection import readers_of_callers
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
 from codeaudit.transforms.python.walking import HOLDERS
@@ -115,12 +114,6 @@ class _Definition:
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
-    found = _shown_by_classes(source, tree)
-    callers = readers_of_callers(source, lambda: tree)
-    return found if callers == frozenset() else replace(found, callers=callers)
-
-
-def _shown_by_classes(source: str, tree: ast.Module) -> ShownLooks:
     rebound = rebound_in(source, tree)
     start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
     # Looking for plain text first saves most searches.

@@ -10,16 +10,20 @@ import re
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.capabilities import (
+    NAMES_SEEN,
+    looks_at_variables,
+    named_in_texts,
+)
 from codeaudit.transforms.python.analysis.functions import replaced_names
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.analysis.reflection import looks_at_variables, named_in_texts
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.walking import below
 
-REFLECTION: Final = "reflection on names"
+REFLECTION: Final = NAMES_SEEN
 
 MOVABLE_VIEWS: Final = frozenset(
     {"parameter", "import alias", "except", "capture", "comprehension", "walrus", "local"}
