@@ -82,8 +82,15 @@ class PythonRule(SiteRule):
     trusts_names: ClassVar[bool] = True
     """It takes a builtin's name for the builtin; see `interface.knows_names`."""
     languages: frozenset[str] = field(default=frozenset({"python"}))
+    nameless: bool = False
+    """Whether neither the rule nor what it writes mentions a builtin."""
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether it matters what builtins mean where the rule is used. An equal tree means the same."""
+        return self.proof != "tree" and not self.nameless
 
     def within(self, text: str) -> "PythonRule":
         """The same rule for the functions of this text."""

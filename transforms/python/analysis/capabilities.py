@@ -28,7 +28,7 @@ from codeaudit.transforms.python.analysis.mentions import (
     told,
     words_of,
 )
-from codeaudit.transforms.python.parsing import last_name
+from codeaudit.transforms.python.parsing import last_name, normalised
 
 POSITIONS_READ: Final = "the file reads line numbers"
 """The reason to leave statements on their lines."""
@@ -154,7 +154,7 @@ WAYS: Final[Sequence[Way]] = (
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
     # ── names of functions ───────────────────────────────────────────────────────────────────────────
     Way("names in code objects", Sees.FUNCTIONS, Reach.FILE, "co_name co_qualname"),
-    Way("names in log records", Sees.FUNCTIONS, Reach.FILE, "funcName %funcName"),
+    Way("names in log records", Sees.FUNCTIONS, Reach.FILE, "funcName"),
     # ── positions ────────────────────────────────────────────────────────────────────────────────────
     Way("beginnings", Sees.BEGINNINGS, Reach.FILE, "co_firstlineno __firstlineno__"),
     Way("lines of frames", Sees.RUNNING, Reach.FILE,
@@ -217,7 +217,13 @@ def _spelled(reach: Reach) -> _Spelled:
 
 HERE: Final = _spelled(Reach.HERE)
 FILE: Final = _spelled(Reach.FILE)
+STATES: Final = frozenset(word for word, sees in FILE.words.items() if sees == Sees.OBJECT)
+"""Methods that give the attributes of an object in their order; `shown` asks for them."""
 
+_FRAME_NAMES: Final = frozenset(
+    {"_getframe", "_getframemodulename", "currentframe", "getouterframes", "getinnerframes"}
+)
+"""Functions that give frames, or names of modules from frames."""
 _FRAMES: Final = frozenset({"currentframe", "_getframe"})
 """They give a frame. If only attributes of it are asked for, these tell what is read."""
 _FRAME_ATTRIBUTES: Final = frozenset({"f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame"})
@@ -231,17 +237,50 @@ _READING: Final = frozenset({"read_text", "read_bytes", "open"})
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
-_HINTS: Final = (
-    FILE.every | HERE.every | _FRAMES | _CODES | {"lineno", "__file__", "builtins", "__builtins__"}
+_STRONG: Final = (
+    FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
+) - {
+    "stack", "trace", "monitoring", "dis", "lineno", "getline", "getlines", *STATES,
+}  # fmt: skip
+"""One of these words, or a pair below, stands in every text that shows anything."""
+_PAIRS: Final = (
+    ({"stack", "trace"}, {"inspect"}),
+    ({"monitoring"}, {"sys"}),
+    ({"dis"}, {"dis"}),
+    ({"getline", "getlines"}, {"linecache"}),
+    ({"lineno"}, _WARNED | _LOGGING),
+    (_OWN_FILE, _READING),
 )
-"""One of these words stands in every text that shows more than nothing."""
+_UNCALLED: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\()")
+_PLAIN: Final = re.compile(
+    r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
+    rf"|(?<!\w)builtins\.(?!__|get\b)(?!(?:{'|'.join(HERE.paths['builtins'])})\b(?!\())\w",
+    re.MULTILINE,
+)
+"""The import of the builtins under their own name, and attributes that do not look or are called."""
+_INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*)|=\s*inspect\b(?!\.)")
+"""The module by another name."""
+
+
+def _may_show(file: str) -> bool:
+    """Whether a text may show anything. Its tree is not read."""
+    words = words_of(file)
+    if words is None or not words.isdisjoint(_STRONG):
+        return True
+    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in _PAIRS):
+        return True
+    plain = normalised(file)
+    return bool(
+        ("builtins" in words and "builtins" in _PLAIN.sub("", plain))
+        or (not words.isdisjoint(HERE.builtins) and _UNCALLED.search(plain))
+        or ("inspect" in words and _INSPECT.search(plain))
+    )
 
 
 @lru_cache(maxsize=1024)
 def shown_by(file: str) -> Sees:
     """What the text of a file shows of its functions; everything, if it cannot be read."""
-    words = words_of(file)
-    if words is not None and words.isdisjoint(_HINTS):
+    if not _may_show(file):
         return Sees.NOTHING
     try:
         found = mentions_of(file)
@@ -261,7 +300,7 @@ def shown_together(*texts: str) -> Sees:
 def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
     """What the ways of these rows show that are mentioned."""
     sees = Sees.NOTHING
-    said = found.attributes | found.spelled | found.imported
+    said = found.attributes | found.spelled | found.imported | found.fields - rows.fields.keys()
     # `from inspect import *`
     if "*" in said:
         said = said | found.names
@@ -321,11 +360,6 @@ def _looks_under_another_name(found: Mentions) -> bool:
     ) or ("__builtins__" in found.words and _takes_unseen(found, "__builtins__", names, called))
 
 
-_FRAME_NAMES: Final = frozenset(
-    {"_getframe", "_getframemodulename", "currentframe", "getouterframes", "getinnerframes"}
-)
-
-
 def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[int]) -> bool:
     """Whether a text takes one of these functions out of a module other than by a call under its own name, or
     hands the module to other code.
@@ -333,9 +367,9 @@ def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[i
     nodes, aliases = found.nodes, found.aliases(module)
     plain: set[int] = set()
     for attribute in nodes(ast.Attribute):
-        owner = last_name(attribute.value)
-        if owner in aliases:
-            if attribute.attr in looking and (owner != module or id(attribute) not in called):
+        name = last_name(attribute.value)
+        if name in aliases:
+            if attribute.attr in looking and (name != module or id(attribute) not in called):
                 return True
             if not attribute.attr.startswith("__") and attribute.attr != "get":
                 plain.add(id(attribute.value))
@@ -347,7 +381,7 @@ def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[i
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
                 if (told(key) or "__") not in looking and not (told(key) or "__").startswith("__"):
                     plain.add(id(owner))
-            case ast.Call(func=ast.Name(id=name), args=[owner, *_]) if name in _ASKING:
+            case ast.Call(func=ast.Name(id=asking), args=[owner, *_]) if asking in _ASKING:
                 plain.add(id(owner))
             case _:
                 pass

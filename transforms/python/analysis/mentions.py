@@ -8,6 +8,7 @@ that the program computes from more than constants.
 
 import ast
 import re
+import sys
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property, lru_cache
 from typing import Final
@@ -20,14 +21,17 @@ from codeaudit.transforms.python.walking import below
 _WORD: Final = re.compile(r"\w+")
 _PATH: Final = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 """A text that names something: `f_locals`, `tb_frame.f_locals`, `builtins.open`."""
-_FIELD: Final = re.compile(r"\{[^{}]*?\.(\w+)[^{}]*\}")
-"""An attribute in a field of `format`: `"{0.tb_lineno}"`."""
+_FIELD: Final = re.compile(r"\{([^{}]*\.[^{}]*)\}")
+"""A field of `format` with attributes: `"{0.tb_frame.f_lineno}"`."""
+_ATTRIBUTE: Final = re.compile(r"\.(\w+)")
 _NAMED_FIELD: Final = re.compile(r"(?:%\(|\$?\{|\$)(\w+)")
 """A field with a name: of `%`, of `format`, of `string.Template`."""
 _JUNCTION: Final = re.compile(r"(?<=\w)[\"'][\s\\+]*[rRuUbBfF]{0,2}[\"'](?=\w)")
 """Where two texts join to one word: `"f_" "locals"`."""
-_ESCAPED: Final = re.compile(r"\\(?:[xuUN]|[0-7]{2})")
-"""A letter of a text that is written as a number or by its name."""
+_ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
+"""A letter of a text that is written as a number."""
+_NAMED_LETTER: Final = re.compile(r"\\N\{")
+"""One that is written by its name."""
 OWN_MODULE: Final = "__main__"
 """What the module of a text is called where it imports itself."""
 _OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
@@ -36,17 +40,25 @@ _OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
 
 @lru_cache(maxsize=256)
 def words_of(file: str) -> Set[str] | None:
-    """Every word that the text of a file may mention; `None` if letters are written as numbers.
+    """Every word that the text of a file may mention; `None` if letters are written by their names.
 
     The tree is not read. A name that is not among the words is certainly not mentioned.
     """
-    if _ESCAPED.search(file):
+    if "\\N" in file and _NAMED_LETTER.search(file):
         return None
     plain = normalised(file)
     found = frozenset(_WORD.findall(plain))
+    if "\\" in plain and _ESCAPED.search(plain):
+        plain = normalised(_ESCAPED.sub(_letter, plain))
+        found |= frozenset(_WORD.findall(plain))
     if _JUNCTION.search(plain):
         found |= frozenset(_WORD.findall(_JUNCTION.sub("", plain)))
     return found
+
+
+def _letter(found: re.Match[str]) -> str:
+    number = int(found[4], 8) if found[4] else int(found[1] or found[2] or found[3], 16)
+    return chr(number) if number <= sys.maxunicode else " "
 
 
 @lru_cache(maxsize=2)
@@ -108,7 +120,8 @@ class Mentions:
     def spelled(self) -> Set[str]:
         """Names in texts: parts of paths, and attributes in fields of formats."""
         found = {part for path in self.paths for part in re.split("[.:]", path)}
-        found.update(name for text in self.texts if "{" in text for name in _FIELD.findall(text))
+        fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
+        found.update(name for field in fields for name in _ATTRIBUTE.findall(field))
         # `hasattr(sys, "_getframe")` gets nothing.
         asked = {
             one.args[1].value
@@ -137,10 +150,18 @@ class Mentions:
         """Attributes in code: those that are read or stored, imported names, attributes of patterns."""
         nodes = self.nodes
         found = {one.attr for one in nodes(ast.Attribute)}
-        found.update(alias.name for one in nodes(ast.ImportFrom) for alias in one.names)
-        found.update(name for one in nodes(ast.MatchClass) for name in one.kwd_attrs)
         found.update(one.arg for one in nodes(ast.keyword) if one.arg is not None)
-        return found
+        return found | self.taken | self.patterns
+
+    @cached_property
+    def patterns(self) -> Set[str]:
+        """Attributes that patterns read: `case object(__dict__=d)`."""
+        return {name for one in self.nodes(ast.MatchClass) for name in one.kwd_attrs}
+
+    @cached_property
+    def taken(self) -> Set[str]:
+        """Names that are imported from modules."""
+        return {alias.name for one in self.nodes(ast.ImportFrom) for alias in one.names}
 
     @cached_property
     def imported(self) -> Set[str]:

@@ -242,13 +242,28 @@ def _holds_neighbours(top: ast.stmt) -> bool:
 
 @lru_cache(maxsize=4)
 def _ordering(source: str, dependence: Dependence, around: str, package: PackageSummary) -> PythonOrdering:
+    key = source, dependence, around, package
+    needed = _FILE_NEEDED.get(key)
+    if needed:
+        program = analyse_tree(source, shared_tree(source), dependence, around, package)
+        return PythonOrdering(program, around)
     program = analyse(source, dependence=dependence, package=package)
-    # A function that is all of its text tells the same twice, unless it has the name of a builtin.
-    told = bool(around) and (around != source or bool(program.rebound))
-    # To read a whole file takes forty times as long as to read one of its functions.
-    if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package)):
-        program = analyse_tree(source, program.tree, dependence, around, package)
+    if needed is None:
+        # A function that is all of its text tells the same twice, unless it has the name of a builtin.
+        told = bool(around) and (around != source or bool(program.rebound))
+        # To read a whole file takes forty times as long as to read one of its functions.
+        needed = told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package))
+        while len(_FILE_NEEDED) >= _KEPT:
+            _FILE_NEEDED.pop(next(iter(_FILE_NEEDED)), None)
+        _FILE_NEEDED[key] = needed
+        if needed:
+            program = analyse_tree(source, program.tree, dependence, around, package)
     return PythonOrdering(program, around)
+
+
+_FILE_NEEDED: Final[dict[tuple[str, Dependence, str, PackageSummary], bool]] = {}
+"""Whether the file around a function had to be read. Later draws of the same function know it."""
+_KEPT: Final = 4096
 
 
 def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:
