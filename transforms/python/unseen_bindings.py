@@ -58,14 +58,12 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
     if words is not None and words.isdisjoint(_WORDS):
         return frozenset()
     tree = made()
-    patching = words is None or not words.isdisjoint(_PATCHING)
-    nodes, aliases, body = below(tree) if patching else [], frozenset({OWN_MODULE}), tree.body
+    aliases, body = frozenset[str](), tree.body
     if words is None or OWN_MODULE in words:
-        aliases = Mentions(NodesByKind(tree)).aliases(OWN_MODULE)
-        nodes = nodes or below(tree)
-    elif not patching:
+        aliases = frozenset(Mentions(NodesByKind(tree)).aliases(OWN_MODULE))
+    else:
         body = list(filter(standing_on(_WORD, text), body))
-        nodes = list(chain.from_iterable(map(below, body)))
+    nodes = list(chain.from_iterable(map(below, body)))
     reader = _Reader(aliases)
     if words is None or "globals" in words:
         reader.own = {id(inner) for node in nodes if _binds_globals(node) for inner in below(node)}
@@ -73,8 +71,8 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
         reader.read(node)
     for node in own_nodes(body):
         reader.read_at_top(node)
-    if patching:
-        for node in nodes:
+    if words is None or not words.isdisjoint(_PATCHING):
+        for node in below(tree):
             reader.read_patch(node)
     return reader.found
 

@@ -23,7 +23,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import Edit, Positions, splice
-from codeaudit.transforms.python.analysis.capabilities import Sees, looks_at_variables, shown_by
+from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, shown_by, shown_together
 from codeaudit.transforms.python.analysis.mentions import mentions_in
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers import rename
@@ -124,12 +124,12 @@ class RenameInnerFunctions(Rename):
     name: str = "rename-inner-functions"
     languages: frozenset[str] = field(default=frozenset({"python"}))
     foreign: str = rename.NOT_A_MOVE
-    shown: Sees = field(default=Sees.NOTHING, repr=False)
-    """What the file shows of its functions."""
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
 
     def within(self, file: str) -> "RenameInnerFunctions":
         """The transform for functions of this file."""
-        return replace(self, shown=shown_by(file))
+        return replace(self, around=file)
 
     def names(self, source: str) -> DefinitionNames | Refused:
         """The nested functions that may be renamed, or the reason why there is none.
@@ -137,9 +137,10 @@ class RenameInnerFunctions(Rename):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        if (self.shown | shown_by(source)).functions:
+        found = _inner_functions(source)
+        if not isinstance(found, Refused) and shown_together(source, self.around).functions:
             return Refused(REFLECTION)
-        return _inner_functions(source)
+        return found
 
 
 @lru_cache(maxsize=4)

@@ -37,7 +37,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.python.analysis.capabilities import SOURCE_READ, LinesRead, Sees, shown_by
+from codeaudit.transforms.python.analysis.capabilities import SOURCE_READ, LinesRead, shown_together
 from codeaudit.transforms.python.analysis.scopes import (
     OUTER,
     PythonBinding,
@@ -256,8 +256,8 @@ class PythonRename(RenameVariables):
 
     foreign: str = NOT_A_MOVE
     languages: frozenset[str] = field(default=frozenset({"python"}))
-    shown: Sees = field(default=Sees.NOTHING, repr=False)
-    """What the file shows of its functions."""
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
 
     @property
     def trusts_names(self) -> bool:
@@ -268,16 +268,16 @@ class PythonRename(RenameVariables):
 
     def within(self, file: str) -> "PythonRename":
         """The transform for functions of this file."""
-        shown = shown_by(file)
-        return self if shown == self.shown else replace(self, shown=shown)
+        return replace(self, around=file)
 
     def names(self, source: str) -> RenamableNames | Refused:
         """The names of the variables that may change, or why none may."""
-        shown = self.shown | shown_by(source)
-        if shown.variables:
-            return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
         # `super()` would mean the class that `slots` replaces.
-        return RenameVariables.names(self, source)
+        found = RenameVariables.names(self, source)
+        # The file is only read for a function that has something to rename.
+        if not isinstance(found, Refused) and (shown := shown_together(source, self.around)).variables:
+            return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
+        return found
 
     def variables(self, source: str) -> PythonVariables:
         """The variables of the function.
