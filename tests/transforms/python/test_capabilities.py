@@ -253,3 +253,102 @@ def test_what_is_seen_stays_the_same(
         except codeaudit.NotApplied:
             continue
         assert printed(found, capsys) == wanted, f"{name}:\n{found}"
+
+
+FREE = "def f(self, a, b):\n    self._a = a\n    self._b = b\n"
+STORING = (
+    "import pydantic\n@pydantic.dataclasses.dataclass\nclass C:",
+    "from pydantic import dataclasses\n@dataclasses.dataclass(frozen=False)\nclass C:",
+    "from pydantic.dataclasses import dataclass\n@dataclass\nclass C:",
+    "from tools import Protocol\nclass C(Protocol):",
+    "from tools import Generic as G, ABC\nclass C(ABC):",
+    "import tools\nclass C(tools.Protocol):",
+    "@tools.observed\nclass C:",
+)
+GIVING = ("C = tracked(C)", "tracking.observe(C)", "watch(1, C)")
+LOOKS = (
+    "import sys\nn = sys.getrefcount(x)",
+    "from sys import getrefcount as count",
+    "import gc\nn = getattr(gc, 'get_' 'referrers')(x)",
+)
+READING_SOURCE = (
+    "import inspect\nt = inspect.getsource(x)",
+    "from inspect import getsource as text",
+    "import inspect\nt = getattr(inspect, 'get' + 'source')(x)",
+    "t = open(__file__).read()",
+    "from pathlib import Path\nt = Path(__file__).read_text()",
+    "t = x.__loader__.get_source('m')",
+)
+NAMING = (
+    "import logging\nlogging.basicConfig(format='%(funcName)s')",
+    "from logging import Formatter\nF = Formatter('{funcName}', style='{')",
+    "import sys\nn = sys._getframe().f_code.co_name",
+    "n = getattr(code, 'co_name')",
+)
+LOCAL = "def f(a):\n    total = a + 1\n    rest = a\n    return total, rest\n"
+INNER = "def f(a):\n    def inner(x):\n        return x + 1\n    return inner(a)\n"
+PREPARED = (
+    "def f(size):\n    kept = size\n    class C(Base):\n        y = kept\n    return C\n",
+    "def f(size):\n    kept = size\n    class C(tools.Base):\n        y = kept\n    return C\n",
+    "def f(size):\n    kept = size\n    class C(metaclass=M):\n        y = kept\n    return C\n",
+)
+
+
+def applies(name: str, function: str, head: str = "") -> bool:
+    try:
+        codeaudit.transform(f"{head}\n{function}", name, whole_file=True)
+    except codeaudit.NotApplied:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("head", STORING)
+def test_a_class_with_a_base_or_decorator_from_elsewhere_may_see_its_stores(head: str) -> None:
+    method = FREE.replace("\n", "\n    ").rstrip()
+    assert not applies("reorder", f"    {method}\n", head)
+    assert applies("reorder", f"    {method}\n", "class C:")
+
+
+@pytest.mark.parametrize("line", GIVING)
+def test_a_class_that_is_handed_to_other_code_may_see_its_stores(line: str) -> None:
+    method = FREE.replace("\n", "\n    ").rstrip()
+    assert not applies("reorder", f"class C:\n    {method}\n{line}\n")
+
+
+@pytest.mark.parametrize("head", LOOKS)
+def test_who_counts_references_sees_which_variables_hold_an_object(head: str) -> None:
+    for name in ("reorder", "dead-stores", "unused-locals"):
+        assert not applies(name, LOCAL, head)
+        assert applies(name, LOCAL)
+
+
+@pytest.mark.parametrize("head", READING_SOURCE)
+def test_who_reads_the_source_sees_every_edit(head: str) -> None:
+    for name in ("reorder", "rename", "insert-blank-lines", "dead-stores"):
+        assert not applies(name, LOCAL, head)
+
+
+@pytest.mark.parametrize("head", NAMING)
+def test_a_file_that_shows_names_of_functions_keeps_them(head: str) -> None:
+    assert not applies("rename-inner-functions", INNER, head)
+    assert applies("rename-inner-functions", INNER)
+
+
+@pytest.mark.parametrize("text", PREPARED)
+def test_a_metaclass_may_be_inherited(text: str) -> None:
+    found = codeaudit.transform(text, "rename", whole_file=True) if applies("rename", text) else text
+    assert "y = kept" in found
+
+
+@pytest.mark.parametrize("head", ["def compile(x): pass", "from tools import *", "len = None"])
+def test_layout_does_not_depend_on_builtins(head: str) -> None:
+    text = "def f(a):\n    total = len(a)  +  1\n    return compile(total)\n"
+    for name in ("spacing", "insert-blank-lines", "no-op-statements"):
+        assert applies(name, text, head)
+
+
+@pytest.mark.parametrize("look", ["list(globals())", "[*vars()]", "list(sys.modules[__name__].__dict__)"])
+def test_a_file_that_lists_its_names_keeps_its_imports_in_order(look: str) -> None:
+    text = "import os\nimport json\nimport sys\n"
+    assert applies("reorder-imports", text)
+    assert not applies("reorder-imports", f"{text}print({look})\n")

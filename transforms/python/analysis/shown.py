@@ -266,12 +266,13 @@ class _Text:
         known = _HOMES.get(name)
         if known is None or name in self._classes:
             return False
-        root = node.value if isinstance(node, ast.Attribute) else node
-        return any(
-            not (full == known or full == f"{known}.{name}" or full == f"typing_extensions.{name}")
-            and full != "typing_extensions"
-            for full in self._imported.get(last_name(root) or "", ())
-        )
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        origins = self._imported.get(last_name(node) or "", ())
+        homes = {f"{known}.{name}", f"typing_extensions.{name}"}
+        return any(".".join([full, *reversed(parts)]) not in homes for full in origins)
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
@@ -656,10 +657,12 @@ _HOMES: Final = {
 def _imports(nodes: NodesByKind) -> Iterator[tuple[str, str]]:
     """The names that imports bind, in any scope, each with what it stands for."""
     for plain in nodes(ast.Import):
-        yield from ((one.asname or one.name.partition(".")[0], one.name) for one in plain.names)
-    for node in nodes(ast.ImportFrom):
-        module = "." * node.level + (node.module or "")
-        yield from ((one.asname or one.name, f"{module}.{one.name}") for one in node.names)
+        for one in plain.names:
+            first = one.name.partition(".")[0]
+            yield (one.asname, one.name) if one.asname else (first, first)
+    for origin in nodes(ast.ImportFrom):
+        module = "." * origin.level + (origin.module or "")
+        yield from ((one.asname or one.name, f"{module}.{one.name}") for one in origin.names)
 
 
 def _values(nodes: NodesByKind, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
