@@ -150,7 +150,9 @@ WAYS: Final[Sequence[Way]] = (
     Way("profiling", Sees.LOCALS, Reach.FILE, "setprofile setprofile_all_threads"),
     Way("names in code objects", Sees.LOCALS, Reach.FILE,
         "co_varnames co_freevars co_cellvars co_names co_nlocals co_consts getclosurevars cell_contents"
-        " dis.dis dis.Bytecode dis.code_info dis.show_code dis.distb"),
+        " dis.dis dis.code_info dis.show_code dis.distb"),
+    Way("instructions", Sees.LOCALS | Sees.LINES, Reach.FILE, "dis.Bytecode get_instructions"),
+    Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE, "getmembers getmembers_static"),
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
     # ── names of functions ───────────────────────────────────────────────────────────────────────────
     Way("names in code objects", Sees.FUNCTIONS, Reach.FILE, "co_name co_qualname"),
@@ -163,7 +165,7 @@ WAYS: Final[Sequence[Way]] = (
         " inspect.trace"),
     Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
     Way("lines of code objects", Sees.LINES, Reach.FILE,
-        "co_lnotab co_linetable co_lines co_positions findlinestarts get_instructions"),
+        "co_lnotab co_linetable co_lines co_positions findlinestarts"),
     # ── source ───────────────────────────────────────────────────────────────────────────────────────
     Way("source", Sees.SOURCE, Reach.FILE,
         "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
