@@ -264,6 +264,7 @@ STORING = (
     "from tools import Generic as G, ABC\nclass C(ABC):",
     "import tools\nclass C(tools.Protocol):",
     "@tools.observed\nclass C:",
+    'from dataclasses import dataclass\n@dataclass(**{"frozen": True})\nclass C:',
 )
 GIVING = ("C = tracked(C)", "tracking.observe(C)", "watch(1, C)")
 LOOKS = (

@@ -152,7 +152,8 @@ WAYS: Final[Sequence[Way]] = (
         "co_varnames co_freevars co_cellvars co_names co_nlocals co_consts getclosurevars cell_contents"
         " dis.dis dis.code_info dis.show_code dis.distb"),
     Way("instructions", Sees.LOCALS | Sees.LINES, Reach.FILE, "dis.Bytecode get_instructions"),
-    Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE, "getmembers getmembers_static"),
+    Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE,
+        "inspect.getmembers inspect.getmembers_static"),
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
     # ── names of functions ───────────────────────────────────────────────────────────────────────────
     Way("names in code objects", Sees.FUNCTIONS, Reach.FILE, "co_name co_qualname"),
@@ -242,11 +243,12 @@ _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfi
 _STRONG: Final = (
     FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
 ) - {
-    "stack", "trace", "monitoring", "dis", "lineno", "getline", "getlines", *STATES,
+    "stack", "trace", "getmembers", "getmembers_static", "monitoring",
+    "dis", "lineno", "getline", "getlines", *STATES,
 }  # fmt: skip
 """One of these words, or a pair below, stands in every text that shows anything."""
 _PAIRS: Final = (
-    ({"stack", "trace"}, {"inspect"}),
+    ({"stack", "trace", "getmembers", "getmembers_static"}, {"inspect"}),
     ({"monitoring"}, {"sys"}),
     ({"dis"}, {"dis"}),
     ({"getline", "getlines"}, {"linecache"}),
@@ -324,8 +326,10 @@ def _unresolved(found: Mentions) -> Sees:
     sees = Sees.NOTHING
     nodes, words = found.nodes, found.words
     if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(nodes, _is_frame):
-        sees |= Sees.LOCALS | Sees.RUNNING
-    if not words.isdisjoint(_CODES) and _given_away(nodes, _is_code):
+        sees |= Sees.RUNNING
+        if _given_away(nodes, _is_frame, _PRINTING):
+            sees |= Sees.LOCALS
+    if not words.isdisjoint(_CODES) and _given_away(nodes, _is_code, _ASKING_CODE):
         sees |= Sees.LOCALS
     if "lineno" in words and not words.isdisjoint(_WARNED):
         sees |= Sees.RUNNING
@@ -431,8 +435,18 @@ def _bare(node: ast.expr) -> ast.expr:
 # ── frames and code that are handed on ───────────────────────────────────────────────────────────────────
 
 
-def _given_away(nodes: NodesByKind, is_one: Callable[[ast.AST | None], bool]) -> bool:
-    """Whether other code may get such an object, and ask it for anything."""
+_ASKING_CODE: Final = frozenset({"getargs", "isinstance"})
+"""Functions that get a code object, and give no more than a signature."""
+_PRINTING: Final = frozenset({"extract_stack", "format_stack", "print_stack", "walk_stack", "isinstance"})
+"""Functions that get a frame, and read no variables of it."""
+
+
+def _given_away(
+    nodes: NodesByKind, is_one: Callable[[ast.AST | None], bool], known: Set[str] = frozenset()
+) -> bool:
+    """Whether other code may get such an object, and ask it for anything. Calls of `known` functions do not
+    count.
+    """
     holders = {
         target.id
         for one in nodes(ast.Assign)
@@ -444,6 +458,7 @@ def _given_away(nodes: NodesByKind, is_one: Callable[[ast.AST | None], bool]) ->
         is_one(given) or (isinstance(given, ast.Name) and given.id in holders)
         for kind in _GIVING
         for one in nodes(kind)
+        if not (isinstance(one, ast.Call) and last_name(one.func) in known)
         for given in _given(one, is_one)
     )
 
@@ -542,7 +557,7 @@ def _bare_names(nodes: NodesByKind) -> Set[str]:
 # ── texts that libraries evaluate ────────────────────────────────────────────────────────────────────────
 
 EVALUATING: Final = frozenset(
-    {"query", "eval", "evaluate", "sql", "sqldf", "dmatrix", "dmatrices", "from_formula"}
+    {"query", "eval", "evaluate", "sql", "sqldf", "dmatrix", "dmatrices", "from_formula", "model_matrix"}
 )
 """Functions and methods that evaluate a text with the variables of their caller: of pandas, numexpr, DuckDB,
 pandasql, patsy. What they get is a text, wherever it comes from.

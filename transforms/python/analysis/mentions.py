@@ -38,7 +38,7 @@ _OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
 """What gives a module by its name in a text."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def words_of(file: str) -> Set[str] | None:
     """Every word that the text of a file may mention; `None` if letters are written by their names.
 
@@ -147,9 +147,9 @@ class Mentions:
 
     @cached_property
     def attributes(self) -> Set[str]:
-        """Attributes in code: those that are read or stored, imported names, attributes of patterns."""
+        """Attributes that are read in code, imported names, attributes of patterns."""
         nodes = self.nodes
-        found = {one.attr for one in nodes(ast.Attribute)}
+        found = {one.attr for one in nodes(ast.Attribute) if one.ctx.__class__ is ast.Load}
         found.update(one.arg for one in nodes(ast.keyword) if one.arg is not None)
         return found | self.taken | self.patterns
 

@@ -766,7 +766,7 @@ def _lists_attributes(nodes: NodesByKind, found: Mentions) -> bool:
 def _is_frozen(node: ast.ClassDef) -> bool:
     """Whether a decorator makes stores to an instance raise: `@dataclass(frozen=True)`."""
     words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
-    return any(word.arg == "frozen" and not _is_false(word.value) for word in words)
+    return any(word.arg is None or (word.arg == "frozen" and not _is_false(word.value)) for word in words)
 
 
 def _maker(node: ast.expr) -> str | None:
