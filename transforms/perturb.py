@@ -236,7 +236,9 @@ def part_for(transform: Transform, source: str, language: str, *, file: str) -> 
         return found if found.obstacle is None else replace(found, obstacle=None)
     record = find_language(language)
     if found.obstacle is None and file and record is not None and record.obstacle_in_file:
-        obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file)
+        # Layout does not depend on what builtins mean.
+        options = {} if getattr(transform, "needs_names", True) else {"names_count": False}
+        obstacle: str | None = load_target(record.obstacle_in_file)(found.source, file, **options)
         return replace(found, obstacle=obstacle)
     return found
 

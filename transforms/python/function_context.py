@@ -26,7 +26,7 @@ from codeaudit.transforms.python.parsing import (
     parse,
     table_of,
 )
-from codeaudit.transforms.python.unseen_bindings import ANY_NAME, bound_in, may_bind
+from codeaudit.transforms.python.unseen_bindings import ANY_NAME, bound_in
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import FunctionContext
 
@@ -85,12 +85,15 @@ def function_context(source: str) -> FunctionContext:
     return found
 
 
-def obstacle_in_file(source: str, file: str) -> str | None:
-    """Why a function cannot be rewritten in a file with this text; `None` if it can."""
+def obstacle_in_file(source: str, file: str, *, names_count: bool = True) -> str | None:
+    """Why a function cannot be rewritten in a file with this text; `None` if it can.
+
+    `names_count`: whether the names of builtins must mean what they say. Layout does not depend on them.
+    """
     compiled = _compiled_in(file)
     if compiled and (None in compiled or not compiled.isdisjoint(_NAMED.findall(source))):
         return COMPILED
-    names = _KNOWN.intersection(_WORD.findall(normalised(source)))
+    names = _KNOWN.intersection(_WORD.findall(normalised(source))) if names_count else None
     if not names:
         return None
     # Most files bind none of these names, which is seen without a syntax tree.
@@ -143,11 +146,11 @@ def rebound_names(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _bindable(text: str) -> frozenset[str]:
-    """Names of builtins and modules that a file may rebind. Those of an `import *` are left out.
-
-    No syntax tree is made.
-    """
-    return frozenset(_declared(text) | _bound_at_top(text) | _expanded(may_bind(text)))
+    """Names of builtins and modules that a file may rebind. Those of an `import *` are left out."""
+    found = _declared(text) | _bound_at_top(text)
+    with suppress(SourceError):  # a text that does not parse is left alone elsewhere
+        found |= _expanded(bound_in(text, lambda: file_tree(text)))
+    return frozenset(found)
 
 
 def rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
@@ -177,8 +180,7 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
-    if may_bind(text):
-        names |= _expanded(bound_in(text, tree))
+    names |= _expanded(bound_in(text, lambda: tree))
     return frozenset(names)
 
 

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, overload
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import HARD, Patch, Site, Span, line_starts, patched
-from codeaudit.transforms.python.analysis.positions import (
+from codeaudit.transforms.python.analysis.capabilities import (
+    LIVES_SEEN,
     POSITIONS_READ,
     SOURCE_READ,
     LinesRead,
-    lines_read,
 )
 from codeaudit.transforms.python.comments import marks_section
 from codeaudit.transforms.python.contexts import editable_nodes
@@ -82,8 +82,15 @@ class PythonRule(SiteRule):
     trusts_names: ClassVar[bool] = True
     """It takes a builtin's name for the builtin; see `interface.knows_names`."""
     languages: frozenset[str] = field(default=frozenset({"python"}))
+    nameless: bool = False
+    """Whether neither the rule nor what it writes mentions a builtin."""
     around: str = field(default="", repr=False)
     """The text of the file around the function, as far as it is known."""
+
+    @property
+    def needs_names(self) -> bool:
+        """Whether it matters what builtins mean where the rule is used. An equal tree means the same."""
+        return self.proof != "tree" and not self.nameless
 
     def within(self, text: str) -> "PythonRule":
         """The same rule for the functions of this text."""
@@ -101,8 +108,12 @@ class PythonRule(SiteRule):
         # With an equal tree nothing has moved.
         if marks and self.proof != "tree":
             found = (_within_sections(code, marks, site) for site in found)
-        if self.kind == "preserving" and (lines := max(map(lines_read, (source, self.around)))):
-            found = (_on_its_lines(code, site, lines) for site in found)
+        if self.kind == "preserving":
+            if lines := code.shown.lines:
+                found = (_on_its_lines(code, site, lines) for site in found)
+            # An equal tree holds the same objects.
+            if code.shown.lives and self.proof != "tree":
+                found = (site if isinstance(site, Refused) else Refused(LIVES_SEEN) for site in found)
         return found
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:

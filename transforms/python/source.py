@@ -18,6 +18,7 @@ from codeaudit.transforms.dependence.effects import Effects
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Positions, Span
 from codeaudit.transforms.python.analysis.builder import StatementContext, assign
+from codeaudit.transforms.python.analysis.capabilities import Sees, shown_together
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import VariableFacts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree
@@ -65,6 +66,11 @@ class PythonSource:
             SourceError: the text is nested too deeply to be read.
         """
         return analyse_tree(self.text, self.tree, around=self.around)
+
+    @cached_property
+    def shown(self) -> Sees:
+        """What the text and its file show of the functions in it."""
+        return shown_together(self.text, self.around)
 
     # ── places ───────────────────────────────────────────────────────────────────────────────────────
 

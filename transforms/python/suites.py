@@ -17,15 +17,19 @@ from typing import Final, TypeGuard
 from zlib import crc32
 
 from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.python.analysis.capabilities import (
+    NAMES_SEEN,
+    has_text_evaluated,
+    looks_at_variables,
+)
 from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
-from codeaudit.transforms.python.analysis.reflection import has_text_evaluated, looks_at_variables
 from codeaudit.transforms.python.comments import bounds, first_comment, marks_section
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
 from codeaudit.transforms.rules import MOST, legal_orders, permuted
 
-REFLECTION: Final = "reflection on names"
+REFLECTION: Final = NAMES_SEEN
 SHARED: Final = "statement shares its line"
 COMMENT: Final = "comment between the parts"
 INDENTATION: Final = "mixed indentation"
@@ -175,8 +179,8 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
 
 
 def reflects(code: PythonSource) -> bool:
-    """Whether the text may look at the names of its own variables."""
-    return looks_at_variables(code.tree) or has_text_evaluated(code.tree)
+    """Whether anyone may look at the names of the text's own variables."""
+    return code.shown.variables or looks_at_variables(code.tree) or has_text_evaluated(code.tree)
 
 
 def binds(code: PythonSource, name: str) -> bool:

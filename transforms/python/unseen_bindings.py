@@ -1,38 +1,37 @@
 """Names of builtins and modules that a text binds without a statement that says so: `globals()["len"] = f`.
 
-Two answers that agree: `may_bind` needs no syntax tree and may say too much; `bound_in` reads the tree.
+The module of the text may be reached by `import __main__` or `sys.modules[__name__]`, and by the texts
+of mock.
 """
 
 import ast
 import re
-from collections.abc import Set
-from functools import lru_cache
+from collections.abc import Callable, Set
 from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
-from codeaudit.transforms.python.parsing import (
-    last_name,
-    normalised,
-    parameter_names,
-    scopes_of,
-    standing_on,
-    table_of,
-)
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.mentions import OWN_MODULE, Mentions, names_module, words_of
+from codeaudit.transforms.python.parsing import last_name, parameter_names, standing_on
 from codeaudit.transforms.python.walking import below
 
 ANY_NAME: Final = "*"
 """Stands for every name."""
-_WORDS: Final = ("globals", "builtins", "exec", "vars", "locals", "modules")
-"""One of these stands on every line that matters."""
-_WORD: Final = re.compile("|".join(_WORDS))
+_PATCHING: Final = frozenset({"patch", "mock", "mocker", "monkeypatch"})
+_WORDS: Final = _PATCHING | {
+    "globals", "__globals__", "f_globals", "builtins", "__builtins__", "exec", "vars", "locals", "modules",
+    OWN_MODULE,
+}  # fmt: skip
+"""One of these stands in every text that matters."""
+_WORD: Final = re.compile(r"globals|builtins|exec|vars|locals|modules")
+"""One of these stands on every line that matters, where nothing is patched."""
+_SETTING: Final = frozenset({"object", "setattr", "delattr"})
+"""Functions that bind the attribute that their second argument names."""
+_DOTTED: Final = re.compile(r"(?:[^\W\d]\w*)?(?:\.[^\W\d]\w*)+")
+"""A text that names something in a module; `".len"` behind `__name__`."""
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
-_COMPREHENSIONS: Final = frozenset({"listcomp", "setcomp", "dictcomp", "genexpr"})
-"""Names of scopes in the interpreter's table."""
-_BUILTINS: Final = re.compile(r"(?<!\w)(?:__)?builtins(?:__)?\b(?:\s*\.\s*(\w+))?")
-_PLAIN_IMPORT: Final = re.compile(r"^[ \t]*import builtins[ \t]*(?:#.*)?$", re.MULTILINE)
-_OWN_MODULE: Final = re.compile(r"modules\b[\s\S]{0,60}?__(?:name|module)__|__globals__|f_globals")
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
 """A name in a text that names a builtin: `patch("builtins.open")`."""
 _LOOKING: Final = frozenset({"get", "keys", "values", "items", "copy"})
@@ -50,49 +49,41 @@ _COPYING: Final = frozenset({"set", "list", "tuple", "sorted", "len", "dict", "i
 """Functions that bind nothing in a namespace that they get."""
 
 
-@lru_cache(maxsize=64)
-def may_bind(text: str) -> Set[str]:
-    """The names that `bound_in` may find in a text. It needs no syntax tree."""
-    plain = normalised(text)
-    if not any(map(plain.__contains__, _WORDS)):
+def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
+    """The names that a text may bind in its module, or as builtins, without saying so.
+
+    Its tree is only made where a word of the text calls for it.
+    """
+    words = words_of(text)
+    if words is not None and words.isdisjoint(_WORDS):
         return frozenset()
-    anything = frozenset({ANY_NAME})
-    table = table_of(text)
-    if table is None or _OWN_MODULE.search(plain):
-        return anything
-    for scope in scopes_of(table):
-        names = scope.get_identifiers()
-        own = scope.get_type() == "function" and scope.get_name() not in _COMPREHENSIONS
-        if not own and scope.get_type() != "class" and not _AT_TOP.isdisjoint(names):
-            return anything
-        if "globals" in names and (not own or scope.lookup("globals").is_global()):
-            return anything
-    found = set[str]()
-    for match in _BUILTINS.finditer(_PLAIN_IMPORT.sub("", plain)) if "builtins" in plain else ():
-        if match[1] is None or match[1] in _BINDING:
-            return anything
-        found.add(match[1])
-    return found
-
-
-def bound_in(text: str, tree: ast.Module) -> Set[str]:
-    """The names that a text may bind in its module, or as builtins, without saying so."""
-    statements = list(filter(standing_on(_WORD, text), tree.body))
-    nodes = list(chain.from_iterable(map(below, statements)))
-    reader = _Reader()
-    reader.own = {id(inner) for node in nodes if _binds_globals(node) for inner in below(node)}
+    tree = made()
+    aliases, body = frozenset[str](), tree.body
+    if words is None or OWN_MODULE in words:
+        aliases = frozenset(Mentions(NodesByKind(tree)).aliases(OWN_MODULE))
+    else:
+        body = list(filter(standing_on(_WORD, text), body))
+    nodes = list(chain.from_iterable(map(below, body)))
+    reader = _Reader(aliases)
+    if words is None or "globals" in words:
+        reader.own = {id(inner) for node in nodes if _binds_globals(node) for inner in below(node)}
     for node in nodes:
         reader.read(node)
-    for node in own_nodes(statements):
+    for node in own_nodes(body):
         reader.read_at_top(node)
+    if words is None or not words.isdisjoint(_PATCHING):
+        for node in below(tree):
+            reader.read_patch(node)
     return reader.found
 
 
 class _Reader:
     """Notes what nodes bind. Nodes come after those around them."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Set[str]) -> None:
         self.found: set[str] = set()
+        self._modules = modules | {"builtins", "__builtins__"}
+        """Names of the module of the text itself, and of that of the builtins."""
         self.own: set[int] = set()
         """Nodes of functions that have a variable `globals`."""
         self._plain: set[int] = set()
@@ -111,12 +102,12 @@ class _Reader:
             case ast.Subscript(value=ast.Attribute(attr="f_globals"), slice=key, ctx=ast.Store()):
                 self._store(key)
             # Another object stands for the module; its names are bound as before.
-            case ast.Subscript(ctx=ast.Store()) if _is_module(node):
+            case ast.Subscript(ctx=ast.Store()) if self._is_module(node):
                 pass
             case ast.Attribute(value=value, attr=attr) if self._is_namespace(value):
                 if attr in _LOOKING:
                     self._is_plain(value)
-            case ast.Attribute(value=value, attr=attr) if _is_module(value):
+            case ast.Attribute(value=value, attr=attr) if self._is_module(value):
                 if attr not in _BINDING:
                     self._is_plain(value)
                 if not isinstance(node.ctx, ast.Load):
@@ -127,10 +118,12 @@ class _Reader:
             # `timeit("f()", globals=globals())`
             case ast.keyword(arg="globals", value=value):
                 self._is_plain(value)
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, _]) if _is_module(owner):
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, _]) if self._is_module(owner):
                 self._is_plain(owner)
                 self._store(key)
-            case ast.Call(func=ast.Name(id=name), args=[owner, *_]) if name in _ASKING and _is_module(owner):
+            case ast.Call(func=ast.Name(id=name), args=[owner, *_]) if name in _ASKING and self._is_module(
+                owner
+            ):
                 self._is_plain(owner)
             # `eval("f()", globals())`, `__import__(name, globals(), locals())`
             case ast.Call(func=ast.Name(id="eval" | "__import__"), args=[_, *owners]):
@@ -152,7 +145,7 @@ class _Reader:
                 bare = id(node) not in self.own
             case ast.Name(id="builtins" | "__builtins__"):
                 bare = True
-            case ast.Subscript() | ast.Call() if _is_module(node):
+            case ast.Subscript() | ast.Call() if self._is_module(node):
                 bare = True
             # `B = "builtins"`, `patch.multiple("builtins", len=f)`, `import_module("builtins")`
             case (
@@ -201,6 +194,28 @@ class _Reader:
             case _:
                 pass
 
+    def _is_module(self, node: ast.expr) -> bool:
+        """Whether an expression is the module `builtins` or the module of the text."""
+        if isinstance(node, ast.Name):
+            return node.id in self._modules
+        return names_module(node) in ("builtins", OWN_MODULE)
+
+    def read_patch(self, node: ast.AST) -> None:
+        """Note what mock or pytest binds: `patch("__main__.len")`, `patch.object(m, "len")`."""
+        match node:
+            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(text):
+                self.found.add(text.rpartition(".")[2])
+            case ast.Call(func=func, args=[_, key, *_]) if last_name(func) in (
+                "object",
+                "setattr",
+                "delattr",
+            ):
+                self._store(key)
+            case ast.Call(func=ast.Attribute(attr="multiple"), keywords=words):
+                self.found.update(ANY_NAME if word.arg is None else word.arg for word in words)
+            case _:
+                pass
+
     def _is_namespace(self, node: ast.expr) -> bool:
         """Whether an expression gives the names of a module: `globals()`, `f.__globals__`."""
         match node:
@@ -219,22 +234,6 @@ class _Reader:
     def _store(self, key: ast.expr) -> None:
         told = key.value if isinstance(key, ast.Constant) else None
         self.found.add(told if isinstance(told, str) else ANY_NAME)
-
-
-def _is_module(node: ast.expr) -> bool:
-    """Whether an expression is the module `builtins` or the module of the text."""
-    match node:
-        case ast.Name(id="builtins" | "__builtins__"):
-            return True
-        case (
-            ast.Subscript(value=value, slice=key)
-            | ast.Call(func=ast.Attribute(value=value, attr="get"), args=[key, *_])
-        ):
-            return last_name(value) == "modules" and (
-                last_name(key) in ("__name__", "__module__") or _is_text_builtins(key)
-            )
-        case _:
-            return False
 
 
 def _binds_globals(node: ast.AST) -> bool:

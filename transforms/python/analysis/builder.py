@@ -25,6 +25,7 @@ from codeaudit.transforms.dependence.effects import (
 )
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, named_in_texts
 from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
 from codeaudit.transforms.python.analysis.expressions import SUBMODULES
 from codeaudit.transforms.python.analysis.facts import (
@@ -38,7 +39,6 @@ from codeaudit.transforms.python.analysis.facts import (
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, KNOWN, PLAIN, WELL_KNOWN
 from codeaudit.transforms.python.analysis.looks import ShownLooks
 from codeaudit.transforms.python.analysis.modules import binds_submodule, is_harmless
-from codeaudit.transforms.python.analysis.reflection import mentions_any
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary, relaxed_effects
 from codeaudit.transforms.python.comments import first_comment
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
@@ -163,6 +163,8 @@ class PythonProgramBuilder:
         """The lines in the order of the text."""
         self.places: dict[int, StatementContext] = {}
         """What is known at each statement, by the `id` of its node."""
+        self.looking = False
+        """Whether a function of the text may look at its own variables."""
         self._text = source.encode()
         self._starts = line_starts(self._text)
         self._dependence = dependence
@@ -198,8 +200,12 @@ class PythonProgramBuilder:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         facts.shown = self._shown
-        if mentions_any(node, facts.shown.callers):
+        # Any code that runs may then see every variable, as a closure would. Most functions hold no
+        # suspect word.
+        if looks_at_variables(node) and looks_at_variables(node, free_names(node)):
             facts.captured = facts.local
+            self.looking = True
+        facts.captured |= named_in_texts(node, facts.local)
         # A method of a local class is in the bindings, too, as one of an unknown class.
         if facts.receiver == "self":
             facts.plain = self._shown.bindings.of_receiver(node)

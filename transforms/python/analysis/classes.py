@@ -32,6 +32,8 @@ _EMPTY_BASES: Final = {"ABC": "abc", "Generic": "typing", "Protocol": "typing"}
 """Bases of the standard library that give their instances no attributes, by name, with their module."""
 _DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_ordering": "functools"}
 """Decorators that change nothing about attributes."""
+BUILTIN_CLASSES: Final = _BUILTIN_BASES | EXCEPTIONS
+"""Classes whose metaclass is `type`."""
 UNKNOWN: Final = "?"
 """Stands for what a name is that a text binds in several ways."""
 PLAIN_BASES: Final = _BUILTIN_BASES | EXCEPTIONS | _EMPTY_BASES.keys()

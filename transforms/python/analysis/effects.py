@@ -78,6 +78,7 @@ from string import Formatter
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, LOOKS_UP, OBSERVES, RAISES
+from codeaudit.transforms.python.analysis.capabilities import BARRIERS
 from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects, is_constant
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
@@ -108,7 +109,6 @@ from codeaudit.transforms.python.analysis.knowledge import (
     PURE,
     RAISING_STR_METHODS,
     READ_ONLY,
-    REFLECTION,
     SEQUENCES,
     STATE_TESTS,
     STR_ARGUMENTS,
@@ -144,7 +144,7 @@ class PythonEffects(ExpressionEffects):
         """Collect a call; returns the builtin type of its result if it is certain."""
         func = node.func
         name = func.id if isinstance(func, ast.Name) else getattr(func, "attr", None)
-        if name in REFLECTION:
+        if name in BARRIERS:
             # `y = locals()` sees every binding above it, so it stays where it is, whatever `locals` means.
             self.flags |= BARRIER
         if isinstance(func, ast.Attribute):

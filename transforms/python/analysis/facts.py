@@ -22,7 +22,6 @@ from codeaudit.transforms.python.analysis.knowledge import (
     MethodEffect,
 )
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, PlainAttributes, ShownLooks
-from codeaudit.transforms.python.analysis.reflection import looks_at_variables, named_in_texts
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 from codeaudit.transforms.python.walking import PARTS, below, children
 
@@ -207,10 +206,6 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     unlike = facts.unlike
     seen_inside = set[str]().union(*(seen for name, seen in seen_by.items() if not name or name in unlike))
     facts.captured = facts.local & seen_inside
-    # Any code that runs may then see every variable, as a closure would. Most functions hold no suspect word.
-    if looks_at_variables(function) and looks_at_variables(function, free_names(function)):
-        facts.captured = facts.local
-    facts.captured |= named_in_texts(function, facts.local)
     facts.fragile = frozenset(fragile)
     notes = {
         arg.arg: arg.annotation

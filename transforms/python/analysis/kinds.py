@@ -22,18 +22,18 @@ _END: Final = ast.Pass()
 class NodesByKind:
     """All nodes of a text but contexts and operators, by their kind, in the order of the text."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.tree: Final = tree
+    def __init__(self, tree: ast.AST) -> None:
+        self.tree: Final = tree if isinstance(tree, ast.Module) else ast.Module([tree], [])  # type: ignore[list-item]
         self.holders: Final[set[int]] = set()
         """The functions with a function, class or lambda inside, by the `id` of their nodes."""
         self._found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
         self._calls: dict[int, tuple[int, int]] = {}
-        for node in tree.body:
+        for node in self.tree.body:
             before = len(self._found[ast.Call])
             self._walk(node)
             self._calls[id(node)] = before, len(self._found[ast.Call])
 
-    def _walk(self, top: ast.stmt) -> None:
+    def _walk(self, top: ast.AST) -> None:
         found, functions = self._found, list[ast.AST]()
         pending: list[ast.AST] = [top]
         pop, node_type = pending.pop, ast.AST

@@ -22,9 +22,6 @@ KNOWN: Final = PLAIN | CONTAINERS | {"tuple", "range", "function"}
 SEQUENCES: Final = frozenset({"str", "bytes", "tuple", "range"})
 """Types whose contents never change, and whose iteration has no effect."""
 
-REFLECTION: Final = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe", "stack"})
-"""Calls that may see any variable of their caller. They are barriers, whatever they are called on."""
-
 EMPTY_CALLS: Final = PLAIN - {"none", "ellipsis"} | CONTAINERS | {"tuple"}
 """Types whose constructor, without arguments, returns an empty value of the type."""
 

@@ -140,8 +140,6 @@ class ShownLooks:
     """Names of builtins and modules to which the text gives another meaning."""
     listed: bool = False
     """Whether the text asks an object for all of its attributes, in the order in which they came."""
-    callers: frozenset[str] | None = frozenset()
-    """Functions of the text that may read the variables of their callers; `None` if any code may."""
 
     def __or__(self, other: "ShownLooks") -> "ShownLooks":
         """What two texts show."""
@@ -154,7 +152,6 @@ class ShownLooks:
             other.bindings if isinstance(self.bindings, NoBindings) else self.bindings,
             self.rebound | other.rebound,
             self.listed or other.listed,
-            None if self.callers is None or other.callers is None else self.callers | other.callers,
         )
 
 

@@ -68,6 +68,8 @@ class PythonProgram:
         self.places: Mapping[int, StatementContext] = builder.places
         """What is known at each statement, by the `id` of its node."""
         self._rows: Sequence[DraftLine] = builder.rows
+        self.looking = builder.looking
+        """Whether a function of the text may look at its own variables."""
 
     @cached_property
     def lines(self) -> tuple[PythonLine, ...]:

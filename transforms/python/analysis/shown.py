@@ -8,7 +8,8 @@ what an unknown decorator makes.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Final
@@ -16,6 +17,7 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
+from codeaudit.transforms.python.analysis.capabilities import STATES
 from codeaudit.transforms.python.analysis.classes import (
     PLAIN_BASES,
     PLAIN_DECORATORS,
@@ -35,9 +37,11 @@ from codeaudit.transforms.python.analysis.looks import (
     STORING,
     Bindings,
     NoBindings,
+    PlainAttributes,
+    QuietFunction,
     ShownLooks,
 )
-from codeaudit.transforms.python.analysis.reflection import readers_of_callers
+from codeaudit.transforms.python.analysis.mentions import Mentions, nodes_of, told
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
 from codeaudit.transforms.python.walking import HOLDERS
@@ -115,12 +119,10 @@ class _Definition:
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
-    found = _shown_by_classes(source, tree)
-    callers = readers_of_callers(source, lambda: tree)
-    return found if callers == frozenset() else replace(found, callers=callers)
+    return _looks(source, tree, lambda: NodesByKind(tree))
 
 
-def _shown_by_classes(source: str, tree: ast.Module) -> ShownLooks:
+def _looks(source: str, tree: ast.Module, walked: Callable[[], NodesByKind]) -> ShownLooks:
     rebound = rebound_in(source, tree)
     start = len(_WRAPPER) if source.startswith(_WRAPPER) else 0
     # Looking for plain text first saves most searches.
@@ -128,26 +130,73 @@ def _shown_by_classes(source: str, tree: ast.Module) -> ShownLooks:
         # Only a text of several statements binds names for its functions.
         if len(tree.body) == 1 or not ("import" in source or "def " in source):
             return ShownLooks(rebound=rebound)
-        nodes = NodesByKind(tree)
+        nodes = walked()
         functions = QuietFunctions(source, nodes)
         functions.shown = ShownLooks(rebound=rebound)
         return replace(functions.shown, bindings=TextBindings(nodes, functions))
-    return _Text(source, tree, rebound).looks()
+    return _Text(source, walked(), rebound).looks()
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1024)
 def looks_around(text: str) -> ShownLooks:
-    """What the text of a file shows; little if it does not parse."""
+    """What the text of a file shows; little if it does not parse. No tree is kept with the answer."""
+    found = _file_looks(text)
+    if isinstance(found.bindings, NoBindings):
+        return found
+    return replace(found, bindings=_Remembered(text))
+
+
+@lru_cache(maxsize=2)
+def _file_looks(text: str) -> ShownLooks:
     try:
-        return shown_looks(text, file_tree(text))
+        return _looks(text, file_tree(text), lambda: nodes_of(text))
     except (SourceError, RecursionError, MemoryError):
         return ShownLooks(rebound=rebound_names(text))
+
+
+class _Remembered:
+    """What the names of a file stand for, as far as it was asked. A new question reads the file again."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._called: dict[str, QuietFunction | None] = {}
+        self._receivers: dict[str, Sequence[PlainAttributes]] = {}
+
+    @cached_property
+    def imports(self) -> Mapping[str, str]:
+        """As in `looks.Bindings`."""
+        return _file_looks(self._text).bindings.imports
+
+    @cached_property
+    def _functions(self) -> Counter[str]:
+        """How many functions of the file have each name."""
+        return Counter(node.name for node in nodes_of(self._text).functions)
+
+    def called(self, name: str) -> QuietFunction | None:
+        """As in `looks.Bindings`."""
+        if name not in self._functions:
+            return None
+        if name not in self._called:
+            self._called[name] = _file_looks(self._text).bindings.called(name)
+        return self._called[name]
+
+    def of_receiver(self, function: FunctionNode) -> Sequence[PlainAttributes]:
+        """As in `looks.Bindings`."""
+        count = self._functions[function.name]
+        if not count:
+            return ()
+        # Of several functions with one name, the text tells which one is meant.
+        key = function.name if count == 1 else ast.dump(function)
+        if key not in self._receivers:
+            self._receivers[key] = _file_looks(self._text).bindings.of_receiver(function)
+        return self._receivers[key]
 
 
 class _Text:
     """The definitions of a text."""
 
-    def __init__(self, source: str, tree: ast.Module, rebound: frozenset[str]) -> None:
+    def __init__(self, source: str, nodes: NodesByKind, rebound: frozenset[str]) -> None:
+        tree = nodes.tree
         self._source = source
         self._own_rebound: Final = rebound
         self._rebound = rebound
@@ -160,7 +209,9 @@ class _Text:
         self._attached: set[str] = set()
         """Names that get a value from outside of the bodies of their classes."""
         self._handled: set[int] = set()
-        self._nodes = nodes = NodesByKind(tree)
+        self._stored: set[int] = set()
+        """Targets that `_store` has read."""
+        self._nodes = nodes
         for node in nodes.functions:
             self._functions.setdefault(node.name, []).append(node)
             # A class inside may take such a name from the function: `def f(len): class C: …`.
@@ -171,6 +222,10 @@ class _Text:
         self._find_properties(classes)
         self._find_other_names(nodes)
         self._generated = _read_by_others(classes, nodes)
+        self._given = _given(nodes)
+        self._imported: dict[str, set[str]] = {}
+        for name, full in _imports(nodes):
+            self._imported.setdefault(name, set()).add(full)
         for node in nodes.functions:
             self._function(node)
         for owner in classes:
@@ -197,8 +252,27 @@ class _Text:
         return (
             not _KEEPING_STORES.issuperset(map(_maker, node.decorator_list))
             or not bases - self._classes <= PLAIN_BASES
+            # `from pydantic import dataclasses`, `from tools import Protocol`
+            or any(map(self._is_from_elsewhere, (*bases_of(node), *node.decorator_list)))
+            or node.name in self._given
             or any(word.arg != "metaclass" or last_name(word.value) != "ABCMeta" for word in node.keywords)
         )
+
+    def _is_from_elsewhere(self, node: ast.expr) -> bool:
+        """Whether a base or decorator with a known name is imported from an unknown module."""
+        if isinstance(node, ast.Call):
+            node = node.func
+        name = last_name(node) or ""
+        known = _HOMES.get(name)
+        if known is None or name in self._classes:
+            return False
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        origins = self._imported.get(last_name(node) or "", ())
+        homes = {f"{known}.{name}", f"typing_extensions.{name}"}
+        return any(".".join([full, *reversed(parts)]) not in homes for full in origins)
 
     def _find_properties(self, classes: Sequence[ast.ClassDef]) -> None:
         """Note the classes that derive from `property`, directly or through one another."""
@@ -299,12 +373,18 @@ class _Text:
     def _store(self, node: ast.Assign | ast.AnnAssign) -> None:
         """`C.size = property(f)`, `C.__eq__ = f`, and `__getattr__ = f` in a module."""
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Tuple | ast.List) and isinstance(node, ast.Assign):
+                self._store_several(target, node.value)
+                continue
             match target:
                 case ast.Attribute(value=owner, attr=name):
+                    self._stored.add(id(target))
                     # `x.__class__ = C` makes `x` an object of another class.
                     counts = name in METHODS - {"__class__"}
                     counts |= last_name(owner) in self._classes or self._is_property(node.value)
                     counts |= _is_class_of(owner)
+                    # `kind._x = Desc()`: `kind` may be a class.
+                    counts |= isinstance(node.value, ast.Call) and last_name(owner) != "self"
                 case ast.Name(id=name):
                     counts = name in METHODS
                 case _:
@@ -313,6 +393,20 @@ class _Text:
                 if isinstance(target, ast.Attribute):
                     self._attached.add(name)
                 self._bound([name], node.value)
+
+    def _store_several(self, target: ast.Tuple | ast.List, value: ast.expr) -> None:
+        """`C._x, C._y = Desc(), Desc()`: of each target, what it may get."""
+        for one in ast.walk(target):
+            if not isinstance(one, ast.Attribute) or not isinstance(one.ctx, ast.Store):
+                continue
+            name = one.attr
+            if name in METHODS - {"__class__"} or (
+                last_name(one.value) in self._classes and not isinstance(value, PLAIN_VALUES[:1])
+            ):
+                self._stored.add(id(one))
+                self._attached.add(name)
+                self._computed.add(name)
+                self._define(name).unknown = True
 
     def _bound(self, names: Sequence[str], value: ast.expr) -> None:
         """A value is bound to names of a class."""
@@ -427,16 +521,57 @@ class _Text:
                 case _:
                     pass
         for node, text in texts:
-            if text in METHODS and id(node) not in self._handled:
-                self._attached.add(text)
-                self._define(text).unknown = True
+            # `patch("__main__.A.__eq__")`
+            name = text.rpartition(".")[2]
+            if name in METHODS and id(node) not in self._handled:
+                self._attached.add(name)
+                self._define(name).unknown = True
+        # `dict(space, __eq__=f)`
+        for word in nodes(ast.keyword):
+            if word.arg in METHODS and id(word.value) not in self._handled:
+                self._attached.add(word.arg)
+                self._define(word.arg).unknown = True
+        self._unseen_stores(nodes)
         names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
-        self._listed = not names.isdisjoint(_NAMESPACES) and _lists_attributes(nodes)
+        self._listed = _lists_attributes(nodes, Mentions(nodes))
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
         if not names.isdisjoint(_FILLING) or any(map(_fills_itself, nodes(ast.ClassDef))):
             self._anything()
+
+    def _unseen_stores(self, nodes: NodesByKind) -> None:
+        """Stores of methods and descriptors that no plain assignment shows: `for C.__eq__ in …`,
+        `put = setattr`, `patch.object(C, "_x", Desc())`.
+        """
+        for node in nodes(ast.Attribute):
+            stored = node.ctx.__class__ is ast.Store and id(node) not in self._stored
+            if stored and node.attr in METHODS - {"__class__"}:
+                self._attached.add(node.attr)
+                self._define(node.attr).unknown = True
+        called = {id(one.func) for one in nodes(ast.Call)}
+        setters = [one for one in nodes(ast.Name) if one.id == "setattr" and id(one) not in called]
+        given = {
+            alias.asname for one in nodes(ast.ImportFrom) for alias in one.names if alias.name == "setattr"
+        }
+        if setters or given:
+            self._anything()
+        for call in nodes(ast.Call):
+            match call:
+                case (
+                    ast.Call(func=ast.Attribute(attr="object" | "setattr"), args=[_, key, *_])
+                    | ast.Call(
+                        func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, _]
+                    )
+                ):
+                    if (name := told(key)) is None:
+                        self._anything()
+                    elif not (len(call.args) > 2 and isinstance(call.args[2], PLAIN_VALUES)):
+                        self._attached.add(name)
+                        self._computed.add(name)
+                        self._define(name).unknown = True
+                case _:
+                    pass
 
     def _namespace(self, node: ast.expr) -> None:
         """What `type(name, bases, node)` gives a class."""
@@ -510,6 +645,24 @@ class _Text:
                 seen[id(node)] = _body_flags(builder, node)
             flags |= seen[id(node)]
         return flags
+
+
+_HOMES: Final = {
+    "dataclass": "dataclasses", "ABC": "abc", "Generic": "typing", "Protocol": "typing", "final": "typing",
+    "runtime_checkable": "typing", "total_ordering": "functools", "unique": "enum",
+}  # fmt: skip
+"""The modules of the bases and decorators that are known."""
+
+
+def _imports(nodes: NodesByKind) -> Iterator[tuple[str, str]]:
+    """The names that imports bind, in any scope, each with what it stands for."""
+    for plain in nodes(ast.Import):
+        for one in plain.names:
+            first = one.name.partition(".")[0]
+            yield (one.asname, one.name) if one.asname else (first, first)
+    for origin in nodes(ast.ImportFrom):
+        module = "." * origin.level + (origin.module or "")
+        yield from ((one.asname or one.name, f"{module}.{one.name}") for one in origin.names)
 
 
 def _values(nodes: NodesByKind, functions: Mapping[str, Sequence[FunctionNode]]) -> dict[str, list[ast.expr]]:
@@ -588,8 +741,14 @@ def _is_class_of(node: ast.expr) -> bool:
             return False
 
 
-def _lists_attributes(nodes: NodesByKind) -> bool:
+def _lists_attributes(nodes: NodesByKind, found: Mentions) -> bool:
     """Whether a text asks an object for all of its attributes: `vars(x)`, but not `x.__dict__["size"]`."""
+    # `getattr(x, "__dict__")`, `"{0.__dict__}".format(x)`, `case object(__dict__=d)`, `builtins.vars`
+    unclear = found.spelled | found.patterns | found.taken
+    if not unclear.isdisjoint(_NAMESPACES) or not STATES.isdisjoint(found.words):
+        return True
+    if any(one.attr == "vars" for one in nodes(ast.Attribute)):
+        return True
     asked = [
         *(one for one in nodes(ast.Attribute) if one.attr == "__dict__"),
         *(one for one in nodes(ast.Call) if isinstance(one.func, ast.Name) and one.func.id == "vars"),
@@ -607,7 +766,7 @@ def _lists_attributes(nodes: NodesByKind) -> bool:
 def _is_frozen(node: ast.ClassDef) -> bool:
     """Whether a decorator makes stores to an instance raise: `@dataclass(frozen=True)`."""
     words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
-    return any(word.arg == "frozen" and not _is_false(word.value) for word in words)
+    return any(word.arg is None or (word.arg == "frozen" and not _is_false(word.value)) for word in words)
 
 
 def _maker(node: ast.expr) -> str | None:

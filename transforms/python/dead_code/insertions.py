@@ -189,7 +189,8 @@ def _computed(code: PythonSource, gap: InsertionGap, name: str, rng: Random) -> 
 
 
 def _insertion(name: str, write: Write, note: str, *, named: bool = True) -> PythonRule:
-    return PythonRule(name, partial(_fill, write=write, note=note, named=named), "no block")
+    find = partial(_fill, write=write, note=note, named=named)
+    return PythonRule(name, find, "no block", nameless=write is not _computed)
 
 
 UNUSED_LOCALS: Final = _insertion("unused-locals", _constant, "variable that nobody reads")
@@ -245,8 +246,10 @@ def _may_return(code: PythonSource, node: ast.stmt) -> bool:
     return False
 
 
-ELSE_PASS: Final = PythonRule("else-pass", _else_pass, "no if or loop")
-AFTER_RETURN: Final = PythonRule("after-return", _unreached, "no statement that leaves a block")
+ELSE_PASS: Final = PythonRule("else-pass", _else_pass, "no if or loop", nameless=True)
+AFTER_RETURN: Final = PythonRule(
+    "after-return", _unreached, "no statement that leaves a block", nameless=True
+)
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────

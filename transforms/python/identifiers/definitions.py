@@ -13,7 +13,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from random import Random
@@ -23,6 +23,8 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import Edit, Positions, splice
+from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, shown_by, shown_together
+from codeaudit.transforms.python.analysis.mentions import mentions_in
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers import rename
 from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw, usable
@@ -44,12 +46,8 @@ NO_PAIR: Final = "no two functions to swap"
 _READERS: Final = frozenset({"globals", "locals", "vars", "dir", "eval", "exec", "__import__", "__getattr__"})
 _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 """Builtins that take a name as text: harmless if that text is a constant."""
-_READING_ATTRIBUTES: Final = frozenset(
-    {
-        "modules", "__dict__", "__globals__", "__code__", "__subclasses__", "f_globals", "f_locals", "f_back",
-        "tb_frame", "_getframe", "currentframe", "gi_frame", "cr_frame",
-    }
-)  # fmt: skip
+_READING_ATTRIBUTES: Final = frozenset({"modules", "__dict__", "__globals__", "__subclasses__", "f_globals"})
+"""Attributes by which the names of a module are read; those of frames and code are in `capabilities`."""
 # `pickle` stores classes and functions by name; `inspect` and `gc` find objects and their names.
 _READING_MODULES: Final = frozenset(
     {
@@ -126,6 +124,12 @@ class RenameInnerFunctions(Rename):
     name: str = "rename-inner-functions"
     languages: frozenset[str] = field(default=frozenset({"python"}))
     foreign: str = rename.NOT_A_MOVE
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
+
+    def within(self, file: str) -> "RenameInnerFunctions":
+        """The transform for functions of this file."""
+        return replace(self, around=file)
 
     def names(self, source: str) -> DefinitionNames | Refused:
         """The nested functions that may be renamed, or the reason why there is none.
@@ -133,7 +137,10 @@ class RenameInnerFunctions(Rename):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _inner_functions(source)
+        found = _inner_functions(source)
+        if not isinstance(found, Refused) and shown_together(source, self.around).functions:
+            return Refused(REFLECTION)
+        return found
 
 
 @lru_cache(maxsize=4)
@@ -235,7 +242,7 @@ def _private(source: str, sort: Sort) -> _PrivateDefinitions | Refused:
     candidates = [node for node in tree.body if isinstance(node, kinds) and _is_private(node.name)]
     if not candidates:
         return Refused(f"no private {sort}")
-    if _looks_names_up(tree):
+    if shown_by(source).functions or looks_at_variables(tree) or _looks_names_up(tree):
         return Refused(REFLECTION)
     code = compiled(source)
     if code is None:
@@ -259,6 +266,8 @@ def _is_private(name: str) -> bool:
 
 def _looks_names_up(tree: ast.Module) -> bool:
     """Whether a module may find its own names by their text."""
+    if not _READING_ATTRIBUTES.isdisjoint(mentions_in(tree).spelled):
+        return True
     seen: set[int] = set()
     for node in below(tree):
         match node:
@@ -267,10 +276,6 @@ def _looks_names_up(tree: ast.Module) -> bool:
                     seen.add(id(callee))
             case ast.Name(id=name):
                 if name in _READERS or (name in _BY_NAME and id(node) not in seen):
-                    return True
-            # A format of `logging` prints the names of functions.
-            case ast.Constant(value=str(told)):
-                if "funcName" in told:
                     return True
             # PEP 562: a module's `__getattr__` is asked for names that the module lacks, such as an old
             # name.

@@ -10,16 +10,21 @@ import re
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.capabilities import (
+    NAMES_SEEN,
+    looks_at_variables,
+    named_in_texts,
+)
+from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES as PLAIN_CLASSES
 from codeaudit.transforms.python.analysis.functions import replaced_names
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.analysis.reflection import looks_at_variables, named_in_texts
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.walking import below
 
-REFLECTION: Final = "reflection on names"
+REFLECTION: Final = NAMES_SEEN
 
 MOVABLE_VIEWS: Final = frozenset(
     {"parameter", "import alias", "except", "capture", "comprehension", "walrus", "local"}
@@ -42,7 +47,7 @@ class RenameGuard:
         self._prepared = {
             scope.number
             for scope in scopes.scopes
-            if isinstance(scope.node, ast.ClassDef) and any(prepares(word) for word in scope.node.keywords)
+            if isinstance(scope.node, ast.ClassDef) and prepared(scope.node)
         }
         names = frozenset(binding.name for binding in scopes.bindings)
         self._evaluated = named_in_texts(scopes.function, names)
@@ -92,11 +97,11 @@ def reflects(scopes: PythonScopes) -> bool:
     return looks_at_variables(scopes.function, outer)
 
 
-def prepares(word: ast.keyword) -> bool:
-    """Whether a keyword of a class header may name a metaclass, which sees every name bound in the class
-    body.
-    """
-    return word.arg is None or word.arg == "metaclass"
+def prepared(node: ast.ClassDef) -> bool:
+    """Whether the body of a class may run in a mapping that a metaclass gives: its own or that of a base."""
+    return any(word.arg in (None, "metaclass") for word in node.keywords) or not all(
+        isinstance(base, ast.Name) and base.id in PLAIN_CLASSES for base in node.bases
+    )
 
 
 def type_comment_words(source: bytes) -> frozenset[str]:

@@ -17,8 +17,9 @@ Never renamed:
   comments,
 - names that a class with a metaclass reads.
 
-A function that can look at its own names (`locals()`, `eval`, frames) is refused as a whole. So is one that
-mentions another name which its file gives to such a function (`show = locals`). What builtins mean does not
+A function that can look at its own names (`locals()`, `eval`, frames) is refused as a whole. So is every
+function of a file that reads frames, code objects or source, or gives such a function another name
+(`show = locals`). What builtins mean does not
 matter otherwise, but for parameters.
 
 Not promised: the text of an UnboundLocalError or NameError, the source lines of a traceback, `co_varnames`,
@@ -36,7 +37,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.python.analysis.lookers import NONE, Lookers, other_names
+from codeaudit.transforms.python.analysis.capabilities import SOURCE_READ, LinesRead, shown_together
 from codeaudit.transforms.python.analysis.scopes import (
     OUTER,
     PythonBinding,
@@ -53,7 +54,7 @@ from codeaudit.transforms.python.identifiers.obstacles import (
     reflects,
 )
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, has_cells, is_renaming, same_code
-from codeaudit.transforms.python.parsing import compiled, normalised
+from codeaudit.transforms.python.parsing import compiled
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import NewWords, RenamableNames, RenameVariables
 
@@ -94,15 +95,6 @@ class PythonVariables:
     def words(self) -> frozenset[str]:
         """Every word of the text, also those of strings and comments."""
         return frozenset(WORDS.findall(self.source))
-
-    def mentions(self, lookers: Lookers | None) -> bool:
-        """Whether the function mentions one of these; `None` is anything."""
-        if lookers is None or not lookers.attributes.isdisjoint(self.scopes.attributes):
-            return True
-        # In a class `C`, `__show` is `_C__show`. Any word counts: `getattr(x, "show")`.
-        hidden = tuple(name for name in lookers.names if name.startswith("__"))
-        words = frozenset(WORDS.findall(normalised(self.source)))
-        return not lookers.names.isdisjoint(words) or any(word.endswith(hidden) for word in words)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -264,8 +256,8 @@ class PythonRename(RenameVariables):
 
     foreign: str = NOT_A_MOVE
     languages: frozenset[str] = field(default=frozenset({"python"}))
-    lookers: Lookers | None = field(default=NONE, repr=False)
-    """What the file calls functions that look at variables; see `lookers.other_names`."""
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
 
     @property
     def trusts_names(self) -> bool:
@@ -276,15 +268,16 @@ class PythonRename(RenameVariables):
 
     def within(self, file: str) -> "PythonRename":
         """The transform for functions of this file."""
-        lookers = other_names(file)
-        return self if lookers == NONE else replace(self, lookers=lookers)
+        return replace(self, around=file)
 
     def names(self, source: str) -> RenamableNames | Refused:
         """The names of the variables that may change, or why none may."""
-        if self.lookers != NONE and self.variables(source).mentions(self.lookers):
-            return Refused(REFLECTION)
         # `super()` would mean the class that `slots` replaces.
-        return RenameVariables.names(self, source)
+        found = RenameVariables.names(self, source)
+        # The file is only read for a function that has something to rename.
+        if not isinstance(found, Refused) and (shown := shown_together(source, self.around)).variables:
+            return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
+        return found
 
     def variables(self, source: str) -> PythonVariables:
         """The variables of the function.

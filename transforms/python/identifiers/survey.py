@@ -22,7 +22,7 @@ from codeaudit.transforms.patches import Positions
 from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
-from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
+from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepared, type_comment_words
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.walking import below
 
@@ -165,7 +165,7 @@ class Survey:
         self._visit_all(getattr(node, "type_params", []), "annotation")
         if isinstance(node, ast.ClassDef):
             self._visit_all((*node.bases, *node.keywords), context)
-            around = any(prepares(word) for word in node.keywords)
+            around = prepared(node)
             self._visit_all(node.body, "prepared" if around else "code")
         else:
             self._visit(node.args, context)

@@ -17,8 +17,10 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
+from codeaudit.transforms.python.analysis.capabilities import Sees
 from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.analysis.mentions import mentions_in
 from codeaudit.transforms.python.identifiers.obstacles import mangled
 from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
@@ -338,8 +340,24 @@ def _evaluated(node: FunctionNode, *, lazy: bool, decorators: bool = True) -> It
     yield from (note for note in (*notes, node.returns) if note is not None and not lazy)
 
 
+_LISTING: Final = frozenset({"__dict__", "vars", "locals", "globals"})
+"""What gives a namespace in its order."""
+
+
+def reads_module(code: PythonSource) -> bool:
+    """Whether a text reads the names of its module in their order."""
+    return _reads_namespace(code, _ModuleNames.of(code), classes=False)
+
+
 def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool) -> bool:
     """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
+    if code.shown & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
+        return True
+    found = mentions_in(code.tree)
+    # `getattr(C, "__dict__")`, `"{0.__dict__}".format(C)`, `case type(__dict__=d)`, `builtins.vars`
+    unclear = found.spelled | found.patterns | found.taken
+    if not unclear.isdisjoint(_LISTING):
+        return True
     for node in ast.walk(code.tree):
         match node:
             case ast.Name(id="globals", ctx=ast.Load()):
@@ -358,10 +376,7 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
             case ast.Attribute(attr="__dict__", value=value):
                 if not _own_instance(code, module, value, classes=classes):
                     return True
-            # Subclasses are listed in the order of their definition; line numbers show the order of the text.
-            case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
-                return True
-            case ast.Attribute(attr="__globals__" | "f_globals"):
+            case ast.Attribute(attr="vars" | "locals"):
                 return True
     return False
 

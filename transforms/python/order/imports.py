@@ -17,6 +17,7 @@ from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.builder import SHARED_LINE
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT, imported_modules
+from codeaudit.transforms.python.order.definitions import NAMESPACE_READ, reads_module
 from codeaudit.transforms.python.order.spelling import spelled_once
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -32,6 +33,9 @@ ONE_ORDER: Final = "imports of one name keep their order"
 @spelled_once
 def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of import statements, in modules and functions."""
+    if reads_module(code):
+        yield Refused(NAMESPACE_READ)
+        return
     dropped = _dropped(code.tree)
     for node in code.nodes():
         # A metaclass may see in which order a class body binds its names.
@@ -44,6 +48,9 @@ def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
 @spelled_once
 def find_names(code: PythonSource) -> Iterator[Site | Refused]:
     """The names of one import statement."""
+    if reads_module(code):
+        yield Refused(NAMESPACE_READ)
+        return
     dropped = _dropped(code.tree)
     for node in code.nodes():
         if not isinstance(node, Import) or len(node.names) < 2:

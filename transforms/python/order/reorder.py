@@ -27,6 +27,15 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.builder import is_string_statement
+from codeaudit.transforms.python.analysis.capabilities import (
+    LIVES_SEEN,
+    NAMES_SEEN,
+    POSITIONS_READ,
+    SOURCE_READ,
+    LinesRead,
+    Sees,
+    shown_together,
+)
 from codeaudit.transforms.python.analysis.classes import imports_of
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
@@ -38,17 +47,10 @@ from codeaudit.transforms.python.analysis.knowledge import (
     VIEWS,
 )
 from codeaudit.transforms.python.analysis.looks import PlainAttributes, QuietFunction, ShownLooks
-from codeaudit.transforms.python.analysis.positions import (
-    POSITIONS_READ,
-    SOURCE_READ,
-    LinesRead,
-    lines_read,
-)
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse, analyse_tree
-from codeaudit.transforms.python.analysis.reflection import spells_twice
 from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSummary
 from codeaudit.transforms.python.comments import bounds
-from codeaudit.transforms.python.order.spelling import TWO_SPELLINGS
+from codeaudit.transforms.python.order.spelling import TWO_SPELLINGS, spells_twice
 from codeaudit.transforms.python.parsing import DOCUMENTED, FunctionNode, first_line, parse, shared_tree
 from codeaudit.transforms.python.rewriting import SECTION
 from codeaudit.transforms.python.suites import bodies
@@ -73,6 +75,15 @@ _BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
 """A continued line, a lone carriage return, a form feed, which resets an indentation."""
 
 
+def _seen(shown: Sees, *, looking: bool) -> str:
+    """Why no statement of a function may move: somebody may list its variables in their order."""
+    if shown.lines is LinesRead.TEXT:
+        return SOURCE_READ
+    if looking or shown.variables:
+        return NAMES_SEEN
+    return LIVES_SEEN if shown.lives else ""
+
+
 class PythonOrdering(StatementOrdering):
     """The blocks of a Python function, with their statements as elements."""
 
@@ -81,7 +92,10 @@ class PythonOrdering(StatementOrdering):
         blocks = [_bounded(source, block) for block in program.blocks]
         movable = any(map(is_movable, blocks))
         reason = TWO_SPELLINGS if movable and spells_twice(program.source) else ""
-        if movable and (lines := max(map(lines_read, (program.source, around)))):
+        shown = shown_together(program.source, around) if movable else Sees.NOTHING
+        if not reason:
+            reason = _seen(shown, looking=program.looking)
+        if lines := shown.lines:
             blocks = [_on_its_lines(program, block, lines) for block in blocks]
             if not (reason or any(map(is_movable, blocks))):
                 reason = SOURCE_READ if lines == LinesRead.TEXT else POSITIONS_READ
@@ -228,13 +242,28 @@ def _holds_neighbours(top: ast.stmt) -> bool:
 
 @lru_cache(maxsize=4)
 def _ordering(source: str, dependence: Dependence, around: str, package: PackageSummary) -> PythonOrdering:
+    key = source, dependence, around, package
+    needed = _FILE_NEEDED.get(key)
+    if needed:
+        program = analyse_tree(source, shared_tree(source), dependence, around, package)
+        return PythonOrdering(program, around)
     program = analyse(source, dependence=dependence, package=package)
-    # A function that is all of its text tells the same twice, unless it has the name of a builtin.
-    told = bool(around) and (around != source or bool(program.rebound))
-    # To read a whole file takes forty times as long as to read one of its functions.
-    if told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package)):
-        program = analyse_tree(source, program.tree, dependence, around, package)
+    if needed is None:
+        # A function that is all of its text tells the same twice, unless it has the name of a builtin.
+        told = bool(around) and (around != source or bool(program.rebound))
+        # To read a whole file takes forty times as long as to read one of its functions.
+        needed = told and (any(map(is_movable, program.blocks)) or _file_may_free(program, around, package))
+        while len(_FILE_NEEDED) >= _KEPT:
+            _FILE_NEEDED.pop(next(iter(_FILE_NEEDED)), None)
+        _FILE_NEEDED[key] = needed
+        if needed:
+            program = analyse_tree(source, program.tree, dependence, around, package)
     return PythonOrdering(program, around)
+
+
+_FILE_NEEDED: Final[dict[tuple[str, Dependence, str, PackageSummary], bool]] = {}
+"""Whether the file around a function had to be read. Later draws of the same function know it."""
+_KEPT: Final = 4096
 
 
 def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:

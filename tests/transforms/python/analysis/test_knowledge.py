@@ -22,6 +22,7 @@ import pytest
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, OBSERVES, RAISES
 from codeaudit.transforms.python.analysis import knowledge
+from codeaudit.transforms.python.analysis.capabilities import BARRIERS
 from codeaudit.transforms.python.analysis.looks import CLASS_OF, METHODS, READING, ShownLooks
 from tests.support import hostile
 from tests.transforms.python.analysis.beliefs import (
@@ -169,7 +170,7 @@ OTHER_TABLES: Final = {
     "CONSUMING_KEYWORDS", "EXCEPTION_KEYWORDS", "STR_ARGUMENTS", "INDICES", "VIEWS", "PATH_PAIRS",
     "CONVERTS_ITEMS", "CLASS_READERS", "ENCODINGS", "ERROR_HANDLERS",
     # Types, modules and names: no calls whose effects they declare, or calls that keep their place.
-    "BUILTINS", "NUMBERS", "PLAIN", "CONTAINERS", "KNOWN", "SEQUENCES", "REFLECTION", "MODULE_NAMES",
+    "BUILTINS", "NUMBERS", "PLAIN", "CONTAINERS", "KNOWN", "SEQUENCES", "MODULE_NAMES",
     "WELL_KNOWN", "ATTRIBUTES",
 }  # fmt: skip
 
@@ -366,7 +367,7 @@ def test_a_method_is_known_only_where_the_type_is_certain(entry: str) -> None:
             assert believed(f"{receiver}.{method}({arguments})").flags & ACTS, receiver
 
 
-@pytest.mark.parametrize("name", sorted(knowledge.REFLECTION))
+@pytest.mark.parametrize("name", sorted(BARRIERS))
 def test_a_look_at_variables_keeps_its_place(name: str) -> None:
     assert all(believed(f"{callee}()").flags & BARRIER for callee in (name, f"a.{name}", f"math.{name}"))
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import codeaudit
-from codeaudit.transforms.python.analysis.positions import POSITIONS_READ
+from codeaudit.transforms.python.analysis.capabilities import POSITIONS_READ
 from codeaudit.transforms.python.dead_code import insertions
 from codeaudit.transforms.python.dead_code.insertions import (
     DEAD_STORES,
@@ -183,7 +183,7 @@ def test_what_a_header_certainly_binds(head: str, expected: set[str]) -> None:
     "text",
     [
         "locals()",
-        "a.f_back",
+        "a.f_back is None",
         "eval('b')",
         "f.__code__.co_varnames",
         "vars()",

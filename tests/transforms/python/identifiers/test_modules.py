@@ -170,7 +170,7 @@ def test_a_function_whose_name_may_be_seen_is_refused(source: str, reason: str) 
 
 
 @pytest.mark.parametrize(
-    "addition", ["getattr(y, 'real')\n", "class C(Base):\n    z = _half(1)\n", "y.half\n"]
+    "addition", ["getattr(y, 'real')\n", "class C(Exception):\n    z = _half(1)\n", "y.half\n"]
 )
 def test_what_cannot_see_the_name_is_no_obstacle(addition: str) -> None:
     assert isinstance(RENAME_FUNCTIONS.propose(HALF + addition, Random(0)), tuple)

@@ -12,12 +12,14 @@ import pytest
 import codeaudit
 from codeaudit.transforms.errors import NotAppliedError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.python.analysis.positions import (
+from codeaudit.transforms.python.analysis.capabilities import (
+    FILE,
     POSITIONS_READ,
-    READERS,
     SOURCE_READ,
+    STATES,
     LinesRead,
-    lines_read,
+    Sees,
+    shown_by,
 )
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.order.reorder import REORDER
@@ -180,15 +182,26 @@ FREE = "def f(self):\n    a = 1\n    b = 2\n    return a, b\n"
 
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
 def test_other_files_are_free(text: str) -> None:
-    assert lines_read(text) is LinesRead.NONE
+    assert shown_by(text).lines is LinesRead.NONE
     assert codeaudit.transform(f"{text}\n{FREE}", "reorder", whole_file=True)
 
 
-@pytest.mark.parametrize(("name", "lines"), READERS.items())
-def test_each_reader_is_found(name: str, lines: LinesRead) -> None:
-    head = "import linecache\n" if name.startswith("getline") else ""
-    for text in (f"x.{name}", f"from m import {name}", f"getattr(x, '{name}')", f"'{{0.{name}}}'.format(x)"):
-        assert lines_read(f"{head}{text}\n") is lines
+@pytest.mark.parametrize(("name", "sees"), [pair for pair in FILE.words.items() if pair[0] not in STATES])
+def test_each_way_to_look_is_found_however_it_is_spelled(name: str, sees: Sees) -> None:
+    half = len(name) // 2
+    for text in (
+        f"x.{name}",
+        f"from m import {name}",
+        f"from m import {name} as n",
+        f"getattr(x, '{name}')",
+        f"getattr(x, '{name[:half]}' '{name[half:]}')",
+        f"getattr(x, '{name[:half]}' + '{name[half:]}')",
+        f"getattr(x, '\\x{ord(name[0]):x}{name[1:]}')",
+        f"attrgetter('a.{name}')",
+        f"'{{0.{name}}}'.format(x)",
+        f"match x:\n    case object({name}=y): pass",
+    ):
+        assert shown_by(text + "\n") & sees == sees
 
 
 def test_statements_that_no_frame_shows_still_move() -> None:

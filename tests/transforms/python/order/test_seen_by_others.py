@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 import codeaudit
-from codeaudit.transforms.python.analysis.reflection import _EVALUATING, _NAMING
+from codeaudit.transforms.python.analysis.capabilities import EVALUATING, NAMING
 
 LIBRARY = """\
 import re, sys
@@ -46,7 +46,7 @@ TEXTS = (
     "size, 'limit'",
 )
 CALLS = ("frame.{}({})", "{}({})", "library.{}({})")
-EVALUATING = """\
+PROGRAM = """\
 import library
 from library import Frame, {name}
 RULE = "size > limit"
@@ -180,7 +180,7 @@ print(f())
 @pytest.fixture(autouse=True)
 def _library(monkeypatch: pytest.MonkeyPatch) -> None:
     library = ModuleType("library")
-    vars(library)["NAMES"] = sorted(_EVALUATING | _NAMING)
+    vars(library)["NAMES"] = sorted(EVALUATING | NAMING)
     exec(LIBRARY, vars(library))
     monkeypatch.setitem(sys.modules, "library", library)
 
@@ -208,12 +208,12 @@ def assert_the_same(
         assert printed(found, capsys) == wanted, f"{name}:\n{found}"
 
 
-@pytest.mark.parametrize("name", sorted(_EVALUATING | _NAMING))
+@pytest.mark.parametrize("name", sorted(EVALUATING | NAMING))
 def test_a_text_reads_the_variables_of_its_caller(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     # Most of these names mean something else elsewhere, so only what is written counts.
-    texts = TEXTS if name in _EVALUATING else [one for one in TEXTS if one.lower() != "rule"]
+    texts = TEXTS if name in EVALUATING else [one for one in TEXTS if one.lower() != "rule"]
     for call, text in product(CALLS, texts):
-        source = EVALUATING.format(name=name, call=call.format(name, text))
+        source = PROGRAM.format(name=name, call=call.format(name, text))
         assert_the_same(source, capsys, ("reorder", "rename"))
 
 

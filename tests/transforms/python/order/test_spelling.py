@@ -2,12 +2,11 @@
 
 import pytest
 
-from codeaudit.transforms.python.analysis.reflection import spells_twice
 from codeaudit.transforms.python.control_flow.loops import FOR_TO_WHILE
 from codeaudit.transforms.python.order.assignments import REORDER_TARGETS, TUPLE_ASSIGNMENTS
 from codeaudit.transforms.python.order.definitions import REORDER_FUNCTIONS
 from codeaudit.transforms.python.order.imports import REORDER_IMPORT_NAMES, REORDER_IMPORTS
-from codeaudit.transforms.python.order.spelling import TWO_SPELLINGS
+from codeaudit.transforms.python.order.spelling import TWO_SPELLINGS, spells_twice
 from codeaudit.transforms.python.rewriting import PythonRule
 from tests.transforms.python.order.support import agrees, reasons, untouched
 

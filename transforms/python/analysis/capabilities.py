@@ -1,0 +1,622 @@
+"""Who can look at a function, or change what it means, from outside of its own statements.
+
+`WAYS` is the one table: each row is a way to look, with how it is spelled, what it sees, and how far it
+reaches. Rules ask the questions below and know no spelling: may anyone see the names of locals here, are line
+numbers read, is the source read, are names of functions seen, is the order of a namespace seen?
+
+An unresolved use reaches the whole file: of `tb.tb_frame.f_locals` nobody can tell whose variables it reads,
+so those of all functions of the file count as read. Names in comments and docstrings mention nothing.
+
+Not counted: a traceback or a warning that is printed (`print_exc`, `warn(stacklevel=2)`). Its position goes
+into a text for people, which is assumed to be read by no program (assumption 5 of `effects`).
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from enum import Enum, Flag, IntEnum, auto
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.mentions import (
+    Mentions,
+    bindings,
+    mentions_in,
+    mentions_of,
+    told,
+    words_of,
+)
+from codeaudit.transforms.python.parsing import last_name, normalised
+
+POSITIONS_READ: Final = "the file reads line numbers"
+"""The reason to leave statements on their lines."""
+SOURCE_READ: Final = "the file reads source text"
+"""The reason to leave all text as it is."""
+NAMES_SEEN: Final = "reflection on names"
+"""The reason to leave the names and the order of variables."""
+LIVES_SEEN: Final = "the file counts references"
+"""The reason to leave which variables hold an object."""
+
+
+class LinesRead(IntEnum):
+    """Whose lines a text reads. Each kind includes those before it."""
+
+    NONE = 0
+    BEGINNINGS = 1
+    """The lines on which functions and classes begin."""
+    RUNNING = 2
+    """The lines at which code calls other code, raises or is suspended: those of frames."""
+    ALL = 3
+    """The lines of all statements."""
+    TEXT = 4
+    """The text of lines."""
+
+
+class Sees(Flag):
+    """What a way to look shows."""
+
+    NOTHING = 0
+    LOCALS = auto()
+    """Variables of functions: their names, order or values, and other names in their code objects."""
+    FUNCTIONS = auto()
+    """The names of functions."""
+    BEGINNINGS = auto()
+    """The lines on which functions and classes begin."""
+    RUNNING = auto()
+    """The lines at which code calls other code, raises or is suspended: those of frames."""
+    LINES = auto()
+    """The lines of all statements."""
+    SOURCE = auto()
+    """The text of the file."""
+    MODULE = auto()
+    """The names of a module, in the order in which they were bound."""
+    CLASS = auto()
+    """The names of a class, or the classes of a module, in the order in which they were bound."""
+    OBJECT = auto()
+    """The attributes of an object, in the order in which they were first stored."""
+    LIVES = auto()
+    """Which objects live, and who holds them."""
+
+    @property
+    def variables(self) -> bool:
+        """Whether anyone may see the names, the order or the values of locals."""
+        return bool(self & (Sees.LOCALS | Sees.SOURCE))
+
+    @property
+    def functions(self) -> bool:
+        """Whether anyone may see the names of functions."""
+        return bool(self & (Sees.FUNCTIONS | Sees.LOCALS | Sees.SOURCE))
+
+    @property
+    def lives(self) -> bool:
+        """Whether anyone counts who holds an object."""
+        return bool(self & Sees.LIVES)
+
+    @property
+    def lines(self) -> LinesRead:
+        """Whose lines are read."""
+        return max((lines for what, lines in _LINES.items() if self & what), default=LinesRead.NONE)
+
+
+_LINES: Final = {
+    Sees.BEGINNINGS: LinesRead.BEGINNINGS,
+    Sees.RUNNING: LinesRead.RUNNING,
+    Sees.LINES: LinesRead.ALL,
+    Sees.SOURCE: LinesRead.TEXT,
+}
+
+
+class Reach(Enum):
+    """Of whose code a way shows something."""
+
+    HERE = "here"
+    """The function that mentions it."""
+    FILE = "file"
+    """Every function of the file that mentions it."""
+
+
+class Way(NamedTuple):
+    """A way to look at code from outside."""
+
+    kind: str
+    sees: Sees
+    reach: Reach
+    spelled: str
+    """Words. `f_locals`: any attribute, import or text. `inspect.stack`: of this module. `locals()`: the
+    builtin. `%lineno`: a field of a format.
+    """
+
+
+_ANY: Final = Sees.LOCALS | Sees.FUNCTIONS | Sees.LINES
+WAYS: Final[Sequence[Way]] = (
+    # ── variables ────────────────────────────────────────────────────────────────────────────────────
+    Way("own variables", Sees.LOCALS, Reach.HERE, "locals() eval() exec() __builtins__()"),
+    Way("own variables, without an argument", Sees.LOCALS, Reach.HERE, "vars() dir()"),
+    Way("a builtin by another name", Sees.LOCALS, Reach.HERE,
+        "builtins.locals builtins.vars builtins.dir builtins.eval builtins.exec inspect.stack inspect.trace"),
+    Way("an own frame", Sees.LOCALS, Reach.HERE,
+        "_getframe _getframemodulename currentframe getouterframes getinnerframes getframeinfo f_back f_code"
+        " gi_frame cr_frame ag_frame tb_frame"
+        " gi_code cr_code ag_code getfullargspec getcallargs __code__ __closure__"),
+    Way("names from the source", Sees.LOCALS, Reach.HERE, "nameof argname varname"),
+    Way("source of an argument", Sees.LOCALS, Reach.HERE, "ic()"),
+    Way("variables of frames", Sees.LOCALS, Reach.FILE,
+        "f_locals getargvalues capture_locals show_locals _current_frames getgeneratorlocals"
+        " getcoroutinelocals getasyncgenlocals"),
+    Way("tracing and profiling", Sees.LOCALS | Sees.LINES, Reach.FILE,
+        "settrace settrace_all_threads sys.monitoring"),
+    Way("profiling", Sees.LOCALS, Reach.FILE, "setprofile setprofile_all_threads"),
+    Way("names in code objects", Sees.LOCALS, Reach.FILE,
+        "co_varnames co_freevars co_cellvars co_names co_nlocals co_consts getclosurevars cell_contents"
+        " dis.dis dis.code_info dis.show_code dis.distb"),
+    Way("instructions", Sees.LOCALS | Sees.LINES, Reach.FILE, "dis.Bytecode get_instructions"),
+    Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE,
+        "inspect.getmembers inspect.getmembers_static"),
+    Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
+    # ── names of functions ───────────────────────────────────────────────────────────────────────────
+    Way("names in code objects", Sees.FUNCTIONS, Reach.FILE, "co_name co_qualname"),
+    Way("names in log records", Sees.FUNCTIONS, Reach.FILE, "funcName"),
+    # ── positions ────────────────────────────────────────────────────────────────────────────────────
+    Way("beginnings", Sees.BEGINNINGS, Reach.FILE, "co_firstlineno __firstlineno__"),
+    Way("lines of frames", Sees.RUNNING, Reach.FILE,
+        "f_lineno f_lasti tb_lineno tb_lasti extract_stack extract_tb walk_stack walk_tb StackSummary"
+        " FrameSummary TracebackException getframeinfo getouterframes getinnerframes inspect.stack"
+        " inspect.trace"),
+    Way("lines of log records", Sees.RUNNING, Reach.FILE, "%lineno"),
+    Way("lines of code objects", Sees.LINES, Reach.FILE,
+        "co_lnotab co_linetable co_lines co_positions findlinestarts"),
+    # ── source ───────────────────────────────────────────────────────────────────────────────────────
+    Way("source", Sees.SOURCE, Reach.FILE,
+        "getsource getsourcelines findsource getblock getcomments get_source linecache.getline"
+        " linecache.getlines"),
+    # ── namespaces ───────────────────────────────────────────────────────────────────────────────────
+    Way("names of a module", Sees.MODULE, Reach.FILE, "__globals__ f_globals f_builtins"),
+    Way("classes in their order", Sees.CLASS | Sees.MODULE, Reach.FILE, "__subclasses__"),
+    Way("state of an object", Sees.OBJECT, Reach.FILE, "__getstate__ __reduce_ex__"),
+    # ── lives ────────────────────────────────────────────────────────────────────────────────────────
+    Way("references", Sees.LIVES, Reach.FILE, "getrefcount get_referrers get_referents get_objects"),
+    # ── parts of names ───────────────────────────────────────────────────────────────────────────────
+    Way("a name that is put together", _ANY, Reach.FILE, "+f_ +co_ +tb_ +gi_ +cr_ +ag_"),
+)  # fmt: skip
+"""Each way with how it is spelled. A test calls what can be called, and compares what it saw."""
+
+
+class _Spelled(NamedTuple):
+    """How rows of one reach are spelled."""
+
+    words: Mapping[str, Sees]
+    builtins: Mapping[str, Sees]
+    paths: Mapping[str, Mapping[str, Sees]]
+    """By the module."""
+    fields: Mapping[str, Sees]
+    parts: Mapping[str, Sees]
+
+    @property
+    def every(self) -> frozenset[str]:
+        """All names in the table."""
+        names = {name for one in self.paths.values() for name in one}
+        return frozenset({*self.words, *self.builtins, *self.fields, *self.parts, *names})
+
+
+def _spelled(reach: Reach) -> _Spelled:
+    found = _Spelled({}, {}, {}, {}, {})
+    for way in WAYS:
+        for text in way.spelled.split() if way.reach is reach else ():
+            module, _, name = text.rpartition(".")
+            if module:
+                table = dict(found.paths.get(module, {}))
+                found.paths[module] = table  # type: ignore[index]
+            elif text.endswith("()"):
+                table, name = found.builtins, text[:-2]  # type: ignore[assignment]
+            elif text[0] in "%+":
+                table, name = (found.fields if text[0] == "%" else found.parts), text[1:]  # type: ignore[assignment]
+            else:
+                table = found.words  # type: ignore[assignment]
+            table[name] = table.get(name, Sees.NOTHING) | way.sees
+    return found
+
+
+HERE: Final = _spelled(Reach.HERE)
+FILE: Final = _spelled(Reach.FILE)
+STATES: Final = frozenset(word for word, sees in FILE.words.items() if sees == Sees.OBJECT)
+"""Methods that give the attributes of an object in their order; `shown` asks for them."""
+
+_FRAME_NAMES: Final = frozenset(
+    {"_getframe", "_getframemodulename", "currentframe", "getouterframes", "getinnerframes"}
+)
+"""Functions that give frames, or names of modules from frames."""
+_FRAMES: Final = frozenset({"currentframe", "_getframe"})
+"""They give a frame. If only attributes of it are asked for, these tell what is read."""
+_FRAME_ATTRIBUTES: Final = frozenset({"f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame"})
+"""Attributes that give a frame; the last four give those that others hold."""
+_CODES: Final = frozenset({"__code__", "f_code", "gi_code", "cr_code", "ag_code"})
+"""Attributes that give a code object."""
+_WARNED: Final = frozenset({"catch_warnings", "showwarning", "LogRecord", "makeRecord", "recwarn"})
+"""Where one of these is mentioned, `lineno` may be the line of a statement."""
+_LOGGING: Final = frozenset({"logging", "Formatter", "formatters", "dictConfig", "basicConfig"})
+_READING: Final = frozenset({"read_text", "read_bytes", "open"})
+_LISTING: Final = frozenset({"vars", "dir"})
+"""They list the variables only if they are called without an argument."""
+_OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
+_STRONG: Final = (
+    FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
+) - {
+    "stack", "trace", "getmembers", "getmembers_static", "monitoring",
+    "dis", "lineno", "getline", "getlines", *STATES,
+}  # fmt: skip
+"""One of these words, or a pair below, stands in every text that shows anything."""
+_PAIRS: Final = (
+    ({"stack", "trace", "getmembers", "getmembers_static"}, {"inspect"}),
+    ({"monitoring"}, {"sys"}),
+    ({"dis"}, {"dis"}),
+    ({"getline", "getlines"}, {"linecache"}),
+    ({"lineno"}, _WARNED | _LOGGING),
+    (_OWN_FILE, _READING),
+)
+_UNCALLED: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\()")
+_PLAIN: Final = re.compile(
+    r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
+    rf"|(?<!\w)builtins\.(?!__|get\b)(?!(?:{'|'.join(HERE.paths['builtins'])})\b(?!\())\w",
+    re.MULTILINE,
+)
+"""The import of the builtins under their own name, and attributes that do not look or are called."""
+_INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*)|=\s*inspect\b(?!\.)")
+"""The module by another name."""
+
+
+def _may_show(file: str) -> bool:
+    """Whether a text may show anything. Its tree is not read."""
+    words = words_of(file)
+    if words is None or not words.isdisjoint(_STRONG):
+        return True
+    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in _PAIRS):
+        return True
+    plain = normalised(file)
+    return bool(
+        ("builtins" in words and "builtins" in _PLAIN.sub("", plain))
+        or (not words.isdisjoint(HERE.builtins) and _UNCALLED.search(plain))
+        or ("inspect" in words and _INSPECT.search(plain))
+    )
+
+
+@lru_cache(maxsize=1024)
+def shown_by(file: str) -> Sees:
+    """What the text of a file shows of its functions; everything, if it cannot be read."""
+    if not _may_show(file):
+        return Sees.NOTHING
+    try:
+        found = mentions_of(file)
+    except SourceError:
+        return ~Sees.NOTHING
+    return _mentioned(found, FILE) | _unresolved(found)
+
+
+def shown_together(*texts: str) -> Sees:
+    """What several texts show."""
+    found = Sees.NOTHING
+    for text in texts:
+        found |= shown_by(text) if text else found
+    return found
+
+
+def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
+    """What the ways of these rows show that are mentioned."""
+    sees = Sees.NOTHING
+    said = found.attributes | found.spelled | found.imported | found.fields - rows.fields.keys()
+    # `from inspect import *`
+    if "*" in said:
+        said = said | found.names
+    for word in said & rows.words.keys():
+        sees |= rows.words[word]
+    for module, names in rows.paths.items():
+        for name, what in names.items():
+            if what & ~sees and found.asks(module, frozenset({name})):
+                sees |= what
+    for name in found.fields & rows.fields.keys() if _LOGGING & found.words else ():
+        sees |= rows.fields[name]
+    for part in found.spelled & rows.parts.keys():
+        sees |= rows.parts[part]
+    return sees
+
+
+def _unresolved(found: Mentions) -> Sees:
+    """What cannot be followed: frames, code objects and builtins that are handed to other code."""
+    sees = Sees.NOTHING
+    nodes, words = found.nodes, found.words
+    if not words.isdisjoint(_FRAMES | _FRAME_ATTRIBUTES) and _given_away(nodes, _is_frame):
+        sees |= Sees.RUNNING
+        if _given_away(nodes, _is_frame, _PRINTING):
+            sees |= Sees.LOCALS
+    if not words.isdisjoint(_CODES) and _given_away(nodes, _is_code, _ASKING_CODE):
+        sees |= Sees.LOCALS
+    if "lineno" in words and not words.isdisjoint(_WARNED):
+        sees |= Sees.RUNNING
+    if _looks_under_another_name(found):
+        sees |= Sees.LOCALS
+    if not words.isdisjoint(_OWN_FILE) and any(map(_reads_own_file, nodes(ast.Call))):
+        sees |= Sees.SOURCE
+    return sees
+
+
+def _looks_under_another_name(found: Mentions) -> bool:
+    """Whether a function that looks at the variables of its caller may be called by another name."""
+    nodes, names = found.nodes, frozenset(HERE.builtins) - {"__builtins__"}
+    if found.handed_on(names) or not _FRAME_NAMES.isdisjoint(found.spelled):
+        return True
+    called = {id(one.func) for one in nodes(ast.Call)}
+    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+    if any(
+        last_name(one) in _FRAME_NAMES and id(one) not in called and isinstance(one.ctx, ast.Load)
+        for one in mentions
+    ):
+        return True
+    for one in nodes(ast.ImportFrom):
+        of_module = HERE.paths.get(one.module or "", {})
+        for alias in one.names:
+            if alias.name in of_module or (alias.name == "*" and of_module):
+                return True
+            if alias.name in _FRAME_NAMES and alias.asname not in (None, alias.name):
+                return True
+    return any(
+        _takes_unseen(found, module, frozenset(looking), called)
+        for module, looking in HERE.paths.items()
+        if module in found.words
+    ) or ("__builtins__" in found.words and _takes_unseen(found, "__builtins__", names, called))
+
+
+def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[int]) -> bool:
+    """Whether a text takes one of these functions out of a module other than by a call under its own name, or
+    hands the module to other code.
+    """
+    nodes, aliases = found.nodes, found.aliases(module)
+    plain: set[int] = set()
+    for attribute in nodes(ast.Attribute):
+        name = last_name(attribute.value)
+        if name in aliases:
+            if attribute.attr in looking and (name != module or id(attribute) not in called):
+                return True
+            if not attribute.attr.startswith("__") and attribute.attr != "get":
+                plain.add(id(attribute.value))
+        # `builtins.__dict__.keys()`
+        if attribute.attr == "keys" and isinstance(attribute.value, ast.Attribute):
+            plain.add(id(attribute.value.value))
+    for call in nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
+                if (told(key) or "__") not in looking and not (told(key) or "__").startswith("__"):
+                    plain.add(id(owner))
+            case ast.Call(func=ast.Name(id=asking), args=[owner, *_]) if asking in _ASKING:
+                plain.add(id(owner))
+            case _:
+                pass
+    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+    bound = {id(value) for _, value in bindings(nodes)}
+    if any(
+        last_name(one) in aliases
+        and isinstance(one.ctx, ast.Load)
+        and id(one) not in plain
+        and id(one) not in bound
+        for one in mentions
+    ):
+        return True
+    used = _arguments_and_keys(nodes)
+    return any(id(one) in used and told(one) == module for one in nodes(ast.Constant))
+
+
+_ASKING: Final = frozenset({"dir", "hasattr", "isinstance", "id", "repr", "type"})
+"""Functions that take nothing out of a module."""
+
+
+def _arguments_and_keys(nodes: NodesByKind) -> Set[int]:
+    """The expressions that are arguments of calls or keys of items."""
+    used = {id(arg) for call in nodes(ast.Call) for arg in call.args}
+    return used | {id(one.slice) for one in nodes(ast.Subscript)}
+
+
+def _reads_own_file(call: ast.Call) -> bool:
+    """Whether a call opens the file in which it stands: `open(__file__)`, `Path(__file__).read_text()`."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(args=[given]), attr="read_text" | "read_bytes" | "open")
+        ):
+            return last_name(_bare(given)) in _OWN_FILE
+        case ast.Call(func=func, args=[given, *_]):
+            return last_name(func) == "open" and last_name(_bare(given)) in _OWN_FILE
+        case _:
+            return False
+
+
+def _bare(node: ast.expr) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
+
+
+# ── frames and code that are handed on ───────────────────────────────────────────────────────────────────
+
+
+_ASKING_CODE: Final = frozenset({"getargs", "isinstance"})
+"""Functions that get a code object, and give no more than a signature."""
+_PRINTING: Final = frozenset({"extract_stack", "format_stack", "print_stack", "walk_stack", "isinstance"})
+"""Functions that get a frame, and read no variables of it."""
+
+
+def _given_away(
+    nodes: NodesByKind, is_one: Callable[[ast.AST | None], bool], known: Set[str] = frozenset()
+) -> bool:
+    """Whether other code may get such an object, and ask it for anything. Calls of `known` functions do not
+    count.
+    """
+    holders = {
+        target.id
+        for one in nodes(ast.Assign)
+        if is_one(one.value)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
+    return any(
+        is_one(given) or (isinstance(given, ast.Name) and given.id in holders)
+        for kind in _GIVING
+        for one in nodes(kind)
+        if not (isinstance(one, ast.Call) and last_name(one.func) in known)
+        for given in _given(one, is_one)
+    )
+
+
+_GIVING: Final[Sequence[type[ast.AST]]] = (
+    ast.Call, ast.Return, ast.Yield, ast.Starred, ast.Assign, ast.Lambda, ast.NamedExpr, ast.AnnAssign,
+    ast.List, ast.Tuple, ast.Set, ast.Dict, ast.BoolOp, ast.IfExp,
+)  # fmt: skip
+
+
+def _given(node: ast.AST, is_one: Callable[[ast.AST | None], bool]) -> Iterator[ast.expr | None]:
+    """The expressions whose values a node hands to other code, or keeps where other code may find them."""
+    match node:
+        case ast.Call(args=args, keywords=keywords):
+            yield from args
+            yield from (one.value for one in keywords)
+        case ast.Return(value=value) | ast.Yield(value=value) | ast.Starred(value=value):
+            yield value
+        case ast.Assign(targets=targets, value=value):
+            if not all(isinstance(target, ast.Name) for target in targets) or not is_one(value):
+                yield value
+        case ast.Lambda(body=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=value):
+            yield value
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
+            yield from items
+        case ast.BoolOp(values=items):
+            yield from items
+        case ast.IfExp(body=then, orelse=otherwise):
+            yield from (then, otherwise)
+        case _:
+            pass
+
+
+def _is_frame(node: ast.AST | None) -> bool:
+    """Whether an expression gives a frame: `_getframe()`, `tb.tb_frame`, or the function itself."""
+    if isinstance(node, ast.Attribute) and node.attr in _FRAME_ATTRIBUTES:
+        return True
+    if isinstance(node, ast.Call):
+        node = node.func
+    return isinstance(node, ast.Name | ast.Attribute) and last_name(node) in _FRAMES
+
+
+def _is_code(node: ast.AST | None) -> bool:
+    """Whether an expression gives a code object."""
+    return isinstance(node, ast.Attribute) and node.attr in _CODES
+
+
+# ── one function ─────────────────────────────────────────────────────────────────────────────────────────
+
+_SUPER: Final = "super"
+"""It reads the first parameter of its caller. A call by this name shows that, a call by another does not."""
+_CLASS: Final = "__class__"
+"""The variable around a method that `super()` reads too; `nonlocal` lets a method bind it."""
+_LOOKING: Final = HERE.words.keys() | {word for word, sees in FILE.words.items() if sees & Sees.LOCALS}
+"""Names and attributes by which a function looks at itself, or at all functions of its file."""
+_SPEAKING: Final = frozenset(HERE.builtins) - _LISTING
+BARRIERS: Final = frozenset({*HERE.builtins, *_FRAMES, "stack"})
+"""Calls that see every binding above them."""
+
+
+def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:
+    """Whether code in a tree may read variables or constants of the code around it as data.
+
+    `outer` are the names that the tree takes from outside; if it is `None`, any spelling counts, whatever it
+    means.
+    """
+    found = mentions_in(tree)
+    names = found.names
+    modules = [module for module in HERE.paths if outer is None or module in found.words]
+    wanted = _LOOKING.union(*(HERE.paths[module] for module in modules))
+    if not (wanted.isdisjoint(found.attributes) and (wanted | _SPEAKING).isdisjoint(found.spelled)):
+        return True
+    bare = _bare_names(found.nodes)
+    if outer is not None:
+        names, bare = names & outer, bare & outer
+    return bool(bare) or not names.isdisjoint(_SPEAKING | _LOOKING)
+
+
+def _bare_names(nodes: NodesByKind) -> Set[str]:
+    """Names of `_LISTING` that are not called with an argument, `_SUPER` if it is not called, and `_CLASS` if
+    it is bound.
+    """
+    called = {
+        id(one.func)
+        for one in nodes(ast.Call)
+        if isinstance(one.func, ast.Name) and (one.args or one.func.id == _SUPER)
+    }
+    return {
+        one.id
+        for one in nodes(ast.Name)
+        if ((one.id in _LISTING or one.id == _SUPER) and id(one) not in called)
+        or (one.id == _CLASS and one.ctx.__class__ is not ast.Load)
+    }
+
+
+# ── texts that libraries evaluate ────────────────────────────────────────────────────────────────────────
+
+EVALUATING: Final = frozenset(
+    {"query", "eval", "evaluate", "sql", "sqldf", "dmatrix", "dmatrices", "from_formula", "model_matrix"}
+)
+"""Functions and methods that evaluate a text with the variables of their caller: of pandas, numexpr, DuckDB,
+pandasql, patsy. What they get is a text, wherever it comes from.
+"""
+NAMING: Final = frozenset(
+    {
+        "conditional_logit", "conditional_mnlogit", "conditional_poisson", "execute", "filter_on", "gee",
+        "glm", "glmgam", "gls", "glsar", "logit", "mixedlm", "mnlogit", "negativebinomial", "nominal_gee",
+        "ols", "ordinal_gee", "phreg", "poisson", "probit", "quantreg", "rlm", "wls",
+    }
+)  # fmt: skip
+"""Others of DuckDB and statsmodels. Their names mean something else elsewhere, so only a text that is written
+there counts.
+"""
+_TAKING_TEXTS: Final = EVALUATING | NAMING
+_WORD: Final = re.compile(r"\w+")
+
+
+def named_in_texts(tree: ast.AST, variables: Set[str]) -> frozenset[str]:
+    """Those of the variables that a text may name which code in a tree has a library evaluate: `limit` for
+    `frame.query("size > @limit")`. All of them, if the text is not written there.
+    """
+    written = _evaluate(tree)
+    if False in written:
+        return frozenset(variables)
+    words = frozenset(_WORD.findall(" ".join(mentions_in(tree).texts))) if written else frozenset[str]()
+    return words & variables
+
+
+def has_text_evaluated(tree: ast.AST) -> bool:
+    """Whether code in a tree may have a library evaluate a text with its variables."""
+    return bool(_evaluate(tree))
+
+
+def _evaluate(tree: ast.AST) -> frozenset[bool]:
+    """Of each call that may evaluate a text, whether the text is written there."""
+    mentioned = mentions_in(tree)
+    if mentioned.names.isdisjoint(_TAKING_TEXTS) and mentioned.attributes.isdisjoint(_TAKING_TEXTS):
+        return frozenset()
+    found = set[bool]()
+    for node in mentioned.nodes(ast.Call):
+        name = last_name(node.func)
+        given = (*node.args, *(word.value for word in node.keywords))
+        written = any(map(_is_written, given))
+        if (name in EVALUATING and given) or (name in NAMING and written):
+            found.add(written)
+    return frozenset(found)
+
+
+def _is_written(node: ast.expr) -> bool:
+    """Whether an expression is a text with nothing but values put in: `f"size > {limit}"`."""
+    match node:
+        case ast.Constant(value=str()) | ast.JoinedStr():
+            return True
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return _is_written(left)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _is_written(left) and _is_written(right)
+        case ast.Call(func=ast.Attribute(value=text, attr="format")):
+            return _is_written(text)
+        case _:
+            return False

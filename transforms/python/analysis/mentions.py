@@ -1,0 +1,335 @@
+"""Which names, texts and aliases a text mentions, from one walk over its tree.
+
+`capabilities` asks here what stands in a file or function; no rule searches raw text. Constants are joined
+and decoded (`"f_" + "locals"`, `"\\x66_locals"`), fields of formats are read (`"{0.__dict__}"`), and so are
+attributes of patterns (`case object(__dict__=d)`). Comments and docstrings mention nothing. Not seen: a name
+that the program computes from more than constants.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator, Set
+from functools import cached_property, lru_cache
+from typing import Final
+
+from codeaudit.transforms.python.analysis.facts import bound_names
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.parsing import file_tree, last_name, normalised, parameter_names
+from codeaudit.transforms.python.walking import below
+
+_WORD: Final = re.compile(r"\w+")
+_PATH: Final = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
+"""A text that names something: `f_locals`, `tb_frame.f_locals`, `builtins.open`."""
+_FIELD: Final = re.compile(r"\{([^{}]*\.[^{}]*)\}")
+"""A field of `format` with attributes: `"{0.tb_frame.f_lineno}"`."""
+_ATTRIBUTE: Final = re.compile(r"\.(\w+)")
+_NAMED_FIELD: Final = re.compile(r"(?:%\(|\$?\{|\$)(\w+)")
+"""A field with a name: of `%`, of `format`, of `string.Template`."""
+_JUNCTION: Final = re.compile(r"(?<=\w)[\"'][\s\\+]*[rRuUbBfF]{0,2}[\"'](?=\w)")
+"""Where two texts join to one word: `"f_" "locals"`."""
+_ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{2,3}))")
+"""A letter of a text that is written as a number."""
+_NAMED_LETTER: Final = re.compile(r"\\N\{")
+"""One that is written by its name."""
+OWN_MODULE: Final = "__main__"
+"""What the module of a text is called where it imports itself."""
+_OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
+"""What gives a module by its name in a text."""
+
+
+@lru_cache(maxsize=16)
+def words_of(file: str) -> Set[str] | None:
+    """Every word that the text of a file may mention; `None` if letters are written by their names.
+
+    The tree is not read. A name that is not among the words is certainly not mentioned.
+    """
+    if "\\N" in file and _NAMED_LETTER.search(file):
+        return None
+    plain = normalised(file)
+    found = frozenset(_WORD.findall(plain))
+    if "\\" in plain and _ESCAPED.search(plain):
+        plain = normalised(_ESCAPED.sub(_letter, plain))
+        found |= frozenset(_WORD.findall(plain))
+    if _JUNCTION.search(plain):
+        found |= frozenset(_WORD.findall(_JUNCTION.sub("", plain)))
+    return found
+
+
+def _letter(found: re.Match[str]) -> str:
+    number = int(found[4], 8) if found[4] else int(found[1] or found[2] or found[3], 16)
+    return chr(number) if number <= sys.maxunicode else " "
+
+
+@lru_cache(maxsize=2)
+def nodes_of(file: str) -> NodesByKind:
+    """The nodes of a file by their kind, from the one walk that all facts of a file share.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    return NodesByKind(file_tree(file))
+
+
+@lru_cache(maxsize=2)
+def mentions_of(file: str) -> "Mentions":
+    """What the text of a file mentions.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    return Mentions(nodes_of(file))
+
+
+@lru_cache(maxsize=4)
+def mentions_in(tree: ast.AST) -> "Mentions":
+    """What this very tree mentions; several rules ask about one."""
+    return Mentions(NodesByKind(tree))
+
+
+class Mentions:
+    """What the nodes of a text mention."""
+
+    def __init__(self, nodes: NodesByKind) -> None:
+        self.nodes: Final = nodes
+        self.names: Final = frozenset(node.id for node in nodes(ast.Name))
+        """Variables of all scopes."""
+
+    @cached_property
+    def _bare(self) -> Set[int]:
+        """Texts that are statements of their own, such as docstrings."""
+        return {id(one.value) for one in self.nodes(ast.Expr) if isinstance(one.value, ast.Constant)}
+
+    @cached_property
+    def texts(self) -> Set[str]:
+        """Texts, also those that constants make together; docstrings are left out."""
+        nodes, bare = self.nodes, self._bare
+        found = {
+            one.value for one in nodes(ast.Constant) if isinstance(one.value, str) and id(one) not in bare
+        }
+        joined: list[ast.expr] = [*nodes(ast.BinOp), *nodes(ast.JoinedStr), *_joins(nodes(ast.Call))]
+        found.update(text for node in joined if (text := told(node)) is not None)
+        return found
+
+    @cached_property
+    def paths(self) -> Set[str]:
+        """Texts that may name something."""
+        return {text for text in map(normalised, self.texts) if len(text) < _LONG and _PATH.fullmatch(text)}
+
+    @cached_property
+    def spelled(self) -> Set[str]:
+        """Names in texts: parts of paths, and attributes in fields of formats."""
+        found = {part for path in self.paths for part in re.split("[.:]", path)}
+        fields = [field for text in self.texts if "{" in text for field in _FIELD.findall(text)]
+        found.update(name for field in fields for name in _ATTRIBUTE.findall(field))
+        # `hasattr(sys, "_getframe")` gets nothing.
+        asked = {
+            one.args[1].value
+            for one in self.nodes(ast.Call)
+            if isinstance(one.func, ast.Name)
+            and one.func.id == "hasattr"
+            and len(one.args) == 2
+            and isinstance(one.args[1], ast.Constant)
+        }
+        if asked:
+            others = [
+                one.value
+                for one in self.nodes(ast.Constant)
+                if isinstance(one.value, str) and one.value in asked
+            ]
+            found -= {text for text in asked if isinstance(text, str) and others.count(text) == 1}
+        return found
+
+    @cached_property
+    def fields(self) -> Set[str]:
+        """Names of fields in texts that are formats: `%(lineno)d`, `{lineno}`, `${lineno}`."""
+        return {name for text in self.texts for name in _NAMED_FIELD.findall(text)}
+
+    @cached_property
+    def attributes(self) -> Set[str]:
+        """Attributes that are read in code, imported names, attributes of patterns."""
+        nodes = self.nodes
+        found = {one.attr for one in nodes(ast.Attribute) if one.ctx.__class__ is ast.Load}
+        found.update(one.arg for one in nodes(ast.keyword) if one.arg is not None)
+        return found | self.taken | self.patterns
+
+    @cached_property
+    def patterns(self) -> Set[str]:
+        """Attributes that patterns read: `case object(__dict__=d)`."""
+        return {name for one in self.nodes(ast.MatchClass) for name in one.kwd_attrs}
+
+    @cached_property
+    def taken(self) -> Set[str]:
+        """Names that are imported from modules."""
+        return {alias.name for one in self.nodes(ast.ImportFrom) for alias in one.names}
+
+    @cached_property
+    def imported(self) -> Set[str]:
+        """Modules that are imported, with the packages around them."""
+        found: set[str] = set()
+        for one in self.nodes(ast.Import):
+            found.update(part for alias in one.names for part in alias.name.split("."))
+        for source in self.nodes(ast.ImportFrom):
+            found.update((source.module or "").split("."))
+        return found
+
+    @cached_property
+    def words(self) -> Set[str]:
+        """Every name that is mentioned in any way."""
+        return self.names | self.attributes | self.spelled | self.imported
+
+    # ── modules ──────────────────────────────────────────────────────────────────────────────────────
+
+    def aliases(self, module: str) -> Set[str]:
+        """The names by which the text may call a module, followed through imports and assignments."""
+        found = {module}
+        for one in self.nodes(ast.alias):
+            if one.asname and one.name == module:
+                found.add(one.asname)
+        pairs = list(bindings(self.nodes))
+        before = 0
+        while before < len(found):
+            before = len(found)
+            found |= {target for target, value in pairs if self._stands_for(value, module, found)}
+        return found
+
+    def _stands_for(self, value: ast.expr, module: str, known: Set[str]) -> bool:
+        match value:
+            case ast.Name() | ast.Attribute():
+                return last_name(value) in known
+            case _:
+                return names_module(value) == module
+
+    def asks(self, module: str, names: Set[str]) -> bool:
+        """Whether the text asks a module for one of these names: `inspect.stack`, `from inspect import *`."""
+        for one in self.nodes(ast.ImportFrom):
+            if one.module == module and any(alias.name == "*" or alias.name in names for alias in one.names):
+                return True
+        if names.isdisjoint(self.attributes | self.spelled):
+            return False
+        aliases = self.aliases(module)
+        for owner, name in self.asked():
+            if name in names and (last_name(owner) in aliases or names_module(owner) == module):
+                return True
+        return any(f"{module}.{name}" in self.paths for name in names)
+
+    def asked(self) -> Iterator[tuple[ast.expr, str]]:
+        """The attributes that the text reads, each with its owner."""
+        for node in self.nodes(ast.Attribute):
+            yield node.value, node.attr
+        for call in self.nodes(ast.Call):
+            match call:
+                case ast.Call(func=func, args=[owner, key, *_]) if last_name(func) in _GETTING:
+                    if (text := told(key)) is not None:
+                        yield owner, text
+                case _:
+                    pass
+
+    # ── names that go elsewhere ──────────────────────────────────────────────────────────────────────
+
+    def handed_on(self, names: Set[str]) -> bool:
+        """Whether one of these builtins is mentioned other than by a call: `show = locals`.
+
+        A variable of a function around the mention is no builtin.
+        """
+        if names.isdisjoint(self.names):
+            return False
+        called = {id(one.func) for one in self.nodes(ast.Call)}
+        loose = [
+            one
+            for one in self.nodes(ast.Name)
+            if one.id in names and one.ctx.__class__ is ast.Load and id(one) not in called
+        ]
+        return any(not self._is_variable(one) for one in loose)
+
+    def _is_variable(self, name: ast.Name) -> bool:
+        """Whether a function around a name, or a comprehension, may bind it."""
+        for node in (*self.nodes.functions, *self.nodes(ast.Lambda)):
+            if _holds(node, name):
+                own = set(parameter_names(node.args))
+                if not isinstance(node, ast.Lambda):
+                    own |= bound_names(node.body) - _declared(node)
+                if name.id in own:
+                    return True
+        return False
+
+
+_LONG: Final = 200
+_GETTING: Final = frozenset({"getattr", "__getattribute__", "setattr", "__setattr__", "delattr"})
+
+
+def told(node: ast.expr) -> str | None:
+    """The text that an expression of constants makes; `None` if it makes none, or that cannot be told."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            first = told(left)
+            second = told(right) if first is not None else None
+            return first + second if first is not None and second is not None else None
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod(), right=right):
+            given = right.elts if isinstance(right, ast.Tuple) else [right]
+            values = [told(one) for one in given]
+            if text.count("%") != text.count("%s") or None in values or len(values) != text.count("%s"):
+                return None
+            return text % tuple(values)
+        case ast.JoinedStr(values=parts):
+            pieces = [told(one.value if isinstance(one, ast.FormattedValue) else one) for one in parts]
+            return None if None in pieces else "".join(one for one in pieces if one is not None)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(glue)), attr="join"),
+            args=[ast.List(elts=items) | ast.Tuple(elts=items)],
+        ):
+            values = [told(one) for one in items]
+            return None if None in values else glue.join(one for one in values if one is not None)
+        case _:
+            return None
+
+
+def names_module(node: ast.expr) -> str | None:
+    """The module that an expression gives by its name: `sys.modules["builtins"]`, `import_module("sys")`.
+
+    Of the module of the text itself: `__main__`.
+    """
+    match node:
+        case (
+            ast.Subscript(value=holder, slice=key)
+            | ast.Call(func=ast.Attribute(value=holder, attr="get" | "__getitem__"), args=[key, *_])
+            | ast.Call(func=holder, args=[key, *_])
+        ) if last_name(holder) in _OF_MODULES:
+            if last_name(key) in ("__name__", "__module__"):
+                return OWN_MODULE
+            return told(key)
+        case _:
+            return None
+
+
+def _joins(calls: Iterable[ast.Call]) -> Iterator[ast.Call]:
+    return (one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "join")
+
+
+def bindings(nodes: NodesByKind) -> Iterator[tuple[str, ast.expr]]:
+    """The variables and attributes that get a value, each with it."""
+    for several in nodes(ast.Assign):
+        for target in several.targets:
+            if name := last_name(target):
+                yield name, several.value
+    single: tuple[ast.AnnAssign | ast.NamedExpr, ...] = (*nodes(ast.AnnAssign), *nodes(ast.NamedExpr))
+    for one in single:
+        if one.value is not None and (name := last_name(one.target)):
+            yield name, one.value
+
+
+def _holds(node: ast.stmt | ast.expr, inner: ast.expr) -> bool:
+    """Whether one node stands inside another, by its place."""
+    body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[union-attr]
+    begin = (body[0].lineno, body[0].col_offset)
+    end = (node.end_lineno or 0, node.end_col_offset or 0)
+    return begin <= (inner.lineno, inner.col_offset) < end
+
+
+def _declared(function: ast.AST) -> Set[str]:
+    """The names that a function declares to be of the text around it."""
+    return {
+        name for one in below(function) if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names
+    }
