@@ -20,15 +20,15 @@ from codeaudit.cli.options import (
     option,
     path_option,
     read_toml,
+    run_option,
     set_defaults,
-    sign_option,
     transform_option,
 )
 from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import write_file
 from codeaudit.gating import GatedRun, decided, planned
 from codeaudit.limits_file import write_limits as write_limits_of
-from codeaudit.options import CHOICES, listed
+from codeaudit.options import listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
 from codeaudit.reports.gate import Limits, lasting
@@ -168,14 +168,12 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
     default=False,
     help="Judge nothing; say how many samples a rise needs to be seen. RUN may be a baseline or left out.",
 )
-@option(
-    "--dependence",
-    type=click.Choice(CHOICES["dependence"]),
-    default="strict",
-    help="paper: judge the orders by names only of a run under that relation. Without it the gate does not "
+@run_option(
+    "dependence",
+    "paper: judge the orders by names only of a run under that relation. Without it the gate does not "
     "judge such a run, because its orders may change the meaning.",
 )
-@sign_option("Check that RUN and the baseline were signed with the secret in this file.")
+@run_option("sign_key", "Check that RUN and the baseline were signed with the secret in this file.")
 @option("--junit", type=JUNIT, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option(
     "--sarif",

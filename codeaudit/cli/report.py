@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.cli.options import OutputFile, format_option, option, sign_option
+from codeaudit.cli.options import OutputFile, format_option, option, run_option
 from codeaudit.cli.output import Terminal, note, note_unbound, show, write_or_show
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.reports.registry import FORMATS
@@ -69,7 +69,7 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     help="The judged pairs, a small file for codeaudit gate --baseline.",
     show_default=False,
 )
-@sign_option("Check that RUN was signed with the secret in this file, and sign the baseline file.")
+@run_option("sign_key", "Check that RUN was signed with the secret in this file, and sign the baseline file.")
 @_options_of_plug_ins
 @format_option(*FORMATS)
 def report(

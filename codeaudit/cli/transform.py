@@ -64,20 +64,13 @@ from codeaudit.audit.store import (
     read_about,
 )
 from codeaudit.cli.options import (
-    COLUMNS,
-    DEPENDENCE,
-    EXECUTE,
-    MIXED,
-    POSITIVE,
-    Whole,
-    complete_tasks,
     demand_outside_of_runs,
     format_option,
-    movable_option,
     on_command_line,
     option,
     path_option,
     real_path,
+    run_option,
     transform_option,
 )
 from codeaudit.cli.output import (
@@ -92,7 +85,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.edits import most_frequent
-from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
+from codeaudit.options import TABLE, RunOptions, listed, under_relation, with_mixture
 from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.dependence.relations import Dependence
@@ -433,9 +426,9 @@ def confirmed_copy(
     "py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, which needs --suite "
     "FILE --execute.  [default: the standard set; for files without those that change what callers see]"
 )
-@MIXED
-@DEPENDENCE
-@option("--seed", type=Whole(), default=0, metavar="S", help="Decides which edits are made.")
+@run_option("mixed")
+@run_option("dependence")
+@run_option("seed", "Decides which edits are made.")
 @path_option(
     "--out",
     "DIR",
@@ -458,45 +451,27 @@ def confirmed_copy(
     f"[default: {PYTEST}]",
     show_default=False,
 )
-@option(
-    "--sites",
-    type=click.Choice(("auto", "all", "one")),
-    default="auto",
-    help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.",
+@run_option("sites")
+@run_option(
+    "variants",
+    f"Variants per sample and transform of a suite.  [default: {TABLE['variants'].default}]",
+    default=None,
 )
-@option(
-    "--variants",
-    type=POSITIVE,
-    metavar="K",
-    help="Variants per sample and transform of a suite.  [default: 4]",
-)
-@option("--limit", type=Whole(min=0), metavar="N", help="Samples of a suite; 0 for all.  [default: 200]")
-@movable_option(
+@run_option("limit", f"Samples of a suite; 0 for all.  [default: {TABLE['limit'].default}]", default=None)
+@run_option(
+    "movable",
     "For a suite: draw more samples until each transform changes N, or the corpus ends; each only under the "
-    "transforms that it is drawn for.  [default: 0]"
+    f"transforms that it is drawn for.  [default: {TABLE['movable'].default}]",
 )
-@option(
-    "--task",
-    metavar="NAME",
-    shell_complete=complete_tasks,
-    help="What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.  "
+@run_option(
+    "task",
+    "What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.  "
     "[default: that of the language: throughput for assembly, else function-name]",
 )
-@COLUMNS
-@option(
-    "--controls/--no-controls",
-    default=True,
-    help="Put transforms that change the meaning into a suite, to measure sensitivity.",
-)
-@option("--execute/--no-execute", default=False, help=f"For a suite. {EXECUTE}")
-@option(
-    "--workers",
-    type=POSITIVE,
-    default=default_workers,
-    show_default="one per core, at most 4",
-    metavar="N",
-    help="Number of processes.",
-)
+@run_option("columns")
+@run_option("controls", "Put transforms that change the meaning into a suite, to measure sensitivity.")
+@run_option("execute", f"For a suite. {TABLE['execute'].entry.help}")
+@run_option("workers", "Number of processes.")
 @format_option("rich", "json", text="Format of the counts.")
 def transform(
     sources: tuple[str, ...],
@@ -721,9 +696,6 @@ def _suite(
     path: Path,
     *,
     diff: bool,
-    variants: int | None,
-    limit: int | None,
-    movable: int | None,
     **options: Any,
 ) -> CountsByTransform:
     """Write a suite."""
@@ -734,14 +706,8 @@ def _suite(
                 name = f"{one.sample.origin.path}:{one.sample.origin.line} {one.transform} {one.variant}"
                 show_text(visible(text_diff(name, one.sample.source, one.source)))
 
-    asked = RunOptions(
-        transform=transform,
-        variants=4 if variants is None else variants,
-        limit=200 if limit is None else limit,
-        movable=movable or 0,
-        **options,
-    )
-    return write_suite(asked, sources, path, PROGRESS, seen)
+    given = {name: value for name, value in options.items() if value is not None}
+    return write_suite(RunOptions(transform=transform, **given), sources, path, PROGRESS, seen)
 
 
 def _show(
