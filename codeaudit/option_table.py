@@ -79,8 +79,8 @@ class OptionEntry:
     decides: bool = False
     """Whether it is an entry of the manifest that is equal in all shards, and in a run that resumes."""
     retyped: bool = False
-    """Whether it leads to a machine, or to a file whose content is believed or is secret. That of a manifest acts
-    only if it is typed again."""
+    """Whether it leads to a machine, or to a file whose content is believed or is secret. That of a manifest
+    acts only if it is typed again."""
     repeated: bool = True
     """Whether `--config manifest.json` takes it from there."""
     may_hold_secrets: bool = False
