@@ -31,12 +31,17 @@ def taking(record: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R
     """
 
     def decorated(function: Callable[[A], R]) -> Callable[P, R]:
+        result = inspect.signature(function).return_annotation
+        # Fields that the record inherits last.
+        fields = inspect.signature(record).parameters.values()
+        ordered = sorted(fields, key=lambda one: (one.kind, one.name not in record.__annotations__))
+        signature = inspect.Signature(ordered, return_annotation=result)
+
         @wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            signature.bind(*args, **kwargs)  # its errors do not name the record
             return function(record(*args, **kwargs))
 
-        result = inspect.signature(function).return_annotation
-        signature = inspect.signature(record).replace(return_annotation=result)
         called.__signature__ = signature  # type: ignore[attr-defined]
         return called
 

@@ -274,6 +274,8 @@ class RunOptions(SharedOptions):
 TABLE: Final = {one.name: one for one in in_order(declared(RunOptions))}
 """The options of a run by name, as the help lists them."""
 
+DEFAULTS: Final = RunOptions()
+
 
 def marked(fact: str) -> tuple[str, ...]:
     """The names of the options of which a fact of their entry is true, such as `draws`."""

@@ -16,7 +16,16 @@ from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
 from codeaudit.keywords import says_what_is_meant, taking
 from codeaudit.option_table import declared
-from codeaudit.options import TABLE, RunOptions, SharedOptions, check_values, marked, shown, usual_movable
+from codeaudit.options import (
+    DEFAULTS,
+    TABLE,
+    RunOptions,
+    SharedOptions,
+    check_values,
+    marked,
+    shown,
+    usual_movable,
+)
 from codeaudit.preparing import as_model
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
@@ -86,7 +95,7 @@ class RunArguments(SharedOptions):
     corpus: AnyCorpus | None = None
     transforms: str | Sequence[str] | None = None
     mixed: str | Sequence[str] | None = None
-    limit: int | None = TABLE["limit"].default
+    limit: int | None = DEFAULTS.limit
     movable: int | None = None
     label_map: Mapping[str, object] | str | None = None
     attack: str | Sequence[str] = ()

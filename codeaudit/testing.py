@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.keywords import says_what_is_meant
-from codeaudit.options import check_values, listed
+from codeaudit.options import DEFAULTS, check_values, listed
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.language import DEFAULT
@@ -45,8 +45,8 @@ def assert_invariant(
     transforms: Sequence[str] | str | None = None,
     task: str | None = None,
     language: str = DEFAULT,
-    variants: int = 4,
-    seed: int = 0,
+    variants: int = DEFAULTS.variants,
+    seed: int = DEFAULTS.seed,
     max_violation_rate: float = 0.0,
     max_unjudged: float = 0.2,
 ) -> list[Audited]:
@@ -107,7 +107,9 @@ def assert_invariant(
     prepared = list(prepared_samples(samples, language, asked))
     plan = SuitePlan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
     # No cache: a test must see the model as it is now.
-    setup = AuditSetup(model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=32)
+    setup = AuditSetup(
+        model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=DEFAULTS.batch_size
+    )
     found = list(audit(cases(prepared, plan, workers=1), setup))
     verdicts = [verdict for one in found for verdict in one.verdicts]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]

@@ -23,6 +23,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
 from codeaudit.bound_arguments import read_arguments, rebound
 from codeaudit.cli.main import CONFIG
+from codeaudit.option_table import DeclaredOption
 from codeaudit.options import HUGE, PRINTED, TABLE
 from codeaudit.retyping import words
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
@@ -256,11 +257,14 @@ FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def run_option(name: str, text: str | None = None, **changes: Any) -> Callable[[F], F]:
-    """The option of `codeaudit run` of this name, for any command.
+    """The option of `codeaudit run` of this name, for any command; otherwise as `declared_option`."""
+    return declared_option(TABLE[name], text, **changes)
 
-    `text` and `changes` are what a command says in its own way: the help, and what click takes.
+
+def declared_option(one: DeclaredOption, text: str | None = None, **changes: Any) -> Callable[[F], F]:
+    """An option of a table. `text` and `changes` are what a command has of its own: the help, and what click
+    takes.
     """
-    one = TABLE[name]
     default, shown = one.entry.on_command or (one.default, True)
     settings: dict[str, Any] = {"help": text or one.entry.help, "metavar": one.entry.metavar}
     if default not in (None, ()):
@@ -287,7 +291,7 @@ def transform_option(text: str, **settings: Any) -> Callable[[F], F]:
 
 def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F], F]:
     """The option `--format` of a command whose parameter is called `form`."""
-    return option("--format", "form", type=click.Choice(formats), default="rich", help=text)
+    return option("--format", "form", type=click.Choice(formats), default=TABLE["format"].default, help=text)
 
 
 VERBOSE: Final = option(

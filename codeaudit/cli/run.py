@@ -43,7 +43,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.finished_runs import comparison_page, read_run
 from codeaudit.gating import read_compared
-from codeaudit.options import TABLE, WITH_SECRETS, RunOptions, marked, usual_movable
+from codeaudit.options import PRINTED, TABLE, WITH_SECRETS, RunOptions, marked, usual_movable
 from codeaudit.planning import exceeded, few_movable, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
@@ -51,9 +51,6 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.retyping import words_to_explain
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
-
-PLAN_FORMATS: Final = ("rich", "json", "markdown")
-"""Formats of `--dry-run`."""
 
 
 DRY_RUN: Final = click.option(
@@ -159,8 +156,8 @@ def _planned(asked: RunOptions) -> int:
         UsageError, CannotAudit: as `plan_run`.
     """
     asked = _checked(asked)
-    if asked.format not in PLAN_FORMATS:
-        raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PLAN_FORMATS)}")
+    if asked.format not in PRINTED:
+        raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PRINTED)}")
     plans = plan_run(asked, PROGRESS, chosen=on_command_line("movable"))
     if asked.format == "json":
         told = {"models": [asdict(one) for one in plans], "total": dict(total(plans))}
