@@ -218,23 +218,9 @@ def demand_outside_of_runs(path: Path, named: str) -> None:
         raise UsageError(f"{named} {str(path)!r} would replace a file of a run; give another name")
 
 
-OUTPUTS: Final = frozenset(
-    {
-        ".html",
-        ".htm",
-        ".md",
-        ".tex",
-        ".xml",
-        ".csv",
-        ".json",
-        ".pdf",
-        ".png",
-        ".svg",
-        ".docx",
-        ".txt",
-        ".parquet",
-    }
-)
+OUTPUTS: Final = frozenset({
+    ".html", ".htm", ".md", ".tex", ".xml", ".csv", ".json", ".pdf", ".png", ".svg", ".docx", ".txt", ".parquet",
+})  # fmt: skip
 """Endings that name a format."""
 
 

@@ -52,7 +52,6 @@ from codeaudit.retyping import words_to_explain
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
 
-
 DRY_RUN: Final = click.option(
     "--dry-run",
     is_flag=True,

@@ -476,8 +476,6 @@ def confirmed_copy(
 def transform(
     sources: tuple[str, ...],
     transform: str | None,
-    mixed: str | None,
-    dependence: Dependence,
     suite: Path | None,
     out: Path | None,
     diff: bool,
@@ -498,24 +496,22 @@ def transform(
       codeaudit transform stdlib:json --suite json.parquet
       codeaudit transform PROJECT --out new --dependence confirmed --test-command "python -m pytest -q tests"
     """
-    if dependence == CONFIRMED:
+    if options["dependence"] == CONFIRMED:
         words = PYTEST if test_command is None else test_command
-        return _confirmed(sources, transform, suite, out, words, diff=diff, form=form, **options)
+        return _confirmed(sources, transform, suite, out, words, options, diff=diff, form=form)
     if test_command is not None and on_command_line("test_command"):
         raise UsageError("--test-command goes with --dependence confirmed")
     names = None if transform is None else listed(transform)
     if names is not None and not expand(names):
         raise UsageError("--transform names no transform; leave it out for the standard set")
-    names = under_relation(with_mixture(names, mixed), dependence)
+    names = under_relation(with_mixture(names, options["mixed"]), options["dependence"])
     expanded = None if names is None else expand(names, interface=suite is not None)
     if suite is not None:
         if out is not None:
             raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
-        counts = _suite(sources, transform, suite, diff=diff, mixed=mixed, dependence=dependence, **options)
+        counts = _suite(sources, suite, {**options, "transform": transform}, diff=diff)
     else:
-        counts = _files(
-            sources, expanded, frozenset(names or ()), out, diff=diff, dependence=dependence, **options
-        )
+        counts = _files(sources, expanded, frozenset(names or ()), out, options, diff=diff)
     units = "units" if suite is None else "variants"
     _show(counts, sources, options["seed"], form, units=units, diff=diff or out == STDOUT)
     if suite is not None:
@@ -530,14 +526,10 @@ def _confirmed(
     suite: Path | None,
     out: Path | None,
     words: str,
+    options: Mapping[str, Any],
     *,
     diff: bool,
     form: str,
-    variants: int | None,
-    limit: int | None,
-    execute: bool,
-    seed: int,
-    **others: object,
 ) -> int:
     """Write or show a project with the orders that its own tests confirm."""
     if suite is not None:
@@ -548,9 +540,9 @@ def _confirmed(
         raise UsageError(
             f"--dependence confirmed goes with --transform {REORDER.name} alone; apply others to its result"
         )
-    for name, value in (("--variants", variants), ("--limit", limit), ("--execute", execute or None)):
-        if value is not None:
-            raise UsageError(f"{name} does not go with --dependence confirmed; leave it out")
+    for name in ("variants", "limit", "execute"):
+        if options[name] not in (None, False):
+            raise UsageError(f"--{name} does not go with --dependence confirmed; leave it out")
     for source in sources:
         if not Path(source).exists():
             raise CorpusError(f"no project {source!r}: no such folder")
@@ -562,6 +554,7 @@ def _confirmed(
         raise UsageError("give --out DIR for a perturbed copy, or --diff")
     if out == STDOUT:
         raise UsageError("--out - prints one file; give a folder for the copy of a project")
+    seed = options["seed"]
     request = VerifyRequest(
         project=Path(sources[0]), words=command_words(words), transforms=(REORDER.name,), seeds=(seed,)
     )
@@ -643,23 +636,15 @@ def _files(
     transforms: tuple[str, ...] | None,
     given: frozenset[str],
     out: Path | None,
+    options: Mapping[str, Any],
     *,
     diff: bool,
-    variants: int | None,
-    limit: int | None,
-    movable: int | None,
-    execute: bool,
-    seed: int,
-    sites: Any,
-    dependence: Dependence,
-    workers: int,
-    **for_suites: object,
 ) -> CountsByTransform:
     """Write or show perturbed files."""
-    for name, value in (("variants", variants), ("limit", limit), ("movable", movable)):
-        if value is not None and on_command_line(name):
+    for name in ("variants", "limit", "movable"):
+        if options[name] is not None and on_command_line(name):
             raise UsageError(f"--{name} goes with --suite; a tree is perturbed once, as a whole")
-    if execute and on_command_line("execute"):
+    if options["execute"] and on_command_line("execute"):
         raise UsageError("--execute goes with --suite; `codeaudit verify` runs a project's own tests")
     if any(name.startswith(CODEMOD) for name in transforms or ()):
         note(f"{CODEMOD}… changes nothing here, because nothing confirms it: give --suite FILE --execute")
@@ -671,10 +656,7 @@ def _files(
         sources=sources,
         transforms=transforms,
         given=given,
-        seed=seed,
-        sites=sites,
-        dependence=dependence,
-        workers=workers,
+        **{name: options[name] for name in ("seed", "sites", "dependence", "workers")},
     )
 
     def seen(result: FileResult) -> None:
@@ -691,12 +673,7 @@ def _files(
 
 
 def _suite(
-    sources: tuple[str, ...],
-    transform: str | None,
-    path: Path,
-    *,
-    diff: bool,
-    **options: Any,
+    sources: tuple[str, ...], path: Path, options: Mapping[str, Any], *, diff: bool
 ) -> CountsByTransform:
     """Write a suite."""
 
@@ -707,7 +684,7 @@ def _suite(
                 show_text(visible(text_diff(name, one.sample.source, one.source)))
 
     given = {name: value for name, value in options.items() if value is not None}
-    return write_suite(RunOptions(transform=transform, **given), sources, path, PROGRESS, seen)
+    return write_suite(RunOptions(**given), sources, path, PROGRESS, seen)
 
 
 def _show(
