@@ -18,7 +18,7 @@ from codeaudit.options import TABLE, marked
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.permission import is_permitted
 
-CODE: Final = ("task", "transform", "mixed")
+CODE: Final = tuple(one.name for one in TABLE.values() if one.entry.form in ("task", "transforms"))
 """Options whose values may be code of a project."""
 FORMS: Final = ("py/", "codemod/")
 """How that code is named."""

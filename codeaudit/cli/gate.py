@@ -17,6 +17,7 @@ from codeaudit.cli.options import (
     OutputFile,
     as_option,
     declared_option,
+    file_option,
     format_option,
     from_file,
     option,
@@ -91,8 +92,6 @@ def _limit(name: str, text: str, **changes: Any) -> Callable[[F], F]:
 
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
-JUNIT: Final = OutputFile(".xml", makes_folder=True)
-SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
 
 
 @click.command("gate")
@@ -143,14 +142,8 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
     "judge such a run, because its orders may change the meaning.",
 )
 @run_option("sign_key", "Check that RUN and the baseline were signed with the secret in this file.")
-@option("--junit", type=JUNIT, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
-@option(
-    "--sarif",
-    type=SARIF,
-    metavar="FILE",
-    help="Write SARIF for code scanning.",
-    show_default=False,
-)
+@file_option("--junit", "Write a JUnit XML report.", ".xml", makes_folder=True)
+@file_option("--sarif", "Write SARIF for code scanning.", ".sarif", ".json", makes_folder=True)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
 @format_option(*FORMATS)
 @click.option(

@@ -219,7 +219,8 @@ def demand_outside_of_runs(path: Path, named: str) -> None:
 
 
 OUTPUTS: Final = frozenset({
-    ".html", ".htm", ".md", ".tex", ".xml", ".csv", ".json", ".pdf", ".png", ".svg", ".docx", ".txt", ".parquet",
+    ".html", ".htm", ".md", ".tex", ".xml", ".csv", ".json", ".pdf", ".png", ".svg", ".docx", ".txt",
+    ".parquet",
 })  # fmt: skip
 """Endings that name a format."""
 
@@ -292,6 +293,12 @@ VERBOSE: Final = option(
 def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:
     """An option that takes a file or a folder and has no default."""
     return option(name, type=click.Path(path_type=Path), metavar=metavar, help=text, show_default=False)
+
+
+def file_option(name: str, text: str, *endings: str, makes_folder: bool = False) -> Callable[[F], F]:
+    """An option that takes a file for a command to write, as `OutputFile`."""
+    file = OutputFile(*endings, makes_folder=makes_folder)
+    return option(name, type=file, metavar="FILE", help=text, show_default=False)
 
 
 def real_path(path: Path) -> Path:

@@ -21,11 +21,10 @@ from codeaudit.cli.grouped import GroupedCommand
 from codeaudit.cli.main import CONFIG
 from codeaudit.cli.options import (
     VERBOSE,
-    OutputFile,
     demand_retyped,
+    file_option,
     given_as,
     on_command_line,
-    option,
     run_options,
     with_models_of_file,
 )
@@ -205,11 +204,11 @@ def _note_idle(options: RunOptions) -> None:
 @click.command(cls=GroupedCommand)
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @run_options
-@option(
+@file_option(
     "--html",
-    type=OutputFile(".html", ".htm"),
-    metavar="FILE",
-    help="Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
+    "Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
+    ".html",
+    ".htm",
 )
 @DRY_RUN
 def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options: Any) -> int:

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from os import cpu_count
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
@@ -37,6 +36,7 @@ from codeaudit.cli.options import (
 )
 from codeaudit.cli.output import Terminal, keep_clean, note
 from codeaudit.cli.streams import beneath
+from codeaudit.options import default_workers
 from codeaudit.transforms.dependence.relations import DEPENDENCES
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
@@ -434,7 +434,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     help="Write a row for each step: csv (DIR/training.csv), tensorboard, wandb (these need the package).",
 )
 @click.option("--seed", type=Whole(), help="Decides the weights and the order of the data.")
-@click.option("--workers", type=POSITIVE, default=lambda: min(4, cpu_count() or 1), help="Reading processes.")
+@click.option("--workers", type=POSITIVE, default=default_workers, help="Reading processes.")
 @click.option("--threads", type=POSITIVE, help="Of the arithmetic.  [default: torch's]")
 @click.option(
     "--cache",
