@@ -163,7 +163,8 @@ def gate(asked: GateArguments) -> Gate:
     True
     """
     limits = Limits(**{name: getattr(asked, name) for name in declared(Limits)})
-    check_values(transforms=asked.transforms, dependence=asked.dependence, **asdict(limits))
+    check_values(transforms=asked.transforms, dependence=asked.dependence)
+    check_values(declared(Limits), **asdict(limits))
     if asked.baseline is None and not limits.given:
         raise UsageError(f"{NOTHING}: give baseline, max_violation_rate, max_f1_drop or min_sensitivity")
     permit(asked.transforms)

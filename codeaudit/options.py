@@ -24,8 +24,6 @@ from codeaudit.audit.models.endpoints.urls import has_credentials, redacted_url
 from codeaudit.audit.models.provider import OPTIONS, Option, Settings
 from codeaudit.bound_arguments import BoundArgument, has_idle_url, read_arguments
 from codeaudit.option_table import CommandDefault, DeclaredOption, declared, in_order, option
-from codeaudit.reports.gate import Limits
-from codeaudit.reports.registry import FORMATS
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import RunError, UsageError
@@ -49,6 +47,8 @@ def default_workers() -> int:
 
 def report_formats() -> tuple[str, ...]:
     """Built-in formats of a report, then those of the packages that are installed now."""
+    from codeaudit.reports.registry import FORMATS
+
     # `latex` is built in, but the commands that print records have no use for it.
     return (*PRINTED, "latex", *FORMATS.plug_ins())
 
@@ -393,7 +393,7 @@ class PythonArguments:
     movable: int | None = option(None, "What is asked", least=0)
 
 
-RULES: Final[Mapping[str, DeclaredOption]] = {**declared(Limits), **TABLE, **declared(PythonArguments)}
+RULES: Final[Mapping[str, DeclaredOption]] = {**TABLE, **declared(PythonArguments)}
 """What the values of arguments must be, by the names of the arguments."""
 HUGE: Final = 2**53
 """No option that is a whole number is beyond it: up to it, every program that reads JSON is exact."""
@@ -401,14 +401,14 @@ ENDLESS: Final = frozenset({"max_cost", "max_f1_drop"})
 """Numbers without a largest one. Others with decimals are shares."""
 
 
-def check_values(**values: object) -> None:
+def check_values(rules: Mapping[str, DeclaredOption] = RULES, /, **values: object) -> None:
     """Check each value against the rule for the option of its name.
 
     Raises:
         UsageError: the first value that does not fit, with the values that do.
     """
     for name, value in values.items():
-        rule = RULES[name]
+        rule = rules[name]
         if value is None and rule.optional:
             continue
         fits, wanted = _judged(value, rule)

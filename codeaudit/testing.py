@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.keywords import says_what_is_meant
+from codeaudit.option_table import declared
 from codeaudit.options import DEFAULTS, check_values, listed
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.grammar import counted
@@ -96,9 +97,10 @@ def assert_invariant(
     from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Failed, Held, Unjudged, Violated
     from codeaudit.audit.run import AuditSetup, NoMonitor, audit, told_malformed
     from codeaudit.audit.suite import SuitePlan, cases
+    from codeaudit.reports.gate import Limits
 
     check_values(transforms=transforms, task=task, variants=variants, seed=seed)
-    check_values(max_violation_rate=max_violation_rate, max_unjudged=max_unjudged)
+    check_values(declared(Limits), max_violation_rate=max_violation_rate, max_unjudged=max_unjudged)
     permit(model, transforms, task)
     check_language(language)
     check_samples(samples)
