@@ -37,6 +37,8 @@ Heading: TypeAlias = Literal[
 """What the help groups options under, in this order."""
 Form: TypeAlias = Literal["", "models", "task", "corpus", "names", "transforms", "address"]
 """What a text is. `names` and `transforms` are several with commas between."""
+Fact: TypeAlias = Literal["draws", "bounds", "decides", "retyped", "may_hold_secrets"]
+"""What an entry may say of an option, for those who ask for all options of a kind."""
 ENTRY: Final = "entry"
 """The key of an entry in the metadata of a field."""
 
@@ -70,7 +72,9 @@ class OptionEntry:
     choices: Sequence[str] | Callable[[], Sequence[str]] = ()
     """The values that it may have; a type `Literal` says them itself."""
     least: int | None = None
-    """The smallest whole number; `None`: every one is accepted."""
+    """The smallest whole number; `None`: every one is accepted. Numbers with decimals begin at 0."""
+    most: float | None = None
+    """The largest number with decimals; `None`: there is none."""
     on_command: CommandDefault | None = None
     draws: bool = False
     """Whether it decides which inputs are made, so that it has no effect with `--suite`."""
@@ -146,7 +150,8 @@ def _declared(one: Any, hint: object) -> DeclaredOption:
         kind=str if literals else get_origin(kind) or kind,
         optional=NoneType in kinds,
         default=one.default,
-        entry=one.metadata.get(ENTRY, OptionEntry("General")),
+        # A number that is said nothing else of is a share.
+        entry=one.metadata.get(ENTRY, OptionEntry("General", most=one.metadata.get("most", 1))),
         literals=literals,
     )
 

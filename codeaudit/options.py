@@ -23,7 +23,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import has_credentials, redacted_url
 from codeaudit.audit.models.provider import OPTIONS, Option, Settings
 from codeaudit.bound_arguments import BoundArgument, has_idle_url, read_arguments
-from codeaudit.option_table import CommandDefault, DeclaredOption, declared, in_order, option
+from codeaudit.option_table import CommandDefault, DeclaredOption, Fact, declared, in_order, option
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import RunError, UsageError
@@ -277,8 +277,8 @@ TABLE: Final = {one.name: one for one in in_order(declared(RunOptions))}
 DEFAULTS: Final = RunOptions()
 
 
-def marked(fact: str) -> tuple[str, ...]:
-    """The names of the options of which a fact of their entry is true, such as `draws`."""
+def marked(fact: Fact) -> tuple[str, ...]:
+    """The names of the options of whose entries this is true."""
     return tuple(name for name, one in TABLE.items() if getattr(one.entry, fact))
 
 
@@ -397,8 +397,6 @@ RULES: Final[Mapping[str, DeclaredOption]] = {**TABLE, **declared(PythonArgument
 """What the values of arguments must be, by the names of the arguments."""
 HUGE: Final = 2**53
 """No option that is a whole number is beyond it: up to it, every program that reads JSON is exact."""
-ENDLESS: Final = frozenset({"max_cost", "max_f1_drop"})
-"""Numbers without a largest one. Others with decimals are shares."""
 
 
 def check_values(rules: Mapping[str, DeclaredOption] = RULES, /, **values: object) -> None:
@@ -442,12 +440,12 @@ def _judged(value: object, rule: DeclaredOption) -> tuple[bool, str]:
         wanted = "a whole number" if least is None else f"a whole number, at least {least}"
         return fits, f"{wanted}, at most {HUGE:,}" if number > HUGE else wanted
     if rule.kind is float:
-        most = float("inf") if rule.name in ENDLESS else 1
+        most = rule.entry.most
         number = isinstance(value, Real) and not isinstance(value, bool)
-        fits = number and 0 <= float(value) <= most  # type: ignore[arg-type]
-        if rule.name in ENDLESS:
+        fits = number and 0 <= float(value) <= (float("inf") if most is None else most)  # type: ignore[arg-type]
+        if most is None:
             return fits, "a number, at least 0"
         # `max_violation_rate=5` surely means percent.
         meant = f"; did you mean {value / 100:g}?" if number and 1 < value <= 100 else ""  # type: ignore[operator]
-        return fits, f"a number from 0 to 1{meant}"
+        return fits, f"a number from 0 to {most:g}{meant}"
     return isinstance(value, str), "a text"

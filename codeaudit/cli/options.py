@@ -265,7 +265,7 @@ def declared_option(one: DeclaredOption, text: str | None = None, **changes: Any
     elif one.kind is int:
         settings["type"] = Whole(min=one.entry.least)
     elif one.kind is float:
-        settings["type"] = Real(min=0)
+        settings["type"] = Real(min=0, max=one.entry.most)
     elif one.kind is Path:
         settings["type"] = click.Path(path_type=Path)
     return option(*filter(None, [one.entry.short, flag]), **{**settings, **changes})

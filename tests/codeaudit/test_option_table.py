@@ -11,7 +11,8 @@ import codeaudit
 from codeaudit import retyping
 from codeaudit.cli.options import declared_option
 from codeaudit.option_table import declared, in_order, option
-from codeaudit.options import DEFAULTS, TABLE, RunOptions, marked
+from codeaudit.options import DEFAULTS, TABLE, RunOptions, check_values, marked
+from codeaudit.reports.gate import Limits
 
 IN_PYTHON = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
 """Arguments of `codeaudit.run` with another name than the option."""
@@ -24,6 +25,11 @@ class WithExample(RunOptions):
     example: int | None = option(None, "Edits", least=2, after="sites", help="An example.")
     way: Path | None = option(None, "Output", "DIR", help="Another.")
     strict: bool = option(False, "Edits", help="A third.")
+
+
+@dataclass(frozen=True)
+class WithShare:
+    share: float = option(0.0, "Edits", most=1)
 
 
 def command(*names: str) -> click.Command:
@@ -90,6 +96,20 @@ def test_a_wrong_argument_is_told_without_the_record_that_holds_it() -> None:
         codeaudit.run(seeds=1)  # type: ignore[call-arg]
     with pytest.raises(codeaudit.UsageError, match="controls=1 must be True or False"):
         codeaudit.run(controls=1)  # type: ignore[arg-type]
+
+
+def test_numbers_with_decimals_are_shares_unless_said_otherwise() -> None:
+    assert {name: one.entry.most for name, one in declared(Limits).items() if one.kind is float} == {
+        **dict.fromkeys(
+            ("max_violation_rate", "max_score_drop", "min_sensitivity", "margin", "alpha", "max_unjudged"), 1
+        ),
+        "max_newly_unjudged": 1, "min_shared": 1, "max_f1_drop": None,
+    }  # fmt: skip
+    with pytest.raises(
+        codeaudit.UsageError, match=r"share=5 must be a number from 0 to 1; did you mean 0\.05"
+    ):
+        check_values(declared(WithShare), share=5)
+    check_values(declared(WithShare), share=0.5)
 
 
 def test_options_that_lead_elsewhere_are_typed_again() -> None:
