@@ -81,7 +81,7 @@ from codeaudit.audit.store import (
 )
 from codeaudit.audit.tasks.recorded import FACTS, facts
 from codeaudit.known_runs import remember
-from codeaudit.options import RunOptions
+from codeaudit.options import TABLE, RunOptions, marked
 from codeaudit.preparing import (
     Inputs,
     check_names,
@@ -126,9 +126,7 @@ DECISIVE: Final = (
     "seed",
     "trials",
     "transforms",
-    "sites",
-    "variants",
-    "execute",
+    *marked("decides"),
     "attack",
     "corpus",
     "models",
@@ -407,7 +405,7 @@ def _resumable(folder: RunFolder, options: RunOptions, progress: RunProgress) ->
     place = shlex.quote(str(folder.path))
     recorded = words(options.to_json(options.model), permitted=False)
     typed = "".join(f" {word}" for name, word in recorded if name not in options.not_kept)
-    anew = "".join(f" --{name.replace('_', '-')} URL" for name in options.not_kept)
+    anew = "".join(f" {TABLE[name].flag} URL" for name in options.not_kept)
     again = f"codeaudit run --config {place} --out {place}{typed}{anew}"
     try:
         yield
@@ -540,10 +538,8 @@ def _manifest(job: PreparedRun) -> Manifest:
         "seed": job.inputs.seeds[0],
         "trials": len(job.inputs.seeds),
         "transforms": list(job.inputs.transforms),
-        "sites": options.sites,
-        "variants": options.variants,
+        **{name: getattr(options, name) for name in marked("decides")},
         **({"asked_again": options.repeats} if options.repeats else {}),
-        "execute": options.execute,
         "attack": {"strategies": options.attacks, "budget": options.budget} if options.attacks else None,
         "corpus": dict(job.inputs.about),
         **({"label_map": dict(job.task.words)} if job.task.words else {}),

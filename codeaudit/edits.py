@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.keywords import says_what_is_meant
-from codeaudit.options import check_values, listed, shown, with_mixture
+from codeaudit.options import DEFAULTS, check_values, listed, shown, with_mixture
 from codeaudit.transforms.errors import NOT_PARSED, CannotAudit, NotAppliedError, SourceError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.permission import permit
@@ -34,11 +34,11 @@ FILE_STREAM: Final = 1_000_003
 def transform(
     source: str,
     name: str,
-    seed: int = 0,
+    seed: int = DEFAULTS.seed,
     *,
     language: str = DEFAULT,
     variant: int = 0,
-    sites: Sites = "auto",
+    sites: Sites = DEFAULTS.sites,
     whole_file: bool = False,
 ) -> str:
     """Rewrite a text with one transform.
@@ -131,12 +131,12 @@ def perturb(
     transforms: Sequence[str] | str | None = None,
     *,
     mixed: Sequence[str] | str | None = None,
-    variants: int = 4,
-    seed: int = 0,
+    variants: int = DEFAULTS.variants,
+    seed: int = DEFAULTS.seed,
     language: str = DEFAULT,
     task: str | None = None,
-    sites: Sites = "auto",
-    workers: int = 1,
+    sites: Sites = DEFAULTS.sites,
+    workers: int = DEFAULTS.workers,
 ) -> Iterator[Outcome]:
     """Perturb samples, one after the other; memory does not grow with their number.
 

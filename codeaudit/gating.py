@@ -5,7 +5,7 @@ import shlex
 from codecs import BOM_UTF8
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from math import isinf
 from pathlib import Path
 from typing import Final
@@ -29,9 +29,10 @@ from codeaudit.audit.suite import standard_transforms
 from codeaudit.audit.tasks.recorded import RecordedTask
 from codeaudit.baselines import read_baseline_file, write_baseline
 from codeaudit.finished_runs import Run, read_run
-from codeaudit.keywords import says_what_is_meant
+from codeaudit.keywords import says_what_is_meant, taking
 from codeaudit.known_runs import remember
-from codeaudit.options import check_values, listed
+from codeaudit.option_table import declared
+from codeaudit.options import DEFAULTS, check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.gate import Limits
@@ -87,26 +88,21 @@ class GatedRun:
     """The transforms that are judged; `None` for all that keep the meaning."""
 
 
+@dataclass(frozen=True, slots=True)
+class GateArguments(Limits):
+    """The arguments of `gate`, the limits among them."""
+
+    run: Run | str | Path
+    baseline: Run | str | Path | None = None
+    _: KW_ONLY
+    transforms: str | Sequence[str] | None = None
+    dependence: Dependence = DEFAULTS.dependence
+    sign_key: str | Path | None = None
+
+
 @says_what_is_meant
-def gate(
-    run: Run | str | Path,
-    baseline: Run | str | Path | None = None,
-    *,
-    transforms: str | Sequence[str] | None = None,
-    max_violation_rate: float | None = None,
-    max_f1_drop: float | None = None,
-    max_score_drop: float | None = None,
-    min_sensitivity: float | None = None,
-    margin: float = 0.01,
-    alpha: float = 0.01,
-    max_unjudged: float = 0.2,
-    max_newly_unjudged: float = 0.05,
-    min_shared: float = 0.9,
-    allow_insensitive: bool = False,
-    must_decide: bool = False,
-    dependence: Dependence = "strict",
-    sign_key: str | Path | None = None,
-) -> Gate:
+@taking(GateArguments)
+def gate(asked: GateArguments) -> Gate:
     """Judge a finished run against limits, and against an earlier run.
 
     Parameters
@@ -166,27 +162,16 @@ def gate(
     >>> codeaudit.gate("codeaudit-runs/monday", max_violation_rate=0.05).passed  # doctest: +SKIP
     True
     """
-    limits = Limits(
-        max_violation_rate=max_violation_rate,
-        max_f1_drop=max_f1_drop,
-        max_score_drop=max_score_drop,
-        min_sensitivity=min_sensitivity,
-        margin=margin,
-        alpha=alpha,
-        max_unjudged=max_unjudged,
-        max_newly_unjudged=max_newly_unjudged,
-        min_shared=min_shared,
-        allow_insensitive=allow_insensitive,
-        must_decide=must_decide,
-    )
-    check_values(transforms=transforms, dependence=dependence, **asdict(limits))
-    if baseline is None and not limits.given:
+    limits = Limits(**{name: getattr(asked, name) for name in declared(Limits)})
+    check_values(transforms=asked.transforms, dependence=asked.dependence)
+    check_values(declared(Limits), **asdict(limits))
+    if asked.baseline is None and not limits.given:
         raise UsageError(f"{NOTHING}: give baseline, max_violation_rate, max_f1_drop or min_sensitivity")
-    permit(transforms)
-    names = None if transforms is None else listed(transforms)
-    key = None if sign_key is None else Path(sign_key)
-    before = None if baseline is None else _path(baseline)
-    return decided(_path(run), before, limits, names, dependence=dependence, sign_key=key).gate
+    permit(asked.transforms)
+    names = None if asked.transforms is None else listed(asked.transforms)
+    key = None if asked.sign_key is None else Path(asked.sign_key)
+    before = None if asked.baseline is None else _path(asked.baseline)
+    return decided(_path(asked.run), before, limits, names, dependence=asked.dependence, sign_key=key).gate
 
 
 def decided(
@@ -195,7 +180,7 @@ def decided(
     limits: Limits,
     transforms: Sequence[str] | None,
     *,
-    dependence: Dependence = "strict",
+    dependence: Dependence = DEFAULTS.dependence,
     sign_key: Path | None = None,
     bare: bool = False,
 ) -> GatedRun:

@@ -1,4 +1,4 @@
-"""Arguments of the Python API by other names: the message says which one is meant."""
+"""Arguments of the Python API: functions whose arguments are a record, and messages about other names."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -9,6 +9,7 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import nearest_or_all
 
 P = ParamSpec("P")
+A = TypeVar("A")
 R = TypeVar("R")
 
 ALIKE: Final[Mapping[str, tuple[str, ...]]] = {
@@ -21,6 +22,30 @@ ALIKE: Final[Mapping[str, tuple[str, ...]]] = {
     "corpus": ("samples",),
 }
 """Words for one thing in several functions, which differ because one takes a single name and another many."""
+
+
+def taking(record: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
+    """Let a function that takes a record be called with the fields of the record.
+
+    So a signature stands once: editors, type checkers and `help` see the fields, with their defaults.
+    """
+
+    def decorated(function: Callable[[A], R]) -> Callable[P, R]:
+        result = inspect.signature(function).return_annotation
+        # Fields that the record inherits last.
+        fields = inspect.signature(record).parameters.values()
+        ordered = sorted(fields, key=lambda one: (one.kind, one.name not in record.__annotations__))
+        signature = inspect.Signature(ordered, return_annotation=result)
+
+        @wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            signature.bind(*args, **kwargs)  # its errors do not name the record
+            return function(record(*args, **kwargs))
+
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        return called
+
+    return decorated
 
 
 def says_what_is_meant(function: Callable[P, R]) -> Callable[P, R]:

@@ -50,6 +50,7 @@ from codeaudit.audit.store import (
 from codeaudit.audit.tasks.recorded import recorded_task
 from codeaudit.auditing import now, run_folder
 from codeaudit.finished_runs import FINISHED, read_summary
+from codeaudit.options import marked
 from codeaudit.preparing import RAW
 from codeaudit.repeating import FIRST_STAGE, SHARD_STAGE, after_first
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
@@ -67,9 +68,7 @@ SHARED: Final = (
     "seed",
     "trials",
     "transforms",
-    "sites",
-    "variants",
-    "execute",
+    *marked("decides"),
     "attack",
     "corpus",
     "models",

@@ -1,7 +1,8 @@
-"""The options of a run, and the values that options accept.
+"""The table of options of a run: one field for each, with all that is said of it.
 
-`codeaudit.run` and `codeaudit run` take the same options, and a manifest keeps them. What depends on several
-options, on the models or on the corpus is checked elsewhere.
+`codeaudit run` and `codeaudit compare` take these options, other commands some of them, and `codeaudit.run`
+those of `SharedOptions` and some of its own (`codeaudit.running`). A manifest keeps them. A new option is a
+new field here. What depends on several options, on the models or on the corpus is checked elsewhere.
 """
 
 import json
@@ -12,29 +13,31 @@ from numbers import Integral, Real
 from os import cpu_count
 from pathlib import Path
 from reprlib import repr as shortened
-from types import NoneType, UnionType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal
 
 from codeaudit.audit.checks import is_number, is_text, is_whole
 from codeaudit.audit.checks import shown as as_json
+from codeaudit.audit.corpora.tables import OWN
 from codeaudit.audit.engines.shards import WHOLE, Shard, read_shard
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import has_credentials, redacted_url
-from codeaudit.audit.models.provider import OPTIONS, Option
+from codeaudit.audit.models.provider import OPTIONS, Option, Settings
 from codeaudit.bound_arguments import BoundArgument, has_idle_url, read_arguments
-from codeaudit.transforms.dependence.relations import DEPENDENCES, Dependence
+from codeaudit.option_table import CommandDefault, DeclaredOption, Fact, declared, in_order, option
+from codeaudit.transforms.dependence.relations import Dependence
+from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Sites
 from codeaudit.transforms.registry import expand, mixed_name, related
 
 ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 """Strategies of the search for a violation."""
-
-
-WITH_SECRETS: Final = frozenset({"base_url", "proxy", "install"})
-"""Options whose addresses may hold a user and a password: nothing keeps or prints these."""
 DEFAULT_MOVABLE: Final = 100
 """Movable samples for each transform in a run of local models whose size nobody chose."""
+PRINTED: Final = ("rich", "json", "markdown")
+"""The formats of every command that prints records. `run`, `compare` and `report` print reports, which have
+more."""
+SETTINGS: Final = Settings()
 
 
 def default_workers() -> int:
@@ -42,63 +45,139 @@ def default_workers() -> int:
     return min(4, cpu_count() or 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """One field for each option of `codeaudit run`; `codeaudit run --help` describes them."""
+def report_formats() -> tuple[str, ...]:
+    """Built-in formats of a report, then those of the packages that are installed now."""
+    from codeaudit.reports.registry import FORMATS
 
-    model: tuple[str, ...] = ()
-    model_argument: tuple[str, ...] = ()
-    base_url: str | None = None
-    proxy: str | None = None
-    """Never kept: it is a way of this machine, and whoever names it reads what is sent."""
-    task: str | None = None
-    corpus: str | None = None
-    labels: str | None = None
-    label_map: str | None = None
-    """`WORD=LABEL` with commas between them: what words of models and columns mean."""
-    columns: str | None = None
-    transform: str | None = None
-    """Names with commas between them; `None` for the standard set."""
-    mixed: str | None = None
-    """Names whose moves are mixed in one variant, with commas between them."""
-    sites: Sites = "auto"
-    dependence: Dependence = "strict"
-    """The relation for transforms that depend on one."""
-    variants: int = 4
-    repeats: int | None = None
-    """How often the unchanged input is asked again; `None`: as `codeaudit.repeating` decides."""
-    controls: bool = True
-    execute: bool = False
-    attack: str | None = None
-    """Strategies with commas between them."""
-    budget: int = 32
-    limit: int = 200
-    movable: int = 0
-    """Number of movable samples that each transform should have; 0 draws `limit` samples and no more."""
-    seed: int = 0
-    trials: int = 1
-    suite: Path | None = None
-    wrap: str | None = None
-    out: Path | None = None
-    raw: bool = True
-    """Whether the run folder keeps the replies of models of texts."""
-    format: str = "rich"
-    """Of the command line's output; nothing else reads it."""
-    device: str = "auto"
-    precision: str | None = None
-    batch_size: int = 32
-    max_requests: int | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    workers: int = 1
-    engine: str = "local"
-    address: str | None = None
-    """Of a Ray cluster; `None` starts Ray on this machine."""
-    cache: Path | None = None
-    shard: str | None = None
-    """`I/N`: only this part of the run; `None` for all of it."""
-    sign_key: Path | None = None
-    """Its content is never kept."""
+    # `latex` is built in, but the commands that print records have no use for it.
+    return (*PRINTED, "latex", *FORMATS.plug_ins())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedOptions:
+    """The options that are the same in Python as on the command line."""
+
+    # fmt: off
+    base_url: str | None = option(SETTINGS.base_url, "Models", "URL", form="address", may_hold_secrets=True,
+        help="Address of an endpoint, for openai/MODEL and other models behind one, such as "
+             "http://127.0.0.1:8000/v1. The key is read from OPENAI_API_KEY.  [default: OPENAI_BASE_URL, "
+             "else OpenAI's]")
+    proxy: str | None = option(SETTINGS.proxy, "Models", "URL", form="address", may_hold_secrets=True,
+        kept=False,  # whoever names it reads what is sent
+        help="The proxy to the endpoint: http://HOST:PORT, or https, socks5 or socks5h. It is never kept.  "
+             "[default: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY; none for NO_PROXY and for this machine]")
+    wrap: str | None = option(None, "Models", choices=("canonical", "columns", "rows"),
+        help="canonical: the models see canonical code only. columns: every input is also answered with "
+             "permuted hidden columns of the weights, and with weights broken on purpose. rows: the same "
+             "with permuted tokens inside the blocks.")
+    task: str | None = option(None, "What is asked", "NAME", form="task",
+        help="What the models are asked; py/MODULE:OBJECT is a task of your own.  [default: the model's own "
+             "task, else function-name]")
+    labels: str | None = option(None, "What is asked", "SPEC", draws=True,
+        help="Where the labels come from: COLUMN[/DIVISOR] of a table (a number if it has no header), "
+             "llvm-mca[:PROCESSOR], or none.  [default: the corpus's own; for throughput else llvm-mca, if "
+             "installed]")
+    columns: str | None = option(None, "What is asked", "NAME=COLUMN[,…]", draws=True,
+        help="Columns of a table that has names of its own, as in source=func,label=target. NAME is one of "
+             f"{', '.join(OWN)}. If all rows are of one language: language=java.")
+    dependence: Dependence = option("strict", "Edits", draws=True,
+        help="Which statements `reorder` may let change places. strict: same result and same exception; "
+             "returning: same behaviour whenever the original raises nothing; paper: by names only, as "
+             "published, which may change the meaning; confirmed: own tests pass in the new order "
+             "(`transform` of a project with --test-command, which asks for the moved lines to run; `run "
+             "--execute` of samples with tests).")
+    sites: Sites = option("auto", "Edits", draws=True, decides=True,
+        help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.")
+    variants: int = option(4, "Edits", "K", least=1, draws=True, decides=True,
+        help="Variants per sample and transform.")
+    repeats: int | None = option(None, "Edits", least=1,
+        help="Ask the unchanged input N times again, to measure the model's noise.  [default: as often as a "
+             "sample has variants; once of a model of this machine that answers the same]")
+    controls: bool = option(True, "Edits", draws=True,
+        help="Also measure sensitivity, with transforms that change the meaning: the standard ones, and the "
+             "twin of each named transform.")
+    execute: bool = option(False, "Edits", draws=True, decides=True,
+        help="Check each variant against its original. Python: run both in a sandbox, on the sample's own "
+             "tests or on inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: "
+             "llvm-mca and this processor, in a sandbox (an emulator elsewhere). Tools that are not "
+             "installed are left out.")
+    budget: int = option(32, "Attacks and trials", "Q", least=1,
+        help="Largest number of texts that an attack asks per sample.")
+    seed: int = option(0, "Attacks and trials", "S", draws=True,
+        help="Decides which samples and variants are drawn.")
+    trials: int = option(1, "Attacks and trials", least=1, draws=True, help="Repeat with seeds S, S+1, …")
+    max_requests: int | None = option(SETTINGS.max_requests, "Limits of cost", least=1,
+        help="Models behind an endpoint: send at most N requests, counted over all starts of a run; exit "
+             "code 3 at the limit. The same command with a higher limit goes on.")
+    max_tokens: int | None = option(SETTINGS.max_tokens, "Limits of cost", least=1,
+        help="The same for the tokens of prompts and replies.")
+    max_cost: float | None = option(SETTINGS.max_cost, "Limits of cost",
+        help="The same for the cost, by -M price_in and -M price_out (per million tokens).")
+    raw: bool = option(True, "Output",
+        help="Keep what models of texts wrote, in answers.parquet of the run folder.")
+    device: str = option(SETTINGS.device, "Where and how fast", "NAME",
+        help="Where models run: auto, cpu, cuda, …")
+    precision: str | None = option(SETTINGS.precision, "Where and how fast",
+        choices=("float32", "float64", "bfloat16", "float16"),
+        help="Number format of the model's arithmetic.  [default: the model's own]")
+    batch_size: int = option(SETTINGS.batch_size, "Where and how fast", least=1,
+        help="Number of queries asked at once.")
+    workers: int = option(1, "Where and how fast", least=1,
+        on_command=CommandDefault(default_workers, "one per core, at most 4"),
+        help="Number of processes that make the variants.")
+    engine: Literal["local", "ray"] = option("local", "Where and how fast",
+        help="Where the work is done. local: in this process and in --workers processes beside it. ray: on "
+             f"all processors or GPUs of a Ray cluster; needs {requirement('ray')}.")
+    address: str | None = option(None, "Where and how fast", "HOST:PORT", retyped=True,
+        help="The Ray cluster, for --engine ray; auto finds one that runs here.  [default: start Ray here, "
+             "with --workers processors]")
+    shard: str | None = option(None, "Where and how fast", "I/N", bounds=True,
+        help="Carry out part I of N parts (1/N to N/N); N divides 240. `codeaudit merge` joins the folders "
+             "of all parts into that of the whole run.")
+    # fmt: on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions(SharedOptions):
+    """All options of `codeaudit run`. Those in this class are other types or names in `codeaudit.run`."""
+
+    # fmt: off
+    model: tuple[str, ...] = option((), "Models", form="models",
+        help="A model, as `codeaudit list models` shows them; py/MODULE:OBJECT is a callable or an object "
+             "with `predict` of your own; repeatable.  [default: the task's bundled ones]")
+    model_argument: tuple[str, ...] = option((), "Models", "KEY=VALUE", short="-M",
+        help="An argument of the models that take it; 2:KEY=VALUE is for the second --model only. base_url, "
+             "key_env=NAME, headers.NAME and query.NAME say how to reach an endpoint; repeatable.")
+    corpus: str | None = option(None, "What is asked", "SPEC", form="corpus", after="task", draws=True,
+        help="Where the samples come from.  [default: stdlib; for throughput, interpreter]")
+    label_map: str | None = option(None, "What is asked", "WORD=LABEL[,…]", after="labels", draws=True,
+        help="What words of models and of the column of labels mean: vulnerable=1,safe=0.")
+    limit: int = option(200, "What is asked", least=0, after="columns", draws=True, bounds=True,
+        help="Samples; 0 for all.")
+    movable: int = option(0, "What is asked", least=0, after="limit", draws=True,
+        on_command=CommandDefault(None),
+        help="Draw more samples until each transform changes N that every model can read, or the corpus "
+             "ends; each is asked only for the transforms that it is drawn for. 0: none.  [default: 100 for "
+             "local models, callables and programs without --limit, --suite and --shard, else 0]")
+    suite: Path | None = option(None, "What is asked", "FILE", after="movable", bounds=True,
+        help="Audit the inputs of an earlier run's suite.parquet.")
+    transform: str | None = option(None, "Edits", "NAME[,NAME]", form="transforms", draws=True,
+        help="Transforms or families of them; `all` for every one that keeps the meaning and what callers "
+             "see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
+             "which needs --execute.  [default: the standard set for the language]")
+    mixed: str | None = option(None, "Edits", "NAME[,NAME]", form="transforms", draws=True,
+        help="Transforms or families, or `all`, whose moves are mixed in one variant: one more transform, "
+             "mixed/NAME+NAME. Alone it takes the place of the standard set.")
+    attack: str | None = option(None, "Attacks and trials", "STRATEGY[,…]", form="names",
+        help=f"Also search for a variant that changes the answer: {', '.join(ATTACKS)}.")
+    out: Path | None = option(None, "Output", "DIR", after="raw", repeated=False,
+        help="Run folder.  [default: codeaudit-runs/<time>-<task>]")
+    format: str = option("rich", "Output", after="out", choices=report_formats, help="Format on stdout.")
+    sign_key: Path | None = option(None, "Output", "FILE", after="format", retyped=True,
+        help="Sign the run with the secret in this file, for `codeaudit gate --sign-key`.")
+    cache: Path | None = option(None, "Where and how fast", "DIR", after="shard", retyped=True,
+        help="Folder of the answers that runs share.  [default: the user's cache folder]")
+    # fmt: on
 
     @property
     def transforms(self) -> tuple[str, ...] | None:
@@ -149,26 +228,25 @@ class RunOptions:
     def model_options(self) -> tuple[Option, ...]:
         """The options for models that differ from their defaults."""
         # An option with its default value decides nothing, whether it was given or not.
-        default = RunOptions()
-        return tuple(name for name in OPTIONS if getattr(self, name) != getattr(default, name))
+        return tuple(name for name in OPTIONS if getattr(self, name) != TABLE[name].default)
 
     @property
     def not_kept(self) -> tuple[str, ...]:
         """The options that a manifest does not keep as they are: they have to be given anew."""
         url = self.base_url
         hidden = ("base_url",) if url is not None and redacted_url(url) != url else ()
-        return hidden if self.proxy is None else (*hidden, "proxy")
+        unkept = (one.name for one in TABLE.values() if not one.entry.kept)
+        return (*hidden, *(name for name in unkept if getattr(self, name) is not None))
 
     def to_json(self, specs: Sequence[str]) -> dict[str, object]:
         """The options for a manifest: `specs` as models, and the endpoint's URL without user and password."""
-        values = {name: getattr(self, name) for name in RunOptions.__slots__}
+        values = {name: getattr(self, name) if one.entry.kept else None for name, one in TABLE.items()}
         # Without user and password, because run folders are shared.
         address = None
         if not has_idle_url(self.arguments, self.model):
             address = catalogue.base_url(self.model, self.base_url)
         values["base_url"] = None if address is None else redacted_url(address)
         values["model_argument"] = [one.kept for one in self.arguments]
-        values["proxy"] = None
         # There and back through JSON, which turns paths into texts and tuples into lists.
         found: dict[str, object] = json.loads(json.dumps(values, default=str))
         return {**found, "model": list(specs)}
@@ -180,18 +258,32 @@ class RunOptions:
         Raises:
             RunError: an option has a value of another type.
         """
-        values = {name: options[name] for name in cls.__slots__ if name in options and name != "proxy"}
-        kinds = get_type_hints(cls)
+        values = {name: options[name] for name, one in TABLE.items() if name in options and one.entry.kept}
         for name, value in values.items():
-            if not _fits(value, kinds[name]):
+            if not _fits(value, TABLE[name]):
                 raise RunError(
                     f"{str(place)!r}: the option {name!r} is {as_json(value)}; run the audit again"
                 )
-        for name in ("model", "model_argument"):
-            values[name] = tuple(values.get(name, ()))
-        for name in ("suite", "out", "cache", "sign_key"):
-            values[name] = Path(values[name]) if values.get(name) else None
+            if TABLE[name].kind is tuple:
+                values[name] = tuple(value)
+            elif TABLE[name].kind is Path:
+                values[name] = Path(value) if value else None
         return cls(**values)
+
+
+TABLE: Final = {one.name: one for one in in_order(declared(RunOptions))}
+"""The options of a run by name, as the help lists them."""
+
+DEFAULTS: Final = RunOptions()
+
+
+def marked(fact: Fact) -> tuple[str, ...]:
+    """The names of the options of whose entries this is true."""
+    return tuple(name for name, one in TABLE.items() if getattr(one.entry, fact))
+
+
+WITH_SECRETS: Final = frozenset({*marked("may_hold_secrets"), "install"})
+"""Options of commands whose addresses may hold a user and a password: nothing keeps or prints these."""
 
 
 def usual_movable(models: Sequence[str], *, bounded: bool) -> int:
@@ -214,7 +306,7 @@ def demand_no_secrets(options: RunOptions) -> None:
     Raises:
         UsageError: one does. The message does not contain it.
     """
-    for name in RunOptions.__slots__:
+    for name in TABLE:
         value = getattr(options, name)
         # A path has one slash where the user wrote two.
         text = str(value).replace(":/", "://") if isinstance(value, Path) else str(value)
@@ -224,7 +316,7 @@ def demand_no_secrets(options: RunOptions) -> None:
         for one in filter(has_credentials, several):
             if name == "model_argument":
                 raise UsageError(secret_refused(f"-M {one.partition('=')[0]}"))
-            raise UsageError(secret_refused(f"--{name.replace('_', '-')}"))
+            raise UsageError(secret_refused(TABLE[name].flag))
 
 
 def secret_refused(where: str) -> str:
@@ -236,19 +328,17 @@ def secret_refused(where: str) -> str:
     )
 
 
-def _fits(value: object, kind: object) -> bool:
-    """Whether an option's value in a manifest has the type of the option; `kind` is its annotation."""
-    if isinstance(kind, UnionType):
-        return any(_fits(value, one) for one in get_args(kind))
-    if get_origin(kind) is tuple:
+def _fits(value: object, wanted: DeclaredOption) -> bool:
+    """Whether an option's value in a manifest has the type of the option."""
+    if value is None:
+        return wanted.optional
+    if wanted.kind is tuple:
         return isinstance(value, list) and all(map(is_text, value))
-    if kind is NoneType:
-        return value is None
-    if kind is bool:
+    if wanted.kind is bool:
         return isinstance(value, bool)
-    if kind is int:
+    if wanted.kind is int:
         return is_whole(value)
-    if kind is float:
+    if wanted.kind is float:
         return is_number(value)
     return is_text(value)  # also a path, and one of several words
 
@@ -290,105 +380,36 @@ def under_relation(
     return related(expand(names), dependence)
 
 
-# Tables by name in place of a type per option, because both the Python API and click read them.
-SMALLEST: Final[Mapping[str, int | None]] = {
-    "variants": 1,
-    "repeats": 1,
-    "variant": 0,
-    "budget": 1,
-    "limit": 0,
-    "movable": 0,
-    "seed": None,
-    "trials": 1,
-    "batch_size": 1,
-    "workers": 1,
-    "max_requests": 1,
-    "max_tokens": 1,
-}
-"""Options that are whole numbers, with the smallest number; `None` if every number is accepted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonArguments:
+    """Arguments that Python functions have beside the options of a run, or that may be `None` there."""
+
+    source: str
+    name: str
+    language: str
+    variant: int = option(0, "Edits", least=0)
+    transforms: str | None = option(None, "Edits", form="transforms")
+    limit: int | None = option(None, "What is asked", least=0)
+    movable: int | None = option(None, "What is asked", least=0)
+
+
+RULES: Final[Mapping[str, DeclaredOption]] = {**TABLE, **declared(PythonArguments)}
+"""What the values of arguments must be, by the names of the arguments."""
 HUGE: Final = 2**53
 """No option that is a whole number is beyond it: up to it, every program that reads JSON is exact."""
-CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "sites": get_args(Sites),
-    "dependence": DEPENDENCES,
-    "wrap": ("canonical", "columns", "rows"),
-    "engine": ("local", "ray"),
-    "precision": ("float32", "float64", "bfloat16", "float16"),
-}
-"""Options with fixed values."""
-LARGEST: Final[Mapping[str, float | None]] = {
-    "max_violation_rate": 1,
-    "max_f1_drop": None,
-    "max_score_drop": 1,
-    "min_sensitivity": 1,
-    "margin": 1,
-    "alpha": 1,
-    "max_unjudged": 1,
-    "max_newly_unjudged": 1,
-    "min_shared": 1,
-    "max_cost": None,
-}
-"""Limits of a gate or of the cost: numbers from 0, with the largest number; `None` if there is none."""
-SWITCHES: Final = frozenset({"allow_insensitive", "must_decide"})
-"""Options that are true or false."""
-TEXTS: Final = frozenset(
-    {
-        "source",
-        "name",
-        "language",
-        "task",
-        "labels",
-        "label_map",
-        "columns",
-        "base_url",
-        "proxy",
-        "device",
-        "shard",
-        "address",
-    }
-)
-NAMES: Final = frozenset({"transforms", "mixed", "attack"})
-"""Options that are one text with commas between its names, or several names."""
-OPTIONAL: Final = frozenset(
-    {
-        "address",
-        "attack",
-        "base_url",
-        "columns",
-        "labels",
-        "label_map",
-        "limit",
-        "max_cost",
-        "max_f1_drop",
-        "max_requests",
-        "max_score_drop",
-        "max_tokens",
-        "max_violation_rate",
-        "min_sensitivity",
-        "mixed",
-        "movable",
-        "precision",
-        "proxy",
-        "repeats",
-        "shard",
-        "task",
-        "transforms",
-        "wrap",
-    }
-)
-"""Options that may be `None`."""
 
 
-def check_values(**values: object) -> None:
+def check_values(rules: Mapping[str, DeclaredOption] = RULES, /, **values: object) -> None:
     """Check each value against the rule for the option of its name.
 
     Raises:
         UsageError: the first value that does not fit, with the values that do.
     """
     for name, value in values.items():
-        if value is None and name in OPTIONAL:
+        rule = rules[name]
+        if value is None and rule.optional:
             continue
-        fits, wanted = _rule(name, value)
+        fits, wanted = _judged(value, rule)
         if not fits:
             raise UsageError(f"{name}={shown(value)} must be {wanted}")
 
@@ -398,10 +419,19 @@ def shown(value: object) -> str:
     return " ".join(shortened(value).split())
 
 
-def _rule(name: str, value: object) -> tuple[bool, str]:
+def _judged(value: object, rule: DeclaredOption) -> tuple[bool, str]:
     """Whether the value fits, and in words what does."""
-    if name in SMALLEST:
-        least = SMALLEST[name]
+    if rule.several:
+        # A text is a collection of texts, too, so one name fits. An iterator does not, because it could be
+        # read only once.
+        several = isinstance(value, Collection) and all(isinstance(one, str) for one in value)
+        return several and not isinstance(value, bytes), "a name or a list of names"
+    if rule.choices:
+        return value in rule.choices, f"one of {', '.join(rule.choices)}"
+    if rule.kind is bool:
+        return isinstance(value, bool), "True or False"
+    if rule.kind is int:
+        least = rule.entry.least
         # `numbers.Integral` admits the whole numbers of numpy. `True` is an int for Python, and surely a
         # mistake here.
         whole = isinstance(value, Integral) and not isinstance(value, bool)
@@ -409,12 +439,8 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         fits = whole and (-HUGE if least is None else least) <= number <= HUGE
         wanted = "a whole number" if least is None else f"a whole number, at least {least}"
         return fits, f"{wanted}, at most {HUGE:,}" if number > HUGE else wanted
-    if name in SWITCHES:
-        return isinstance(value, bool), "True or False"
-    if name in CHOICES:
-        return value in CHOICES[name], f"one of {', '.join(CHOICES[name])}"
-    if name in LARGEST:
-        most = LARGEST[name]
+    if rule.kind is float:
+        most = rule.entry.most
         number = isinstance(value, Real) and not isinstance(value, bool)
         fits = number and 0 <= float(value) <= (float("inf") if most is None else most)  # type: ignore[arg-type]
         if most is None:
@@ -422,12 +448,4 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         # `max_violation_rate=5` surely means percent.
         meant = f"; did you mean {value / 100:g}?" if number and 1 < value <= 100 else ""  # type: ignore[operator]
         return fits, f"a number from 0 to {most:g}{meant}"
-    if name in NAMES:
-        # A text is a collection of texts, too, so one name fits. An iterator does not, because it could be
-        # read only once.
-        several = isinstance(value, Collection) and all(isinstance(one, str) for one in value)
-        return several and not isinstance(value, bytes), "a name or a list of names"
-    if name in TEXTS:
-        return isinstance(value, str), "a text"
-    # A mistake of ours, not of the user: every option must have a rule.
-    raise KeyError(name)
+    return isinstance(value, str), "a text"

@@ -265,11 +265,7 @@ def total(plans: Sequence[ModelPlan]) -> Mapping[str, float | None]:
 def exceeded(plans: Sequence[ModelPlan], options: RunOptions) -> list[str]:
     """The limits of the run that the estimate exceeds."""
     found = total(plans)
-    limits = {
-        "requests": options.max_requests,
-        "tokens": options.max_tokens,
-        "cost": options.max_cost,
-    }
+    limits = {name: getattr(options, f"max_{name}") for name in found}
     return [
         f"--max-{name} {limit:g}"
         for name, limit in limits.items()

@@ -50,7 +50,7 @@ from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
-from codeaudit.transforms.records import KEEPS_TEXT, Sample, Sites
+from codeaudit.transforms.records import KEEPS_TEXT, Sample
 from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
 
 LOCAL: Final = LocalEngine()
@@ -285,23 +285,23 @@ class DrawnInputs:
     selections: tuple[Selection, ...]
     """The draw of each trial."""
     transforms: tuple[str, ...]
-    variants: int
-    workers: int
-    sites: Sites = "auto"
+    options: RunOptions
+    """Those that decide how samples are perturbed; the samples and the transforms are chosen already."""
     witnesses: Mapping[str, Witness] | None = None
     """Confirm the variants, by language; `None` if nothing is executed."""
-    movable: int = 0
-    """Number of movable samples that each transform should have; 0: only the plain draw."""
-    repeats: int = 1
-    """The least number of repeats that the suite holds of each sample."""
     labels: LabelSource
     progress: RunProgress
     engine: Engine | None = None
-    """What makes the variants; `None`: `workers` processes of this machine."""
+    """What makes the variants; `None`: processes of this machine."""
     shard: Shard = WHOLE
     """The part of the samples that the run audits. Without a limit and without movable samples, no others are
     drawn.
     """
+
+    @property
+    def repeats(self) -> int:
+        """The least number of repeats that the suite holds of each sample."""
+        return self.options.repeats or 1
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -337,7 +337,7 @@ class DrawnInputs:
             "available": first.available,
             "skipped": self.skipped,
             "labels": self.labels.about,
-            **({"movable": self.movable} if self.movable else {}),
+            **({"movable": self.options.movable} if self.options.movable else {}),
             **({"witnesses": tools} if tools else {}),
             **({RAW: {"hash": first.part.raw, "unread": dict(first.unread)}} if first.part else {}),
             "trials": [
@@ -375,9 +375,9 @@ class DrawnInputs:
 
     def chooser(self, readable: Readable) -> MovableChooser | None:
         """What chooses the samples of a trial beyond the plain draw; `None` if there shall be none."""
-        if not self.movable:
+        if not self.options.movable:
             return None
-        return MovableChooser(_moving(self.transforms), wanted=self.movable, readable=readable)
+        return MovableChooser(_moving(self.transforms), wanted=self.options.movable, readable=readable)
 
     def cases(self, seed: int, chooser: MovableChooser | None = None) -> Iterator[Case]:
         """The samples of one trial with their variants: first those of the plain draw, then those that
@@ -385,14 +385,14 @@ class DrawnInputs:
         """
         plan = suite.SuitePlan(
             transforms=self.transforms,
-            variants=self.variants,
+            variants=self.options.variants,
             seed=seed,
-            sites=self.sites,
+            sites=self.options.sites,
             executed=self.witnesses is not None,
         )
         # One stream, so that the worker processes start once.
         chosen = self._candidates(seed, chooser)
-        made = suite.chosen_cases(chosen, plan, engine=self.engine or LocalEngine(self.workers))
+        made = suite.chosen_cases(chosen, plan, engine=self.engine or LocalEngine(self.options.workers))
         judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)
         # After the witnesses, so that no variant is measured that they left out.
         relabelled = self.labels.relabelled(judged)
@@ -422,7 +422,7 @@ class DrawnInputs:
 
     def placed(self, seed: int, cases: Iterable[Case]) -> Iterator[PlacedCase]:
         """The cases of this shard among `cases`, each with its place in the trial of the whole run."""
-        if self.movable:
+        if self.options.movable:
             return _numbered(cases, self.shard)
         part = self._selection(seed).part
         if part is not None:
@@ -435,7 +435,7 @@ class DrawnInputs:
         """The samples of the plain draw whose variants are made, with their numbers."""
         numbered = enumerate(self._selection(seed).samples)
         # Which samples are drawn in addition depends on the variants of all samples before them.
-        return [(place, one) for place, one in numbered if self.movable or self.shard.has(one.id)]
+        return [(place, one) for place, one in numbered if self.options.movable or self.shard.has(one.id)]
 
     def _selection(self, seed: int) -> Selection:
         return next(one for one in self.selections if one.seed == seed)
@@ -761,11 +761,7 @@ def draw(
         noun=task.noun,
         selections=selections,
         transforms=transforms,
-        variants=options.variants,
-        workers=options.workers,
-        sites=options.sites,
-        movable=options.movable,
-        repeats=options.repeats or 1,
+        options=options,
         labels=truth,
         progress=progress,
         shard=options.part,

@@ -14,13 +14,11 @@ from typing import Any, Final
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import redacted_url
 from codeaudit.bound_arguments import of_model, read_arguments
+from codeaudit.options import TABLE, marked
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.permission import is_permitted
 
-PLACES: Final = ("address", "cache", "sign_key")
-"""Options that lead to a machine, or to a file whose content is believed or is secret."""
-
-CODE: Final = ("task", "transform", "mixed")
+CODE: Final = tuple(one.name for one in TABLE.values() if one.entry.form in ("task", "transforms"))
 """Options whose values may be code of a project."""
 FORMS: Final = ("py/", "codemod/")
 """How that code is named."""
@@ -117,8 +115,8 @@ def words(options: Mapping[str, Any], *, permitted: bool = True) -> Iterator[tup
         yield "model_argument", f"-M {shlex.quote(text)}"
     if (address := foreign_address(options)) is not None:
         yield "base_url", f"--base-url {shlex.quote(redacted_url(address))}"
-    for name in PLACES:
+    for name in sorted(marked("retyped")):
         # What the user's environment gives needs no typing.
         given = os.environ.get(f"CODEAUDIT_{name.upper()}")
         if options.get(name) and str(options[name]) != given:
-            yield name, f"--{name.replace('_', '-')} {shlex.quote(str(options[name]))}"
+            yield name, f"{TABLE[name].flag} {shlex.quote(str(options[name]))}"

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.tables import renaming, samples_of
@@ -14,14 +14,23 @@ from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
-from codeaudit.keywords import says_what_is_meant
-from codeaudit.options import RunOptions, check_values, shown, usual_movable
+from codeaudit.keywords import says_what_is_meant, taking
+from codeaudit.option_table import declared
+from codeaudit.options import (
+    DEFAULTS,
+    TABLE,
+    RunOptions,
+    SharedOptions,
+    check_values,
+    marked,
+    shown,
+    usual_movable,
+)
 from codeaudit.preparing import as_model
-from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.permission import permit
-from codeaudit.transforms.records import Sample, Sites
+from codeaudit.transforms.records import Sample
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
 
@@ -77,51 +86,35 @@ class GivenRows:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RunArguments(SharedOptions):
+    """The arguments of `codeaudit.run`. Those in this class are others than on the command line."""
+
+    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] | None = None
+    _: KW_ONLY
+    corpus: AnyCorpus | None = None
+    transforms: str | Sequence[str] | None = None
+    mixed: str | Sequence[str] | None = None
+    limit: int | None = DEFAULTS.limit
+    movable: int | None = None
+    label_map: Mapping[str, object] | str | None = None
+    attack: str | Sequence[str] = ()
+    suite: str | Path | None = None
+    model_arguments: Mapping[str, object] | None = None
+    cache: str | Path | None = None
+    sign_key: str | Path | None = None
+    out: str | Path | None = None
+    language: str = DEFAULT
+    progress: RunProgress | None = None
+
+
+IN_PYTHON: Final = ("transforms", "mixed", "attack", "limit", "movable")
+"""Arguments that are checked as others of their names in the Python API."""
+
+
 @says_what_is_meant
-def run(
-    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] | None = None,
-    *,
-    corpus: AnyCorpus | None = None,
-    task: str | None = None,
-    transforms: str | Sequence[str] | None = None,
-    mixed: str | Sequence[str] | None = None,
-    variants: int = 4,
-    repeats: int | None = None,
-    limit: int | None = 200,
-    movable: int | None = None,
-    seed: int = 0,
-    trials: int = 1,
-    controls: bool = True,
-    labels: str | None = None,
-    label_map: Mapping[str, object] | str | None = None,
-    columns: str | None = None,
-    sites: Sites = "auto",
-    dependence: Dependence = "strict",
-    execute: bool = False,
-    attack: str | Sequence[str] = (),
-    budget: int = 32,
-    suite: str | Path | None = None,
-    wrap: str | None = None,
-    model_arguments: Mapping[str, object] | None = None,
-    base_url: str | None = None,
-    proxy: str | None = None,
-    device: str = "auto",
-    precision: str | None = None,
-    batch_size: int = 32,
-    max_requests: int | None = None,
-    max_tokens: int | None = None,
-    max_cost: float | None = None,
-    workers: int = 1,
-    cache: str | Path | None = None,
-    engine: Literal["local", "ray"] = "local",
-    address: str | None = None,
-    shard: str | None = None,
-    sign_key: str | Path | None = None,
-    out: str | Path | None = None,
-    raw: bool = True,
-    language: str = DEFAULT,
-    progress: RunProgress | None = None,
-) -> Run:
+@taking(RunArguments)
+def run(asked: RunArguments) -> Run:
     """Audit models: perturb samples, ask the models, and write a run folder, as `codeaudit run` does.
 
     Parameters
@@ -162,12 +155,6 @@ def run(
         Also measure sensitivity, with transforms that change the meaning.
     label_map
         What words of models and of the column of labels mean: `{"vulnerable": 1, "safe": 0}`.
-    labels, columns, sites, dependence, execute, suite, wrap, base_url, proxy
-        As the options of `codeaudit run --help`.
-    device, precision, batch_size, workers, engine, address, shard
-        As the options of `codeaudit run --help`.
-    max_requests, max_tokens, max_cost, cache, sign_key
-        As the options of `codeaudit run --help`.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
     model_arguments
@@ -179,6 +166,8 @@ def run(
         Keep what models of texts wrote, in `answers.parquet` of the run folder.
     progress
         Receives notes and counts; by default nothing is printed.
+    others
+        As the options of `codeaudit run --help` of the same names.
 
     Returns
     -------
@@ -200,93 +189,45 @@ def run(
     >>> found.summary.models[0].violations.rate  # doctest: +SKIP
     0.31
     """
-    words = label_map
-    if isinstance(label_map, Mapping):
-        words = ",".join(f"{word}={label}" for word, label in label_map.items())
-    check_values(
-        task=task,
-        transforms=transforms,
-        mixed=mixed,
-        labels=labels,
-        label_map=words,
-        columns=columns,
-        sites=sites,
-        dependence=dependence,
-        attack=attack,
-        wrap=wrap,
-        base_url=base_url,
-        proxy=proxy,
-        device=device,
-        precision=precision,
-        engine=engine,
-        address=address,
-        shard=shard,
-        max_requests=max_requests,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-    )
-    numbers = {
-        "variants": variants,
-        "budget": budget,
-        "limit": limit,
-        "movable": movable,
-        "seed": seed,
-        "trials": trials,
-        "batch_size": batch_size,
-        "workers": workers,
-    }
-    check_values(**numbers, repeats=repeats)
-    permit(task, transforms, mixed)
-    check_language(language)
+    words = asked.label_map
+    if isinstance(words, Mapping):
+        words = ",".join(f"{word}={label}" for word, label in words.items())
+    shared = {name: getattr(asked, name) for name in declared(SharedOptions)}
+    check_values(**{"label_map": words, **{name: getattr(asked, name) for name in IN_PYTHON}}, **shared)
+    permit(asked.task, asked.transforms, asked.mixed)
+    check_language(asked.language)
     given: dict[str, Model] = {}
-    names = tuple(_named(models, given))
-    samples = _given_samples(corpus, language, columns)
-    spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
+    names = tuple(_named(asked.models, given))
+    corpus = asked.corpus
+    samples = _given_samples(corpus, asked.language, asked.columns)
+    movable = asked.movable
     if movable is None:
-        bounded = suite is not None or shard is not None or limit != RunOptions().limit
+        bounded = any(getattr(asked, name) != TABLE[name].default for name in marked("bounds"))
         # A callable of the caller's is like one that `py/` names. What other models cost is not known.
         foreign = any(not isinstance(one, CallableModel) for one in given.values())
         specs = [name for name in names if name not in given]
-        numbers["movable"] = 0 if foreign else usual_movable(specs, bounded=bounded)
-    # `int`, because a manifest cannot hold the whole numbers of numpy. No limit is 0 in the options.
-    converted: dict[str, Any] = {name: int(number or 0) for name, number in numbers.items()}
-    for name, path in {"suite": suite, "out": out, "cache": cache, "sign_key": sign_key}.items():
-        converted[name] = None if path is None else Path(path)
+        movable = 0 if foreign else usual_movable(specs, bounded=bounded)
     options = RunOptions(
         model=names,
         model_argument=tuple(
             f"{key}={str(value).lower() if isinstance(value, bool) else value}"
-            for key, value in (model_arguments or {}).items()
+            for key, value in (asked.model_arguments or {}).items()
         ),
-        base_url=base_url,
-        proxy=proxy,
-        task=task,
-        corpus=spec,
-        labels=labels,
-        label_map=words if isinstance(words, str) else None,
-        columns=columns,
-        transform=_joined(transforms),
-        mixed=_joined(mixed),
-        sites=sites,
-        dependence=dependence,
-        controls=controls,
-        execute=execute,
-        raw=raw,
-        attack=_joined(attack) or None,
-        wrap=wrap,
-        device=device,
-        precision=precision,
-        engine=engine,
-        address=address,
-        shard=shard,
-        max_requests=None if max_requests is None else int(max_requests),
-        max_tokens=None if max_tokens is None else int(max_tokens),
-        max_cost=None if max_cost is None else float(max_cost),
-        repeats=None if repeats is None else int(repeats),
-        **converted,
+        corpus=str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None,
+        label_map=words,
+        limit=int(asked.limit or 0),  # no limit is 0 in the options
+        movable=int(movable),
+        suite=_path(asked.suite),
+        transform=_joined(asked.transforms),
+        mixed=_joined(asked.mixed),
+        attack=_joined(asked.attack) or None,
+        out=_path(asked.out),
+        sign_key=_path(asked.sign_key),
+        cache=_path(asked.cache),
+        **{name: _plain(value, TABLE[name].kind) for name, value in shared.items()},
     )
     summary, folder = audit_models(
-        options, given=given, corpus=samples, command=["codeaudit.run"], progress=progress
+        options, given=given, corpus=samples, command=["codeaudit.run"], progress=asked.progress
     )
     if options.shard is not None:
         # It may have no sample, which is no finished run.
@@ -361,6 +302,15 @@ def _rows(corpus: Any) -> list[Mapping[str, object]] | None:
     if hasattr(corpus, "to_dict") and hasattr(corpus, "columns"):
         return list(corpus.to_dict("records"))
     return list(corpus.to_pylist()) if hasattr(corpus, "to_pylist") else None
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _plain(value: Any, kind: type) -> Any:
+    """A number as one of Python, because a manifest cannot hold the numbers of numpy."""
+    return kind(value) if value is not None and kind in (int, float) else value
 
 
 def _joined(names: str | Sequence[str] | None) -> str | None:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.keywords import says_what_is_meant
-from codeaudit.options import check_values, listed
+from codeaudit.option_table import declared
+from codeaudit.options import DEFAULTS, check_values, listed
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.language import DEFAULT
@@ -45,8 +46,8 @@ def assert_invariant(
     transforms: Sequence[str] | str | None = None,
     task: str | None = None,
     language: str = DEFAULT,
-    variants: int = 4,
-    seed: int = 0,
+    variants: int = DEFAULTS.variants,
+    seed: int = DEFAULTS.seed,
     max_violation_rate: float = 0.0,
     max_unjudged: float = 0.2,
 ) -> list[Audited]:
@@ -96,9 +97,10 @@ def assert_invariant(
     from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Failed, Held, Unjudged, Violated
     from codeaudit.audit.run import AuditSetup, NoMonitor, audit, told_malformed
     from codeaudit.audit.suite import SuitePlan, cases
+    from codeaudit.reports.gate import Limits
 
     check_values(transforms=transforms, task=task, variants=variants, seed=seed)
-    check_values(max_violation_rate=max_violation_rate, max_unjudged=max_unjudged)
+    check_values(declared(Limits), max_violation_rate=max_violation_rate, max_unjudged=max_unjudged)
     permit(model, transforms, task)
     check_language(language)
     check_samples(samples)
@@ -107,7 +109,9 @@ def assert_invariant(
     prepared = list(prepared_samples(samples, language, asked))
     plan = SuitePlan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
     # No cache: a test must see the model as it is now.
-    setup = AuditSetup(model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=32)
+    setup = AuditSetup(
+        model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=DEFAULTS.batch_size
+    )
     found = list(audit(cases(prepared, plan, workers=1), setup))
     verdicts = [verdict for one in found for verdict in one.verdicts]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]

@@ -26,7 +26,7 @@ be judged, or if too many pairs of the baseline are not in the run or are unjudg
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -56,7 +56,7 @@ class Limits:
 
     max_violation_rate: float | None = None
     """Maximum violation rate of each meaning-keeping transform, 0 to 1."""
-    max_f1_drop: float | None = None
+    max_f1_drop: float | None = field(default=None, metadata={"most": None})
     """Maximum loss of the score under attack, in the unit of the score."""
     max_score_drop: float | None = None
     """Maximum loss of the score of the originals against the baseline; `None` for `margin`."""

@@ -7,7 +7,7 @@ loads a model is imported when a model is loaded.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -137,16 +137,7 @@ def family(key: str) -> str:
     return f"{head}.NAME" if dot and rest else key
 
 
-OPTIONS: Final[Mapping[Option, str]] = {
-    "base_url": "--base-url",
-    "proxy": "--proxy",
-    "device": "--device",
-    "precision": "--precision",
-    "batch_size": "--batch-size",
-    "max_requests": "--max-requests",
-    "max_tokens": "--max-tokens",
-    "max_cost": "--max-cost",
-}
+OPTIONS: Final[Mapping[Option, str]] = {name: f"--{name.replace('_', '-')}" for name in get_args(Option)}
 """The options as the user writes them."""
 BINDING: Final[frozenset[Option]] = frozenset({"base_url", "proxy", "max_requests", "max_tokens", "max_cost"})
 """Options that must have an effect: without it another model would answer, requests would take another way,

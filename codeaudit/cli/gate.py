@@ -13,22 +13,26 @@ import click
 from codeaudit import __version__
 from codeaudit.cli.options import (
     FORMATS,
+    F,
     OutputFile,
     as_option,
+    declared_option,
+    file_option,
     format_option,
     from_file,
     option,
     path_option,
     read_toml,
+    run_option,
     set_defaults,
-    sign_option,
     transform_option,
 )
 from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import write_file
 from codeaudit.gating import GatedRun, decided, planned
 from codeaudit.limits_file import write_limits as write_limits_of
-from codeaudit.options import CHOICES, listed
+from codeaudit.option_table import declared
+from codeaudit.options import listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
 from codeaudit.reports.gate import Limits, lasting
@@ -78,83 +82,47 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
         set_defaults(ctx, path, {**found, **({"form": found["format"]} if "format" in found else {})})
 
 
+LIMITS: Final = declared(Limits)
+
+
+def _limit(name: str, text: str, **changes: Any) -> Callable[[F], F]:
+    """The option for a limit; a share unless `changes` say otherwise."""
+    share = {} if LIMITS[name].kind is bool else {"type": _share, "metavar": "P"}
+    return declared_option(LIMITS[name], text, **{**share, **changes})
+
+
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
-JUNIT: Final = OutputFile(".xml", makes_folder=True)
-SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
 
 
 @click.command("gate")
 @click.argument("run", metavar="RUN", required=False, type=click.Path(path_type=Path))
 @path_option("--baseline", "RUN|FILE", "An earlier run or its baseline file: fail if violations rose.")
 @transform_option("Judge only these transforms or families.  [default: all that keep the meaning]")
-@option(
-    "--max-violation-rate",
-    type=_share,
-    metavar="P",
-    help="Fail above this share of changed answers.",
-    show_default=False,
-)
-@option(
-    "--max-f1-drop",
+@_limit("max_violation_rate", "Fail above this share of changed answers.")
+@_limit(
+    "max_f1_drop",
+    "Fail if the task's score loses more under attack (worst variant of each sample).",
     type=_loss,
     metavar="D",
-    help="Fail if the task's score loses more under attack (worst variant of each sample).",
-    show_default=False,
 )
-@option(
-    "--max-score-drop",
-    type=_share,
-    metavar="P",
-    help="Against a baseline: fail if the task's score (without attack) is worse by more.  "
-    "[default: the margin]",
-    show_default=False,
+@_limit(
+    "max_score_drop",
+    "Against a baseline: fail if the task's score (without attack) is worse by more.  [default: the margin]",
 )
-@option(
-    "--min-sensitivity",
-    type=_share,
-    metavar="P",
-    help="Fail below this share of answers that change under controls.",
-    show_default=False,
-)
-@option("--margin", type=_share, metavar="P", default=0.01, help="A rise up to this share passes.")
-@option(
-    "--alpha",
-    type=_share,
-    metavar="P",
-    default=0.01,
-    help="Rate of false alarms: how often an unchanged model may fail.",
-)
-@option(
-    "--max-unjudged",
-    type=_share,
-    metavar="P",
-    default=0.2,
-    help="Decide nothing if more is unjudged.",
-)
-@option(
-    "--max-newly-unjudged",
-    type=_share,
-    metavar="P",
-    default=0.05,
-    help="Decide nothing if more of the pairs that the baseline judged is unjudged now.",
-)
-@option(
-    "--min-shared",
-    type=_share,
-    metavar="P",
-    default=0.9,
-    help="Decide nothing if the run has less of the pairs that the baseline judged.",
-)
-@option(
-    "--allow-insensitive/--no-allow-insensitive",
-    default=False,
-    help="Pass models that do not react to their input. Without it a model fails whose answers no control "
+@_limit("min_sensitivity", "Fail below this share of answers that change under controls.")
+@_limit("margin", "A rise up to this share passes.")
+@_limit("alpha", "Rate of false alarms: how often an unchanged model may fail.")
+@_limit("max_unjudged", "Decide nothing if more is unjudged.")
+@_limit("max_newly_unjudged", "Decide nothing if more of the pairs that the baseline judged is unjudged now.")
+@_limit("min_shared", "Decide nothing if the run has less of the pairs that the baseline judged.")
+@_limit(
+    "allow_insensitive",
+    "Pass models that do not react to their input. Without it a model fails whose answers no control "
     "changes, do not go with the labels, or are nearly all equal.",
 )
-@option(
-    "--must-decide/--no-must-decide",
-    default=False,
-    help="End with 3 where noise leaves open if a limit is exceeded. Without it such a run passes, and a "
+@_limit(
+    "must_decide",
+    "End with 3 where noise leaves open if a limit is exceeded. Without it such a run passes, and a "
     "note says so.",
 )
 @click.option(
@@ -168,22 +136,14 @@ SARIF: Final = OutputFile(".sarif", ".json", makes_folder=True)
     default=False,
     help="Judge nothing; say how many samples a rise needs to be seen. RUN may be a baseline or left out.",
 )
-@option(
-    "--dependence",
-    type=click.Choice(CHOICES["dependence"]),
-    default="strict",
-    help="paper: judge the orders by names only of a run under that relation. Without it the gate does not "
+@run_option(
+    "dependence",
+    "paper: judge the orders by names only of a run under that relation. Without it the gate does not "
     "judge such a run, because its orders may change the meaning.",
 )
-@sign_option("Check that RUN and the baseline were signed with the secret in this file.")
-@option("--junit", type=JUNIT, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
-@option(
-    "--sarif",
-    type=SARIF,
-    metavar="FILE",
-    help="Write SARIF for code scanning.",
-    show_default=False,
-)
+@run_option("sign_key", "Check that RUN and the baseline were signed with the secret in this file.")
+@file_option("--junit", "Write a JUnit XML report.", ".xml", makes_folder=True)
+@file_option("--sarif", "Write SARIF for code scanning.", ".sarif", ".json", makes_folder=True)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
 @format_option(*FORMATS)
 @click.option(

@@ -1,44 +1,32 @@
 """Help that groups the options of a command by subject."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, get_args
 
 import click
 
-SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Models": ("model", "model_argument", "base_url", "proxy", "wrap"),
-    "What is asked": ("task", "corpus", "columns", "labels", "label_map", "limit", "movable", "suite"),
-    "Edits": ("transform", "mixed", "dependence", "sites", "variants", "repeats", "controls", "execute"),
-    "Attacks and trials": ("attack", "budget", "trials", "seed"),
-    "Limits of cost": ("max_requests", "max_tokens", "max_cost", "dry_run"),
-    "Output": ("out", "raw", "format", "html", "verbose", "sign_key"),
-    "Where and how fast": (
-        "device",
-        "precision",
-        "batch_size",
-        "workers",
-        "engine",
-        "address",
-        "shard",
-        "cache",
-    ),
-    "General": ("config", "help"),
-}
-"""The names of options by the heading under which the help shows them."""
+from codeaudit.option_table import Heading
+from codeaudit.options import TABLE
+
+BESIDE: Final[Mapping[str, Heading]] = {"dry_run": "Limits of cost", "html": "Output", "verbose": "Output"}
+"""The headings of options that only some commands have. Those of the others are in the table of options."""
+
+
+def subject(name: str | None) -> Heading:
+    """The heading under which the help shows an option."""
+    return TABLE[name].entry.heading if name in TABLE else BESIDE.get(name or "", "General")
 
 
 class GroupedCommand(click.Command):
-    """A command whose help shows its options under the headings of `SUBJECTS`, and others under the last."""
+    """A command whose help shows its options under headings."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section for each subject that has an option here."""
-        last = list(SUBJECTS)[-1]
-        heading = {name: subject for subject, names in SUBJECTS.items() for name in names}
-        sections: dict[str, list[tuple[str, str]]] = {subject: [] for subject in SUBJECTS}
+        """Write one section for each heading that has an option here."""
+        sections: dict[Heading, list[tuple[str, str]]] = {heading: [] for heading in get_args(Heading)}
         for param in self.get_params(ctx):
             if (record := param.get_help_record(ctx)) is not None:
-                sections[heading.get(param.name or "", last)].append(record)
-        for subject, records in sections.items():
+                sections[subject(param.name)].append(record)
+        for heading, records in sections.items():
             if records:
-                with formatter.section(subject):
+                with formatter.section(heading):
                     formatter.write_dl(records)

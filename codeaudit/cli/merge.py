@@ -9,7 +9,7 @@ import click
 from codeaudit.audit.integrity import read_key
 from codeaudit.audit.store import MANIFEST
 from codeaudit.auditing import demand_verdicts
-from codeaudit.cli.options import VERBOSE, option, sign_option
+from codeaudit.cli.options import VERBOSE, format_option, option, run_option
 from codeaudit.cli.output import PROGRESS, note, show_run
 from codeaudit.merging import merge as merge_shards
 from codeaudit.options import RunOptions
@@ -27,8 +27,8 @@ from codeaudit.transforms.errors import UsageError
     required=True,
     show_default=False,
 )
-@sign_option("Check that every SHARD was signed with the secret in this file, and sign the run.")
-@option("--format", "form", type=click.Choice(tuple(FORMATS)), default="rich", help="Format on stdout.")
+@run_option("sign_key", "Check that every SHARD was signed with the secret in this file, and sign the run.")
+@format_option(*FORMATS)
 @VERBOSE
 def merge(shards: tuple[Path, ...], out: Path, sign_key: Path | None, form: str, verbose: bool) -> int:
     """Join the shards of a run, the folders that `codeaudit run --shard` wrote, into the folder of the whole.

@@ -17,17 +17,15 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from codeaudit.audit.corpora.specs import forms
-from codeaudit.audit.corpora.tables import OWN
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import redacted_url
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, RUN_FILES, read_manifest
 from codeaudit.bound_arguments import read_arguments, rebound
 from codeaudit.cli.main import CONFIG
-from codeaudit.options import ATTACKS, CHOICES, HUGE, SMALLEST, default_workers
-from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
+from codeaudit.option_table import DeclaredOption
+from codeaudit.options import HUGE, PRINTED, TABLE
 from codeaudit.retyping import words
-from codeaudit.transforms.distribution import requirement
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registry import ALL, TRANSFORMS
@@ -115,11 +113,7 @@ def _files(begun: str) -> Items:
 
 
 F = TypeVar("F", bound=Callable[..., object])
-
-FORMATS: Final = ("rich", "json", "markdown")
-"""Of every command that prints records. `run`, `compare` and `report` print reports, which have more."""
-NOT_REPEATED: Final = frozenset({"out", "config", "proxy"})
-"""Options that are not taken from a manifest."""
+FORMATS: Final = PRINTED
 
 
 def on_command_line(option: str) -> bool:
@@ -224,23 +218,10 @@ def demand_outside_of_runs(path: Path, named: str) -> None:
         raise UsageError(f"{named} {str(path)!r} would replace a file of a run; give another name")
 
 
-OUTPUTS: Final = frozenset(
-    {
-        ".html",
-        ".htm",
-        ".md",
-        ".tex",
-        ".xml",
-        ".csv",
-        ".json",
-        ".pdf",
-        ".png",
-        ".svg",
-        ".docx",
-        ".txt",
-        ".parquet",
-    }
-)
+OUTPUTS: Final = frozenset({
+    ".html", ".htm", ".md", ".tex", ".xml", ".csv", ".json", ".pdf", ".png", ".svg", ".docx", ".txt",
+    ".parquet",
+})  # fmt: skip
 """Endings that name a format."""
 
 
@@ -251,36 +232,53 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, envvar=variable, show_default=settings.pop("show_default", True), **settings)
 
 
+FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "models": {"type": ModelSpec(), "shell_complete": complete_models},
+    "task": {"shell_complete": complete_tasks},
+    "corpus": {"shell_complete": complete_corpora},
+    "names": {"cls": Listed},
+    "transforms": {"cls": Listed, "shell_complete": complete_transforms},
+    "address": {"cls": OneAddress},
+}
+"""What click is told of an option by the form of its text."""
+
+
+def run_option(name: str, text: str | None = None, **changes: Any) -> Callable[[F], F]:
+    """The option of `codeaudit run` of this name, for any command; otherwise as `declared_option`."""
+    return declared_option(TABLE[name], text, **changes)
+
+
+def declared_option(one: DeclaredOption, text: str | None = None, **changes: Any) -> Callable[[F], F]:
+    """An option of a table. `text` and `changes` are what a command has of its own: the help, and what click
+    takes.
+    """
+    default, shown = one.entry.on_command or (one.default, True)
+    settings: dict[str, Any] = {"help": text or one.entry.help, "metavar": one.entry.metavar}
+    if default not in (None, ()):
+        settings |= {"default": default, "show_default": shown}
+    settings |= {"multiple": one.kind is tuple, **FORMS.get(one.entry.form, {})}
+    flag = one.flag
+    if one.kind is bool:
+        flag += f"/--no-{flag.removeprefix('--')}"
+    elif one.choices:
+        settings["type"] = click.Choice(one.choices)
+    elif one.kind is int:
+        settings["type"] = Whole(min=one.entry.least)
+    elif one.kind is float:
+        settings["type"] = Real(min=0, max=one.entry.most)
+    elif one.kind is Path:
+        settings["type"] = click.Path(path_type=Path)
+    return option(*filter(None, [one.entry.short, flag]), **{**settings, **changes})
+
+
 def transform_option(text: str, **settings: Any) -> Callable[[F], F]:
     """The option `--transform` of a command, with its help."""
-    shown = {"metavar": "NAME[,NAME]", "shell_complete": complete_transforms, "help": text}
-    return option("--transform", cls=Listed, **shown, **settings)
-
-
-MIXED: Final = option(
-    "--mixed",
-    cls=Listed,
-    metavar="NAME[,NAME]",
-    shell_complete=complete_transforms,
-    help="Transforms or families, or `all`, whose moves are mixed in one variant: one more transform, "
-    "mixed/NAME+NAME. Alone it takes the place of the standard set.",
-)
-
-
-DEPENDENCE: Final = option(
-    "--dependence",
-    type=click.Choice(CHOICES["dependence"]),
-    default="strict",
-    help="Which statements `reorder` may let change places. strict: same result and same exception; "
-    "returning: same behaviour whenever the original raises nothing; paper: by names only, as published, "
-    "which may change the meaning; confirmed: own tests pass in the new order (`transform` of a project with "
-    "--test-command, which asks for the moved lines to run; `run --execute` of samples with tests).",
-)
+    return run_option("transform", text, **settings)
 
 
 def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F], F]:
     """The option `--format` of a command whose parameter is called `form`."""
-    return option("--format", "form", type=click.Choice(formats), default="rich", help=text)
+    return option("--format", "form", type=click.Choice(formats), default=TABLE["format"].default, help=text)
 
 
 VERBOSE: Final = option(
@@ -297,277 +295,34 @@ def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:
     return option(name, type=click.Path(path_type=Path), metavar=metavar, help=text, show_default=False)
 
 
+def file_option(name: str, text: str, *endings: str, makes_folder: bool = False) -> Callable[[F], F]:
+    """An option that takes a file for a command to write, as `OutputFile`."""
+    file = OutputFile(*endings, makes_folder=makes_folder)
+    return option(name, type=file, metavar="FILE", help=text, show_default=False)
+
+
 def real_path(path: Path) -> Path:
     """The absolute path without links. A loop of links stays as it is; opening it is the error."""
     # `Path.resolve` raises RuntimeError for such a loop before Python 3.13.
     return Path(os.path.realpath(path))
 
 
-def sign_option(text: str) -> Callable[[F], F]:
-    """The option `--sign-key` of a command, with its help."""
-    return path_option("--sign-key", "FILE", text)
-
-
 POSITIVE: Final = Whole(min=1)
-
-
-def movable_option(text: str) -> Callable[[F], F]:
-    """The option `--movable` of a command, with its help."""
-    return option("--movable", type=_whole("movable"), metavar="N", help=text)
-
-
-def _whole(name: str) -> Whole:
-    """The numbers that the Python API accepts for this option, too."""
-    return Whole(min=SMALLEST[name])
-
-
-PROXY: Final = option(
-    "--proxy",
-    cls=OneAddress,
-    metavar="URL",
-    help="The proxy to the endpoint: http://HOST:PORT, or https, socks5 or socks5h. It is never kept.  "
-    "[default: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY; none for NO_PROXY and for this machine]",
-)
-LIMITS: Final = (
-    option(
-        "--max-requests",
-        type=_whole("max_requests"),
-        metavar="N",
-        help="Models behind an endpoint: send at most N requests, counted over all starts of a run; exit "
-        "code 3 at the limit. The same command with a higher limit goes on.",
-    ),
-    option(
-        "--max-tokens",
-        type=_whole("max_tokens"),
-        metavar="N",
-        help="The same for the tokens of prompts and replies.",
-    ),
-    option(
-        "--max-cost",
-        type=Real(min=0),
-        metavar="X",
-        help="The same for the cost, by -M price_in and -M price_out (per million tokens).",
-    ),
-)
-"""What models behind an endpoint may spend."""
-
-
-EXECUTE: Final = (
-    "Check each variant against its original. Python: run both in a sandbox, on the sample's own tests or on "
-    "inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: llvm-mca and "
-    "this processor, in a sandbox (an emulator elsewhere). Tools that are not installed are left out."
-)
-
-
-def _report_format(command: F) -> F:
-    """Add `--format`: built-in formats of a report, then those of installed packages, read now."""
-    # `latex` is built in, but the commands that print records have no use for it.
-    choices = click.Choice((*FORMATS, "latex", *REPORT_FORMATS.plug_ins()))
-    return option("--format", type=choices, default="rich", help="Format on stdout.")(command)
-
-
-COLUMNS: Final = option(
-    "--columns",
-    metavar="NAME=COLUMN[,…]",
-    help=f"Columns of a table that has names of its own, as in source=func,label=target. NAME is one of "
-    f"{', '.join(OWN)}. If all rows are of one language: language=java.",
-)
-
-
-RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
-    option(
-        "--model",
-        type=ModelSpec(),
-        shell_complete=complete_models,
-        multiple=True,
-        help="A model, as `codeaudit list models` shows them; py/MODULE:OBJECT is a callable or an "
-        "object with `predict` of your own; repeatable.  [default: the task's bundled ones]",
-    ),
-    option(
-        "-M",
-        "--model-argument",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="An argument of the models that take it; 2:KEY=VALUE is for the second --model only. "
-        "base_url, key_env=NAME, headers.NAME and query.NAME say how to reach an endpoint; repeatable.",
-    ),
-    option(
-        "--base-url",
-        cls=OneAddress,
-        metavar="URL",
-        help="Address of an endpoint, for openai/MODEL and other models behind one, such as "
-        "http://127.0.0.1:8000/v1. The key is read from "
-        "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
-    ),
-    PROXY,
-    option(
-        "--task",
-        metavar="NAME",
-        shell_complete=complete_tasks,
-        help="What the models are asked; py/MODULE:OBJECT is a task of your own.  "
-        "[default: the model's own task, else function-name]",
-    ),
-    option(
-        "--corpus",
-        metavar="SPEC",
-        shell_complete=complete_corpora,
-        help="Where the samples come from.  [default: stdlib; for throughput, interpreter]",
-    ),
-    option(
-        "--labels",
-        metavar="SPEC",
-        help="Where the labels come from: COLUMN[/DIVISOR] of a table (a number if it has no header), "
-        "llvm-mca[:PROCESSOR], or none.  "
-        "[default: the corpus's own; for throughput else llvm-mca, if installed]",
-    ),
-    option(
-        "--label-map",
-        metavar="WORD=LABEL[,…]",
-        help="What words of models and of the column of labels mean: vulnerable=1,safe=0.",
-    ),
-    COLUMNS,
-    transform_option(
-        "Transforms or families of them; `all` for every one that keeps the meaning and what "
-        "callers see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
-        "which needs --execute.  [default: the standard set for the language]"
-    ),
-    MIXED,
-    DEPENDENCE,
-    option(
-        "--sites",
-        type=click.Choice(CHOICES["sites"]),
-        default="auto",
-        help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.",
-    ),
-    option(
-        "--variants",
-        type=_whole("variants"),
-        default=4,
-        metavar="K",
-        help="Variants per sample and transform.",
-    ),
-    option(
-        "--repeats",
-        type=_whole("repeats"),
-        metavar="N",
-        help="Ask the unchanged input N times again, to measure the model's noise.  [default: as often as a "
-        "sample has variants; once of a model of this machine that answers the same]",
-    ),
-    option(
-        "--controls/--no-controls",
-        default=True,
-        help="Also measure sensitivity, with transforms that change the meaning: the standard ones, and the "
-        "twin of each named transform.",
-    ),
-    option("--execute/--no-execute", default=False, help=EXECUTE),
-    option(
-        "--raw/--no-raw",
-        default=True,
-        help="Keep what models of texts wrote, in answers.parquet of the run folder.",
-    ),
-    option(
-        "--attack",
-        cls=Listed,
-        metavar="STRATEGY[,…]",
-        help=f"Also search for a variant that changes the answer: {', '.join(ATTACKS)}.",
-    ),
-    option(
-        "--budget",
-        type=_whole("budget"),
-        default=32,
-        metavar="Q",
-        help="Largest number of texts that an attack asks per sample.",
-    ),
-    option("--limit", type=_whole("limit"), default=200, metavar="N", help="Samples; 0 for all."),
-    movable_option(
-        "Draw more samples until each transform changes N that every model can read, or the corpus ends; "
-        "each is asked only for the transforms that it is drawn for. 0: none.  "
-        "[default: 100 for local models, callables and programs without --limit, --suite and --shard, else 0]"
-    ),
-    option(
-        "--seed", type=Whole(), default=0, metavar="S", help="Decides which samples and variants are drawn."
-    ),
-    option("--trials", type=_whole("trials"), default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
-    option(
-        "--suite",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Audit the inputs of an earlier run's suite.parquet.",
-    ),
-    option(
-        "--wrap",
-        type=click.Choice(CHOICES["wrap"]),
-        help="canonical: the models see canonical code only. columns: every input is also answered with "
-        "permuted hidden columns of the weights, and with weights broken on purpose. rows: the same with "
-        "permuted tokens inside the blocks.",
-    ),
-    option(
-        "--out",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Run folder.  [default: codeaudit-runs/<time>-<task>]",
-    ),
-    _report_format,
-    option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
-    option(
-        "--precision",
-        type=click.Choice(CHOICES["precision"]),
-        help="Number format of the model's arithmetic.  [default: the model's own]",
-    ),
-    option(
-        "--batch-size",
-        type=_whole("batch_size"),
-        default=32,
-        metavar="N",
-        help="Number of queries asked at once.",
-    ),
-    *LIMITS,
-    option(
-        "--workers",
-        type=_whole("workers"),
-        default=default_workers,
-        show_default="one per core, at most 4",
-        metavar="N",
-        help="Number of processes that make the variants.",
-    ),
-    option(
-        "--engine",
-        type=click.Choice(CHOICES["engine"]),
-        default="local",
-        help="Where the work is done. local: in this process and in --workers processes beside it. ray: on "
-        f"all processors or GPUs of a Ray cluster; needs {requirement('ray')}.",
-    ),
-    option(
-        "--address",
-        metavar="HOST:PORT",
-        help="The Ray cluster, for --engine ray; auto finds one that runs here.  "
-        "[default: start Ray here, with --workers processors]",
-    ),
-    option(
-        "--shard",
-        metavar="I/N",
-        help="Carry out part I of N parts (1/N to N/N); N divides 240. `codeaudit merge` joins the folders "
-        "of all parts into that of the whole run.",
-    ),
-    sign_option("Sign the run with the secret in this file, for `codeaudit gate --sign-key`."),
-    path_option(
-        "--cache", "DIR", "Folder of the answers that runs share.  [default: the user's cache folder]"
-    ),
-)
+PROXY: Final = run_option("proxy")
 
 
 def limit_options(command: F) -> F:
-    """Add the options of `LIMITS` to a command."""
-    for add in reversed(LIMITS):
-        command = add(command)
+    """Add the options on what models behind an endpoint may spend to a command."""
+    for name in ("max_cost", "max_tokens", "max_requests"):
+        command = run_option(name)(command)
     return command
 
 
 def run_options(command: F) -> F:
     """Add the options of `codeaudit run`, and `--config`, to a command."""
     # Decorators apply from the bottom, and the help lists options from the top.
-    for add in reversed(RUN_OPTIONS):
-        command = add(command)
+    for name in reversed(TABLE):
+        command = run_option(name)(command)
     config = option(
         "--config",
         type=click.Path(path_type=Path),
@@ -681,7 +436,11 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
         options = read_manifest(path / MANIFEST if path.is_dir() else path).get("options", {})
         # A manifest of another version may have options that this one has not: they are ignored, in contrast
         # to those of a file that the user wrote.
-        return {name: value for name, value in options.items() if name in known - NOT_REPEATED}
+        return {
+            name: value
+            for name, value in options.items()
+            if name in TABLE and TABLE[name].entry.kept and TABLE[name].entry.repeated
+        }
     return read_toml(path, known, "run")
 
 
@@ -788,7 +547,7 @@ def _check_top(
     Raises:
         UsageError: something does, such as the table `gates`.
     """
-    of_run = {param.name for param in _options_of_run()} if top else set()
+    of_run = {*TABLE, "config"} if top else set()
     for key, value in top.items():
         name = key.replace("-", "_")
         if isinstance(value, dict) and name not in of_run:
@@ -800,17 +559,6 @@ def _check_top(
             raise UsageError(f"{key!r} in {str(path)!r} must stand below the line [{command}]")
         if "run" in whole:
             raise UsageError(f"{key!r} in {str(path)!r} stands above the table [run]; move it into a table")
-
-
-def _options_of_run() -> list[click.Parameter]:
-    """The options that `run_options` adds."""
-
-    @click.command
-    @run_options
-    def command() -> None:
-        """Hold the options."""
-
-    return command.params
 
 
 def _several(value: object) -> list[str]:

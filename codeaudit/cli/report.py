@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.cli.options import OutputFile, format_option, option, sign_option
+from codeaudit.cli.options import file_option, format_option, option, run_option
 from codeaudit.cli.output import Terminal, note, note_unbound, show, write_or_show
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.reports.registry import FORMATS
@@ -24,52 +24,21 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     """Add `--NAME FILE` for each report format that an installed package provides."""
     # Read when the module is imported, because click needs all options before it parses.
     for name in FORMATS.plug_ins():
-        help_text = f"Format {name!r} of an installed package."
-        command = option(f"--{name}", type=OutputFile(), metavar="FILE", help=help_text)(command)
+        command = file_option(f"--{name}", f"Format {name!r} of an installed package.")(command)
     return command
 
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@file_option("--html", "One page with everything; it needs no other file.", ".html", ".htm")
+@file_option("--markdown", "Tables for a README or a pull request.", ".md", ".txt")
+@file_option("--latex", "Tables for a paper: booktabs, the best in bold.", ".tex", ".txt")
 @option(
-    "--html",
-    type=OutputFile(".html", ".htm"),
-    metavar="FILE",
-    help="One page with everything; it needs no other file.",
+    "--csv", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Numbers, one file per table."
 )
-@option(
-    "--markdown",
-    type=OutputFile(".md", ".txt"),
-    metavar="FILE",
-    help="Tables for a README or a pull request.",
-)
-@option(
-    "--latex",
-    type=OutputFile(".tex", ".txt"),
-    metavar="FILE",
-    help="Tables for a paper: booktabs, the best in bold.",
-)
-@option(
-    "--csv",
-    "folder",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Numbers, one file per table.",
-)
-@option(
-    "--junit",
-    type=OutputFile(".xml"),
-    metavar="FILE",
-    help="A test case for each sample, with the diff of each violation.",
-)
-@option(
-    "--baseline",
-    type=OutputFile(),
-    metavar="FILE",
-    help="The judged pairs, a small file for codeaudit gate --baseline.",
-    show_default=False,
-)
-@sign_option("Check that RUN was signed with the secret in this file, and sign the baseline file.")
+@file_option("--junit", "A test case for each sample, with the diff of each violation.", ".xml")
+@file_option("--baseline", "The judged pairs, a small file for codeaudit gate --baseline.")
+@run_option("sign_key", "Check that RUN was signed with the secret in this file, and sign the baseline file.")
 @_options_of_plug_ins
 @format_option(*FORMATS)
 def report(

@@ -21,11 +21,10 @@ from codeaudit.cli.grouped import GroupedCommand
 from codeaudit.cli.main import CONFIG
 from codeaudit.cli.options import (
     VERBOSE,
-    OutputFile,
     demand_retyped,
+    file_option,
     given_as,
     on_command_line,
-    option,
     run_options,
     with_models_of_file,
 )
@@ -43,7 +42,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.finished_runs import comparison_page, read_run
 from codeaudit.gating import read_compared
-from codeaudit.options import WITH_SECRETS, RunOptions, usual_movable
+from codeaudit.options import PRINTED, TABLE, WITH_SECRETS, RunOptions, marked, usual_movable
 from codeaudit.planning import exceeded, few_movable, plan_run, plan_sheet, total
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
@@ -51,31 +50,6 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.retyping import words_to_explain
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
-
-# A note names them: with `--suite FILE --seed 3` the seed is that of the file.
-DRAWING: Final = (
-    "corpus",
-    "labels",
-    "label_map",
-    "columns",
-    "transform",
-    "mixed",
-    "sites",
-    "dependence",
-    "variants",
-    "controls",
-    "execute",
-    "limit",
-    "movable",
-    "seed",
-    "trials",
-)
-"""Options that decide which inputs are made; a suite fixes them."""
-PLAN_FORMATS: Final = ("rich", "json", "markdown")
-"""Formats of `--dry-run`."""
-BOUNDING: Final = ("limit", "suite", "shard")
-"""With one of these options a run draws no movable samples by itself."""
-
 
 DRY_RUN: Final = click.option(
     "--dry-run",
@@ -143,7 +117,7 @@ def _asked(options: Mapping[str, Any]) -> RunOptions:
     source = click.get_current_context().get_parameter_source
     movable = options["movable"]
     if movable is None:
-        bounded = any(source(name) is not ParameterSource.DEFAULT for name in BOUNDING)
+        bounded = any(source(name) is not ParameterSource.DEFAULT for name in marked("bounds"))
         movable = usual_movable(options["model"], bounded=bounded)
     return RunOptions(**{**options, "movable": movable})
 
@@ -180,8 +154,8 @@ def _planned(asked: RunOptions) -> int:
         UsageError, CannotAudit: as `plan_run`.
     """
     asked = _checked(asked)
-    if asked.format not in PLAN_FORMATS:
-        raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PLAN_FORMATS)}")
+    if asked.format not in PRINTED:
+        raise UsageError(f"--dry-run --format {asked.format}: known are {', '.join(PRINTED)}")
     plans = plan_run(asked, PROGRESS, chosen=on_command_line("movable"))
     if asked.format == "json":
         told = {"models": [asdict(one) for one in plans], "total": dict(total(plans))}
@@ -207,7 +181,7 @@ def _checked(asked: RunOptions) -> RunOptions:
     if has_idle_url(asked.arguments, asked.model):
         accepted -= {"base_url"}
     idle = [name for name in asked.model_options if not on_command_line(name) and name not in accepted]
-    return replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
+    return replace(asked, **{name: TABLE[name].default for name in idle})
 
 
 def _note_idle(options: RunOptions) -> None:
@@ -221,19 +195,20 @@ def _note_idle(options: RunOptions) -> None:
     place = click.get_current_context().meta.get(CONFIG, "")
     if place.endswith(".toml") and given_as("suite") is ParameterSource.DEFAULT_MAP:
         sources.add(ParameterSource.DEFAULT_MAP)
-    named = [name for name in DRAWING if given_as(name) in sources]
+    # `--suite FILE --seed 3`: the seed is that of the file.
+    named = [TABLE[name].flag for name in marked("draws") if given_as(name) in sources]
     if named:
-        note(f"{', '.join(f'--{name}' for name in named)}: no effect with --suite, which fixes the inputs")
+        note(f"{', '.join(named)}: no effect with --suite, which fixes the inputs")
 
 
 @click.command(cls=GroupedCommand)
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @run_options
-@option(
+@file_option(
     "--html",
-    type=OutputFile(".html", ".htm"),
-    metavar="FILE",
-    help="Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
+    "Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
+    ".html",
+    ".htm",
 )
 @DRY_RUN
 def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options: Any) -> int:
@@ -259,7 +234,7 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
     models = () if runs and from_outside else asked.model
     idle = [name for name in options if name != "format" and on_command_line(name)]
     if idle and not models:
-        told = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+        told = ", ".join(TABLE[name].flag for name in idle)
         note(f"{told}: no effect on finished runs; options of a run go with --model")
     if not runs and len(models) < 2:
         raise UsageError("nothing to compare: give runs, or two models with --model")

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from os import cpu_count
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +25,6 @@ from codeaudit.audit.store import put_aside
 from codeaudit.auditing import versions
 from codeaudit.cli.main import ending_signals
 from codeaudit.cli.options import (
-    COLUMNS,
     POSITIVE,
     Real,
     Whole,
@@ -34,10 +32,12 @@ from codeaudit.cli.options import (
     complete_tasks,
     completing,
     on_command_line,
+    run_option,
 )
 from codeaudit.cli.output import Terminal, keep_clean, note
 from codeaudit.cli.streams import beneath
-from codeaudit.options import CHOICES
+from codeaudit.options import default_workers
+from codeaudit.transforms.dependence.relations import DEPENDENCES
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.folders import reserved
 from codeaudit.transforms.grammar import counted
@@ -334,7 +334,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     help="Renamer's: COLUMN[/DIVISOR] of the corpus; for throughput also llvm-mca[:PROCESSOR].  "
     "[default: the corpus's own, else llvm-mca]",
 )
-@COLUMNS
+@run_option("columns")
 @click.option("--size", type=click.Choice(["tiny", "mini", "small"]), help="Renamer's: that BERT's sizes.")
 @click.option(
     "--readout", type=click.Choice(["sum", "mean", "cls"]), help="Renamer's: how terms become a number."
@@ -389,7 +389,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
 @click.option("--augment", "orders", type=Whole(min=0), help="Legal orders per function to learn from.")
 @click.option(
     "--dependence",
-    type=click.Choice(CHOICES["dependence"]),
+    type=click.Choice(DEPENDENCES),
     help="spe, symc: the relation of the masks, as of `codeaudit run --dependence`.  [default: strict]",
 )
 @click.option("--mask-mode", type=click.Choice(["hadamard", "additive"]), help="spe: where the mask goes.")
@@ -434,7 +434,7 @@ SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", 
     help="Write a row for each step: csv (DIR/training.csv), tensorboard, wandb (these need the package).",
 )
 @click.option("--seed", type=Whole(), help="Decides the weights and the order of the data.")
-@click.option("--workers", type=POSITIVE, default=lambda: min(4, cpu_count() or 1), help="Reading processes.")
+@click.option("--workers", type=POSITIVE, default=default_workers, help="Reading processes.")
 @click.option("--threads", type=POSITIVE, help="Of the arithmetic.  [default: torch's]")
 @click.option(
     "--cache",

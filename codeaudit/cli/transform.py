@@ -64,20 +64,13 @@ from codeaudit.audit.store import (
     read_about,
 )
 from codeaudit.cli.options import (
-    COLUMNS,
-    DEPENDENCE,
-    EXECUTE,
-    MIXED,
-    POSITIVE,
-    Whole,
-    complete_tasks,
     demand_outside_of_runs,
     format_option,
-    movable_option,
     on_command_line,
     option,
     path_option,
     real_path,
+    run_option,
     transform_option,
 )
 from codeaudit.cli.output import (
@@ -92,7 +85,7 @@ from codeaudit.cli.output import (
 )
 from codeaudit.cli.verify import PYTEST, command_words
 from codeaudit.edits import most_frequent
-from codeaudit.options import RunOptions, default_workers, listed, under_relation, with_mixture
+from codeaudit.options import TABLE, RunOptions, listed, under_relation, with_mixture
 from codeaudit.preparing import draw, usual_task, watched_cases, with_witnesses
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.transforms.dependence.relations import Dependence
@@ -433,9 +426,9 @@ def confirmed_copy(
     "py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, which needs --suite "
     "FILE --execute.  [default: the standard set; for files without those that change what callers see]"
 )
-@MIXED
-@DEPENDENCE
-@option("--seed", type=Whole(), default=0, metavar="S", help="Decides which edits are made.")
+@run_option("mixed")
+@run_option("dependence")
+@run_option("seed", "Decides which edits are made.")
 @path_option(
     "--out",
     "DIR",
@@ -458,51 +451,31 @@ def confirmed_copy(
     f"[default: {PYTEST}]",
     show_default=False,
 )
-@option(
-    "--sites",
-    type=click.Choice(("auto", "all", "one")),
-    default="auto",
-    help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.",
+@run_option("sites")
+@run_option(
+    "variants",
+    f"Variants per sample and transform of a suite.  [default: {TABLE['variants'].default}]",
+    default=None,
 )
-@option(
-    "--variants",
-    type=POSITIVE,
-    metavar="K",
-    help="Variants per sample and transform of a suite.  [default: 4]",
-)
-@option("--limit", type=Whole(min=0), metavar="N", help="Samples of a suite; 0 for all.  [default: 200]")
-@movable_option(
+@run_option("limit", f"Samples of a suite; 0 for all.  [default: {TABLE['limit'].default}]", default=None)
+@run_option(
+    "movable",
     "For a suite: draw more samples until each transform changes N, or the corpus ends; each only under the "
-    "transforms that it is drawn for.  [default: 0]"
+    f"transforms that it is drawn for.  [default: {TABLE['movable'].default}]",
 )
-@option(
-    "--task",
-    metavar="NAME",
-    shell_complete=complete_tasks,
-    help="What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.  "
+@run_option(
+    "task",
+    "What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.  "
     "[default: that of the language: throughput for assembly, else function-name]",
 )
-@COLUMNS
-@option(
-    "--controls/--no-controls",
-    default=True,
-    help="Put transforms that change the meaning into a suite, to measure sensitivity.",
-)
-@option("--execute/--no-execute", default=False, help=f"For a suite. {EXECUTE}")
-@option(
-    "--workers",
-    type=POSITIVE,
-    default=default_workers,
-    show_default="one per core, at most 4",
-    metavar="N",
-    help="Number of processes.",
-)
+@run_option("columns")
+@run_option("controls", "Put transforms that change the meaning into a suite, to measure sensitivity.")
+@run_option("execute", f"For a suite. {TABLE['execute'].entry.help}")
+@run_option("workers", "Number of processes.")
 @format_option("rich", "json", text="Format of the counts.")
 def transform(
     sources: tuple[str, ...],
     transform: str | None,
-    mixed: str | None,
-    dependence: Dependence,
     suite: Path | None,
     out: Path | None,
     diff: bool,
@@ -523,24 +496,22 @@ def transform(
       codeaudit transform stdlib:json --suite json.parquet
       codeaudit transform PROJECT --out new --dependence confirmed --test-command "python -m pytest -q tests"
     """
-    if dependence == CONFIRMED:
+    if options["dependence"] == CONFIRMED:
         words = PYTEST if test_command is None else test_command
-        return _confirmed(sources, transform, suite, out, words, diff=diff, form=form, **options)
+        return _confirmed(sources, transform, suite, out, words, options, diff=diff, form=form)
     if test_command is not None and on_command_line("test_command"):
         raise UsageError("--test-command goes with --dependence confirmed")
     names = None if transform is None else listed(transform)
     if names is not None and not expand(names):
         raise UsageError("--transform names no transform; leave it out for the standard set")
-    names = under_relation(with_mixture(names, mixed), dependence)
+    names = under_relation(with_mixture(names, options["mixed"]), options["dependence"])
     expanded = None if names is None else expand(names, interface=suite is not None)
     if suite is not None:
         if out is not None:
             raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
-        counts = _suite(sources, transform, suite, diff=diff, mixed=mixed, dependence=dependence, **options)
+        counts = _suite(sources, suite, {**options, "transform": transform}, diff=diff)
     else:
-        counts = _files(
-            sources, expanded, frozenset(names or ()), out, diff=diff, dependence=dependence, **options
-        )
+        counts = _files(sources, expanded, frozenset(names or ()), out, options, diff=diff)
     units = "units" if suite is None else "variants"
     _show(counts, sources, options["seed"], form, units=units, diff=diff or out == STDOUT)
     if suite is not None:
@@ -555,14 +526,10 @@ def _confirmed(
     suite: Path | None,
     out: Path | None,
     words: str,
+    options: Mapping[str, Any],
     *,
     diff: bool,
     form: str,
-    variants: int | None,
-    limit: int | None,
-    execute: bool,
-    seed: int,
-    **others: object,
 ) -> int:
     """Write or show a project with the orders that its own tests confirm."""
     if suite is not None:
@@ -573,9 +540,9 @@ def _confirmed(
         raise UsageError(
             f"--dependence confirmed goes with --transform {REORDER.name} alone; apply others to its result"
         )
-    for name, value in (("--variants", variants), ("--limit", limit), ("--execute", execute or None)):
-        if value is not None:
-            raise UsageError(f"{name} does not go with --dependence confirmed; leave it out")
+    for name in ("variants", "limit", "execute"):
+        if options[name] not in (None, False):
+            raise UsageError(f"--{name} does not go with --dependence confirmed; leave it out")
     for source in sources:
         if not Path(source).exists():
             raise CorpusError(f"no project {source!r}: no such folder")
@@ -587,6 +554,7 @@ def _confirmed(
         raise UsageError("give --out DIR for a perturbed copy, or --diff")
     if out == STDOUT:
         raise UsageError("--out - prints one file; give a folder for the copy of a project")
+    seed = options["seed"]
     request = VerifyRequest(
         project=Path(sources[0]), words=command_words(words), transforms=(REORDER.name,), seeds=(seed,)
     )
@@ -668,23 +636,15 @@ def _files(
     transforms: tuple[str, ...] | None,
     given: frozenset[str],
     out: Path | None,
+    options: Mapping[str, Any],
     *,
     diff: bool,
-    variants: int | None,
-    limit: int | None,
-    movable: int | None,
-    execute: bool,
-    seed: int,
-    sites: Any,
-    dependence: Dependence,
-    workers: int,
-    **for_suites: object,
 ) -> CountsByTransform:
     """Write or show perturbed files."""
-    for name, value in (("variants", variants), ("limit", limit), ("movable", movable)):
-        if value is not None and on_command_line(name):
+    for name in ("variants", "limit", "movable"):
+        if options[name] is not None and on_command_line(name):
             raise UsageError(f"--{name} goes with --suite; a tree is perturbed once, as a whole")
-    if execute and on_command_line("execute"):
+    if options["execute"] and on_command_line("execute"):
         raise UsageError("--execute goes with --suite; `codeaudit verify` runs a project's own tests")
     if any(name.startswith(CODEMOD) for name in transforms or ()):
         note(f"{CODEMOD}… changes nothing here, because nothing confirms it: give --suite FILE --execute")
@@ -696,10 +656,7 @@ def _files(
         sources=sources,
         transforms=transforms,
         given=given,
-        seed=seed,
-        sites=sites,
-        dependence=dependence,
-        workers=workers,
+        **{name: options[name] for name in ("seed", "sites", "dependence", "workers")},
     )
 
     def seen(result: FileResult) -> None:
@@ -716,15 +673,7 @@ def _files(
 
 
 def _suite(
-    sources: tuple[str, ...],
-    transform: str | None,
-    path: Path,
-    *,
-    diff: bool,
-    variants: int | None,
-    limit: int | None,
-    movable: int | None,
-    **options: Any,
+    sources: tuple[str, ...], path: Path, options: Mapping[str, Any], *, diff: bool
 ) -> CountsByTransform:
     """Write a suite."""
 
@@ -734,14 +683,8 @@ def _suite(
                 name = f"{one.sample.origin.path}:{one.sample.origin.line} {one.transform} {one.variant}"
                 show_text(visible(text_diff(name, one.sample.source, one.source)))
 
-    asked = RunOptions(
-        transform=transform,
-        variants=4 if variants is None else variants,
-        limit=200 if limit is None else limit,
-        movable=movable or 0,
-        **options,
-    )
-    return write_suite(asked, sources, path, PROGRESS, seen)
+    given = {name: value for name, value in options.items() if value is not None}
+    return write_suite(RunOptions(**given), sources, path, PROGRESS, seen)
 
 
 def _show(

@@ -23,18 +23,17 @@ from codeaudit.audit.projects.verify import (
 )
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
 from codeaudit.cli.options import (
-    DEPENDENCE,
     POSITIVE,
     Real,
-    Whole,
     format_option,
     option,
     path_option,
     real_path,
+    run_option,
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, show_sheet, show_text
-from codeaudit.options import default_workers, listed
+from codeaudit.options import listed
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.folders import scratch_folder
@@ -65,9 +64,9 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
     "draw one for each seed.",
     default=ALL,
 )
-@DEPENDENCE
+@run_option("dependence")
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
-@option("--seed", type=Whole(), default=0, metavar="S", help="The first seed.")
+@run_option("seed", "The first seed.")
 @option(
     "--source",
     "sources",
@@ -85,14 +84,7 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
     show_default=False,
 )
 @path_option("--keep", "DIR", "Keep each perturbed copy in DIR/seed-S.")
-@option(
-    "--workers",
-    type=POSITIVE,
-    default=default_workers,
-    show_default="one per core, at most 4",
-    metavar="N",
-    help="Number of processes that perturb.",
-)
+@run_option("workers", "Number of processes that perturb.")
 @option("--narrow/--no-narrow", default=True, help="Search for the smallest edit that makes tests fail.")
 @format_option("rich", "json")
 def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:

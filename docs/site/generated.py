@@ -13,14 +13,15 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 
 from codeaudit.audit.corpora.native import DATA_SETS
-from codeaudit.cli.grouped import SUBJECTS
+from codeaudit.cli.grouped import subject
 from codeaudit.cli.list import example, promise
 from codeaudit.cli.main import COMMANDS, cli
+from codeaudit.option_table import Heading
 from codeaudit.transforms.assumptions import Reach
 from codeaudit.transforms.language import LANGUAGES, TransformEntry
 
@@ -154,18 +155,16 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    rows: dict[str, list[tuple[str, str]]] = {}
-    subjects = {name: subject for subject, names in SUBJECTS.items() for name in names}
+    rows: dict[Heading, list[tuple[str, str]]] = {}
     # A command keeps its help option with the names of its first context, which may be another one's.
     shown = click.Option(context.help_option_names, is_flag=True, help="Show this message and exit.")
     for one in (*command.params, shown):
         if isinstance(one, click.Option) and (record := one.get_help_record(context)) is not None:
-            rows.setdefault(subjects.get(one.name or "", "General"), []).append(record)
-    for subject in (*SUBJECTS, *(other for other in rows if other not in SUBJECTS)):
-        if subject in rows:
-            yield f"**{subject}**\n\n| option | meaning |\n|---|---|"
-            yield from (f"| `{_cell(option)}` | {_literal(_cell(told))} |" for option, told in rows[subject])
-            yield ""
+            rows.setdefault(subject(one.name), []).append(record)
+    for heading in filter(rows.__contains__, get_args(Heading)):
+        yield f"**{heading}**\n\n| option | meaning |\n|---|---|"
+        yield from (f"| `{_cell(option)}` | {_literal(_cell(told))} |" for option, told in rows[heading])
+        yield ""
 
 
 def _cell(text: str) -> str:

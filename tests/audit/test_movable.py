@@ -76,9 +76,7 @@ def inputs(
         noun=None,
         selections=selections,
         transforms=TRANSFORMS,
-        variants=2,
-        workers=workers,
-        movable=movable,
+        options=RunOptions(variants=2, workers=workers, movable=movable),
         labels=source,
         progress=SilentProgress(),
     )

@@ -8,21 +8,27 @@ from typing import Any, Final
 import pytest
 
 from codeaudit import running
-from codeaudit.options import RunOptions
+from codeaudit.option_table import DeclaredOption
+from codeaudit.options import TABLE, RunOptions
 from codeaudit.transforms.errors import RunError
 
 PLACE = Path("run/manifest.json")
 SET: Final[dict[str, Any]] = {
     "model": ("fake/hash",), "model_argument": ("seed=1",), "base_url": "http://127.0.0.1/v1",
-    "task": "function-name", "corpus": "src", "labels": "none", "columns": "source=code",
-    "transform": "rename", "mixed": "2", "sites": "all", "dependence": "paper", "variants": 3,
-    "controls": False, "raw": False, "execute": True, "attack": "greedy", "budget": 7, "limit": 0, "movable": 5,
-    "seed": 9, "trials": 2, "suite": Path("s.parquet"), "wrap": "columns", "out": Path("out"), "format": "json",
-    "device": "cpu", "precision": "float32", "batch_size": 4, "max_requests": 400, "max_tokens": 9000,
-    "max_cost": 5.5, "workers": 2, "engine": "ray", "address": "auto", "cache": Path("cache"),
-    "shard": "1/2", "sign_key": Path("key"), "proxy": "http://proxy:8080", "label_map": "LABEL_1=1",
-    "repeats": 3,
+    "transform": "rename", "attack": "greedy", "shard": "1/2", "label_map": "LABEL_1=1",
 }  # fmt: skip
+"""Values of options that not every value of their type may have."""
+
+
+def another(one: DeclaredOption) -> Any:
+    """A value of an option that is not the default."""
+    if one.kind is bool:
+        return not one.default
+    if one.choices:
+        return next(value for value in one.choices if value != one.default)
+    return SET.get(one.name) or {int: 7, float: 5.5, Path: Path(one.name), str: "text"}[one.kind]
+
+
 IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
 """Parameters of `codeaudit.run` with another name than the option."""
 ONLY_COMMAND_LINE: Final = frozenset({"format"})
@@ -33,7 +39,7 @@ def kept(options: RunOptions) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(SET.keys() - ONLY_COMMAND_LINE))
+@pytest.mark.parametrize("name", sorted(TABLE.keys() - ONLY_COMMAND_LINE))
 def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[RunOptions] = []
 
@@ -42,11 +48,11 @@ def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.Monkey
         raise RunError("seen")
 
     monkeypatch.setattr(running, "audit_models", audited)
-    value: Any = {"seed": "1"} if name == "model_argument" else SET[name]
+    value = {"seed": "1"} if name == "model_argument" else another(TABLE[name])
     given: dict[str, Any] = {IN_PYTHON.get(name, name): value}
     with pytest.raises(RunError, match="seen"):
         running.run(**given)
-    assert getattr(found[0], name) == SET[name]
+    assert getattr(found[0], name) == another(TABLE[name])
 
 
 def test_a_proxy_is_neither_kept_nor_taken_from_a_manifest() -> None:
@@ -56,9 +62,9 @@ def test_a_proxy_is_neither_kept_nor_taken_from_a_manifest() -> None:
     assert RunOptions.of_manifest({**kept(options), "proxy": "http://proxy:8080"}, PLACE).proxy is None
 
 
-@pytest.mark.parametrize("name", [one.name for one in fields(RunOptions) if one.name != "proxy"])
+@pytest.mark.parametrize("name", [one.name for one in fields(RunOptions) if TABLE[one.name].entry.kept])
 def test_every_option_comes_back_from_a_manifest(name: str) -> None:
-    value = SET[name]
+    value = another(TABLE[name])
     assert value != getattr(RunOptions(), name), "the value is not the default"
     # The address is kept if an endpoint is asked.
     options = RunOptions(**{"model": ("openai/tiny",), name: value})
