@@ -57,7 +57,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "(`__name__`, `%(funcName)s`).",
             refused="Functions and classes keep their names.",
             of_text=True,
-            unseen="a format that prints names of functions",
             example="`_half` becomes `_report`, and another file calls `tools._half`",
         ),
         # ── what objects do ──
@@ -108,7 +107,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             refused="Variables keep their names and places, and no variable is added.",
             reach="callers",
             of_text=True,
-            unseen="a callee that lists the locals, and a new local",
             example="`total` becomes `found`, and a callee in another file prints "
             "`sys._getframe(1).f_locals`",
         ),
@@ -127,7 +125,6 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             shown="It asks for the text (`getsource`, `linecache`), or a comment is one that tools read.",
             refused="No text of the file changes; a comment for tools stays.",
             of_text=True,
-            unseen="a renaming where the file reads its text",
             example="a comment is inserted, and another file compiles `inspect.getsource(f)` again",
         ),
         Assumption(
@@ -146,7 +143,7 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             "references.",
             refused="The statement that drops the value keeps its place.",
             reach="function",
-            unseen="a class with `__del__`; a count of references",
+            unseen="a class with `__del__`",
             example="`a = n` and `b = n` change places, and the old values print in their `__del__`",
         ),
         Assumption(

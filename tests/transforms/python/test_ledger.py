@@ -393,12 +393,12 @@ SHOWN: Final[list[Any]] = [
         program("rename-functions", f"import sys\n{HALF}print(getattr(sys.modules[__name__], '_half'))\n"),
         "reflection on names",
     ),
-    unseen(
+    (
         "definition-names-unread",
         program(
             "rename-inner-functions", INNER, 'import logging\nlogging.basicConfig(format="%(funcName)s")\n§'
         ),
-        "a format that prints names of functions",
+        "reflection on names",
     ),
     (
         "looks-quiet",
@@ -454,14 +454,14 @@ SHOWN: Final[list[Any]] = [
         ),
         "reflection on names",
     ),
-    unseen(
+    (
         "frames-unread",
         program(
             "unused-locals",
             CALLING,
             "import sys\n§def look():\n    print(sys._getframe(1).f_locals)\nf(look)\n",
         ),
-        "a callee that lists the locals, and a new local",
+        "reflection on names",
     ),
     (
         "positions-unread",
@@ -477,10 +477,10 @@ SHOWN: Final[list[Any]] = [
         program("insert-comments", VALUE, "import inspect\n§print(inspect.getsource(f))\n"),
         "the file reads source text",
     ),
-    unseen(
+    (
         "source-unread",
         program("rename-parameters", VALUE, "import inspect\n§print(inspect.getsource(f))\n"),
-        "a renaming where the file reads its text",
+        "the file reads source text",
     ),
     (
         "notes-unread",
@@ -511,14 +511,14 @@ SHOWN: Final[list[Any]] = [
         program("reorder", DROPPING, "class Told:\n    def __del__(self):\n        print(1)\n§"),
         "a class with `__del__`",
     ),
-    unseen(
+    (
         "release-unseen",
         program(
             "reorder",
             "def f(x):\n    y = x\n    n = sys.getrefcount(x)\n    return y, n\n",
             "import sys\n§print(f([]))\n",
         ),
-        "a count of references",
+        "the file counts references",
     ),
     (
         "namespaces-unlisted",

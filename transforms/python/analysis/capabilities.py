@@ -8,7 +8,7 @@ An unresolved use reaches the whole file: of `tb.tb_frame.f_locals` nobody can t
 so those of all functions of the file count as read. Names in comments and docstrings mention nothing.
 
 Not counted: a traceback or a warning that is printed (`print_exc`, `warn(stacklevel=2)`). Its position goes
-into a text for people, which is assumed to be read by no program (assumption 5 of `effects`).
+into a text for people, which is assumed to be read by no program (`positions-unread` of the ledger).
 """
 
 import ast
