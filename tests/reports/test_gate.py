@@ -1,6 +1,7 @@
 """What a gate decides."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -594,22 +595,26 @@ def test_a_baseline_of_an_earlier_version_has_nothing_to_keep() -> None:
 @pytest.mark.parametrize(
     ("now", "before", "start"),
     [
-        (lively(), lively(), "gate passed: 5 checks"),
-        (lively(reacting=0), lively(reacting=0), "gate FAILED: 1 of 5 checks"),
-        (replace(lively(), scores={}), lively(), "gate cannot tell: 1 of 5 checks could not be judged"),
+        (lively, lively, "gate passed: 5 checks"),
+        (lambda: lively(reacting=0), lambda: lively(reacting=0), "gate FAILED: 1 of 5 checks"),
+        (
+            lambda: replace(lively(), scores={}),
+            lively,
+            "gate cannot tell: 1 of 5 checks could not be judged",
+        ),
     ],
     ids=["passed", "failed", "cannot tell"],
 )
 def test_a_baseline_that_is_the_run_itself_is_said_in_the_last_line(
-    now: Judged, before: Judged, start: str
+    now: Callable[[], Judged], before: Callable[[], Judged], start: str
 ) -> None:
-    now = replace(now, run="one")
+    present, past = replace(now(), run="one"), before()
     for name, told in (("one", "; the baseline is this run itself"), ("two", ""), ("", "")):
-        found = gate(now, Limits(), baseline=replace(before, run=name))
+        found = gate(present, Limits(), baseline=replace(past, run=name))
         assert verdict(found) == f"{start}{told}"
         assert gate_sheets(found)[0].notes[-1] == verdict(found)
     # Runs of which nobody knows the name are not the same.
-    assert verdict(gate(replace(now, run=""), Limits(), baseline=replace(before, run=""))) == start
+    assert verdict(gate(replace(present, run=""), Limits(), baseline=replace(past, run=""))) == start
 
 
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-from codeaudit.audit.models.openai import client
 from codeaudit.audit.models.openai.model import proposal
 from codeaudit.audit.models.openai.refusals import told
 from codeaudit.audit.records import Failed
@@ -258,7 +257,7 @@ def test_https_where_only_http_is_spoken_says_so() -> None:
 
 
 def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "CONNECT", 0.3)
+    monkeypatch.setattr("codeaudit.audit.models.openai.client.CONNECT", 0.3)
     began = time.monotonic()
     with socket.socket() as server, ExitStack() as opened:
         server.bind(("127.0.0.1", 0))
