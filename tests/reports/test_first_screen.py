@@ -280,6 +280,7 @@ def test_a_noisy_model_that_ignores_controls_is_told() -> None:
     assert any("may not read the edits" in told for told in first_screen(screen(deaf)).lead)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("number", [1, 3, 6])
 def test_noisy_models_fit_the_screen(number: int) -> None:
     models = [repeated(f"a-long-checkpoint-{n}", 0.05, 0.1 * (n % 2), seed=n) for n in range(number)]

@@ -402,6 +402,7 @@ def test_a_run_keeps_all_of_itself() -> None:
     assert check_of(found, "f1 kept").found == "100 % to 100 %, mean of samples, p 1"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("wrong", "outcome"), [(8, "passed"), (9, "failed"), (100, "failed")])
 def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
     """Of three tests the smallest p counts three times: 3 / 2**9 is below 1 %, 3 / 2**8 is not."""
@@ -417,6 +418,7 @@ def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
     assert gate(lively(), Limits(), baseline=lively(wrong=wrong)).outcome == "passed"
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("given", "outcome"),
     [
@@ -484,6 +486,7 @@ def _with_score_name(run: Judged, name: str) -> Summary:
     return replace(run.summary, models=(replace(model, score=replace(model.score, name=name)),))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("lost", "outcome"), [(8, "passed"), (9, "failed"), (60, "failed")])
 def test_a_lost_sensitivity_fails_where_it_is_shown(lost: int, outcome: str) -> None:
     found = gate(lively(reacting=60 - lost), Limits(), baseline=lively())

@@ -129,9 +129,7 @@ DEAD: dict[str, tuple[Callable[[], Judged], dict[str, str]]] = {
 
 
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
-def test_one_answer_to_everything_fails(
-    run: Callable[[], Judged], wanted: dict[str, str]
-) -> None:
+def test_one_answer_to_everything_fails(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
     found = gate(run(), LIMITS)
     assert (reactions(found), found.outcome) == (wanted, "failed")
     for check in found.of("failed"):
@@ -139,9 +137,7 @@ def test_one_answer_to_everything_fails(
 
 
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
-def test_what_is_switched_off_is_said(
-    run: Callable[[], Judged], wanted: dict[str, str]
-) -> None:
+def test_what_is_switched_off_is_said(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
     found = gate(run(), replace(LIMITS, allow_insensitive=True))
     assert (reactions(found), found.outcome) == ({}, "passed")
     assert found.notes == (SWITCHED,)
@@ -328,7 +324,9 @@ def test_controls_of_one_sample_are_one_witness() -> None:
     one, other = (only(gate(run, LIMITS), "reaction").value for run in (many, few))
     assert one == pytest.approx(other)
     spread = sqrt(0.24 / 50 + NormalDist().inv_cdf(0.99) ** 2 / 10_000) * NormalDist().inv_cdf(0.99)
-    assert one == pytest.approx((0.4 + NormalDist().inv_cdf(0.99) ** 2 / 100 - spread) / (1 + NormalDist().inv_cdf(0.99) ** 2 / 50))
+    assert one == pytest.approx(
+        (0.4 + NormalDist().inv_cdf(0.99) ** 2 / 100 - spread) / (1 + NormalDist().inv_cdf(0.99) ** 2 / 50)
+    )
 
 
 @pytest.mark.parametrize("task", [Counts(), Counts(reacts=False)], ids=["reacts", "does not"])

@@ -53,6 +53,7 @@ def says_no(status: int, body: object) -> Act:
     return sends(status, body if isinstance(body, str) else json.dumps(body))
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("form", BODIES)
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_refused_field_ends_the_run_with_the_words_and_the_flag(form: str, status: int) -> None:
@@ -180,6 +181,7 @@ PAGES: dict[str, Act] = {
 }
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("form", PAGES)
 def test_an_address_in_another_protocol_ends_within_seconds_and_proposes_one(form: str) -> None:
     began = time.monotonic()

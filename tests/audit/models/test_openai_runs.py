@@ -131,6 +131,7 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     assert "gave no answer" not in capfd.readouterr().err
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("after", [3, 9])
 def test_an_endpoint_that_goes_away_ends_the_run_and_the_same_command_goes_on(
     after: int,

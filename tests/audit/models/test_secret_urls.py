@@ -168,6 +168,7 @@ WAYS = ["word", "words", "file", "manifest", "CODEAUDIT_BASE_URL", "OPENAI_BASE_
 WAYS += ["all_proxy"]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_url_leaves_a_secret_anywhere(
     way: str,

@@ -167,6 +167,7 @@ OPTIONS_WITH_A_VALUE: Final = [
 ]
 
 
+@pytest.mark.thinned(50)
 @pytest.mark.parametrize(("command", "option"), OPTIONS_WITH_A_VALUE)
 def test_an_empty_value_is_a_mistake(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
     """`gate RUN --baseline "$UNSET"` would compare with nothing, and pass."""

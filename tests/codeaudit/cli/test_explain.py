@@ -128,6 +128,7 @@ def test_a_model_that_changed_has_no_violation_any_more(
     assert rows() == before
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

@@ -123,6 +123,7 @@ def test_what_is_read_back_writes_the_same_table(runs: Path, tmp_path: Path) -> 
         )
 
 
+@pytest.mark.slow
 def test_tables_of_different_runs_are_not_read_together(runs: Path, tmp_path: Path) -> None:
     shutil.copy(runs / "both" / VERDICTS, tmp_path)
     shutil.copy(runs / "steady" / SUITE, tmp_path)
@@ -143,6 +144,7 @@ def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -261,6 +263,7 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
 # ── bad input ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -203,12 +203,14 @@ FORGERIES = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
 def test_the_runs_are_told_apart(limit: list[str]) -> None:
     assert main(["gate", "bad", *limit]) == 1
     assert main(["gate", "good", *limit]) == 0
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_edit_passes(forge: Callable[[Path], None], capsys: pytest.CaptureFixture[str]) -> None:
     forge(Path("bad"))
@@ -232,7 +234,7 @@ READING = {
 }
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_command_reads_an_edited_run(
     forge: Callable[[Path], None], runs: Path, capsys: pytest.CaptureFixture[str]
@@ -279,6 +281,7 @@ def numbers(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
     return code, {**found, "baseline": None}
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "words",
     [

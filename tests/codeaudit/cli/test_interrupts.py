@@ -76,6 +76,7 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     _finish(tmp_path, again)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_run_ends_it_as_ctrl_c_does(
     tmp_path: Path, words: list[str], ending: signal.Signals
@@ -88,6 +89,7 @@ def test_what_ends_a_run_ends_it_as_ctrl_c_does(
     assert "Go on with: codeaudit run --config out --out out" in err
 
 
+@pytest.mark.slow
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path, words: list[str]) -> None:
     first = start(*words, model(0.5), cwd=tmp_path)
     try:

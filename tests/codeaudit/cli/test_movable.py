@@ -115,6 +115,7 @@ def test_one_transform_alone_is_pooled_over_both_draws() -> None:
     assert model["all_samples"]["total"] == LIMIT
 
 
+@pytest.mark.slow
 def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *WORDS, "--out", "one"]) == 0
     assert main(["run", "--config", "one", "--out", "two", "--model", "py/mine:total"]) == 0
@@ -255,6 +256,7 @@ def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
     assert queries[0] < queries[1]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "extra", [["--limit", "0"], ["--limit", "20", "--movable", "0"], ["--limit", "20", "--shard", "1/2"]]
 )

@@ -56,6 +56,7 @@ def test_the_definition() -> None:
         assert distance(draws) == sum(told) / 2 / len(pairs)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("after", [FAIR, LEANING])
 def test_it_has_no_bias_with_shared_random_numbers_too(after: Sequence[float], shared: bool) -> None:
@@ -82,6 +83,7 @@ def test_one_answer_is_no_distribution() -> None:
     assert mean_distance([]) == Moved(Excess(), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_without_an_effect_one_run_in_twenty_rejects(shared: bool) -> None:
     rng = np.random.default_rng(2)

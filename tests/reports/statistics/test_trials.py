@@ -120,6 +120,7 @@ def test_conover_agrees_with_the_documented_example_of_scikit_posthocs() -> None
     )
 
 
+@pytest.mark.slow
 def test_conover_agrees_with_scikit_posthocs_on_ties() -> None:
     import scikit_posthocs as posthocs
 

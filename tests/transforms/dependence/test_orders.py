@@ -107,6 +107,7 @@ def test_what_was_taken_apart_before_gives_the_same_draws(relation: tuple[int, .
     assert orders._whole.cache_info().hits == hits + 3
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("bound", [1, 2, 5, 20_000])
 @given(relations())
 def test_beyond_the_bound_nothing_is_counted_and_every_draw_is_legal(
@@ -120,6 +121,7 @@ def test_beyond_the_bound_nothing_is_counted_and_every_draw_is_legal(
     orders._whole.cache_clear()
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "relation", [(0, 0, 0b1, 0b11, 0b10, 0b101), (0, 0, 0b1, 0b11, 0b10), (0, 0b1, 0, 0b101, 0b100)]
 )

@@ -165,6 +165,7 @@ def test_a_difference_is_shrunk_to_a_few_statements(judge: Judge) -> None:
     assert "before" in str(small)
 
 
+@pytest.mark.slow
 def test_smaller_programs_are_programs() -> None:
     found = list(smaller(program(Random(3), size=8)))
     assert len(found) > 10

@@ -282,7 +282,7 @@ def told(seen: Seen) -> tuple[str, str]:
     return type(seen.error or value).__name__, repr(value) if plain else ""
 
 
-@pytest.mark.thinned(10)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_is_seen_is_declared_and_what_observes_nothing_is_the_same_elsewhere(
     entry: str, tmp_path: Path
@@ -334,6 +334,7 @@ def test_attributes_of_modules_have_exactly_their_type(attribute: str, kind: str
     assert type(found).__name__ == kind
 
 
+@pytest.mark.thinned(60)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_entry_says_something(entry: str) -> None:
     """A call with plain arguments does not count as one that may do anything."""
