@@ -26,6 +26,7 @@ from tests.support.endpoints import (
     sends,
     serving,
 )
+from tests.support.waiting import until
 
 KEY = "sk-FAKEfakeFAKEfake0123456789"
 PASSWORD = "hunter2hunter2"
@@ -264,10 +265,7 @@ def test_the_address_of_the_environment_repeats_a_run_and_another_is_typed(
 
 
 def wait_for(endpoint: Endpoint, count: int) -> None:
-    end = time.monotonic() + 60
-    while len(endpoint.asked) < count:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: len(endpoint.asked) >= count)
 
 
 @pytest.mark.slow

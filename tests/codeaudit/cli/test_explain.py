@@ -316,6 +316,7 @@ def predict(queries):
 """It knows two names, and gives another answer when it is asked again about one function."""
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("unsteady", "steady"), [("spread", "total"), ("total", "spread")])
 def test_violations_of_steady_samples_come_first(
     unsteady: str, steady: str, capsys: pytest.CaptureFixture[str]

@@ -134,6 +134,7 @@ def test_tables_of_different_runs_are_not_read_together(runs: Path, tmp_path: Pa
         list(read_audited(tmp_path, seed=0))
 
 
+@pytest.mark.slow
 def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
     run = read_run(runs / "both")
     names = [row.transform for row in run.summary.models[0].by_transform if row.kind == "preserving"]
@@ -144,7 +145,7 @@ def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     ("words", "code"),
     [

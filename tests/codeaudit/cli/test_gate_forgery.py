@@ -350,7 +350,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_an_edited_or_foreign_file_is_no_baseline(
     edit: Callable[[Path], object], capsys: pytest.CaptureFixture[str]
@@ -439,7 +439,7 @@ def test_a_signed_baseline_file_cannot_be_made_without_the_key(
     assert main(["report", "bad", *signed]) == 2
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     shutil.copytree("bad", "before")
@@ -448,6 +448,7 @@ def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     assert main(["gate", "bad", "--baseline", "before"]) == 3
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("model", "kept", "check", "waived"),
     [
@@ -496,6 +497,7 @@ def believable(run: Path, after: tuple[str, ...] | None) -> None:
     (run / SUMMARY).write_text(recomputed(Run(run)).to_json(), "utf-8")
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("edited", "answer"), [("bad", None), ("good", ("sum",))])
 def test_a_signature_finds_an_edit_that_nothing_else_does(
     edited: str, answer: tuple[str, ...] | None, runs: Path, capsys: pytest.CaptureFixture[str]

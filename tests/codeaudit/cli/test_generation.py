@@ -202,6 +202,7 @@ def test_no_search_takes_a_variant_that_cannot_be_solved_for_a_violation(here: P
     assert found["perturbed"].startswith("def first(values):")
 
 
+@pytest.mark.slow
 def test_a_network_that_knows_nothing_passes_nothing(here: Path) -> None:
     made = pytest.importorskip("tests.audit.models.hf.networks", exc_type=ImportError)
     words = made.tokenizer(made.GPT)

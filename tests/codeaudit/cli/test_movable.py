@@ -212,6 +212,7 @@ def test_a_wrong_number_is_named(wrong: str, capsys: pytest.CaptureFixture[str])
     assert wrong in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--limit", str(LIMIT), "--movable", str(WANTED), "--transform", "reorder,rename"]
     assert main(["transform", "code.py", *words, "--variants", "2", "--suite", "suite.jsonl"]) == 0

@@ -193,6 +193,7 @@ def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> N
     assert model["sensitivity"]["rate"] == 1.0
 
 
+@pytest.mark.slow
 def test_execution_beside_the_call_agrees(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--corpus", "functions.py", "--model", "py/executing:run", "--execute") == 0
     told = capsys.readouterr().err
@@ -236,6 +237,7 @@ def test_bad_input_is_one_line(
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_human_eval(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = data_set("HumanEval.jsonl.gz")
     assert run("--corpus", str(table), "--limit", "6", "--variants", "2", "--model", "py/executing:run") == 0

@@ -53,6 +53,7 @@ def test_a_run_as_it_was_written_is_read(words: list[str]) -> None:
     assert main(words) == 0
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("name", [*NAMES, MANIFEST])
 @pytest.mark.parametrize("change", [swap, cut, flip, Path.unlink])
 @pytest.mark.parametrize("words", READERS.values(), ids=READERS)

@@ -18,6 +18,7 @@ from codeaudit.audit.store import suite_contents
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Perturbed
 from tests.support.commands import start
+from tests.support.waiting import until
 
 METHODS = b"""\
 # coding: latin-1
@@ -269,11 +270,7 @@ def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     process = start(
         "transform", os.path.dirname(os.__file__), "--out", "out", "--transform", "all", cwd=tmp_path
     )
-    end = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.*")):
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: list(tmp_path.glob(".out.*")), process=process)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

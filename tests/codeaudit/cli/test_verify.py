@@ -6,13 +6,13 @@ import os
 import shlex
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.commands import codeaudit, start
+from tests.support.waiting import until
 
 PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
 UNITTEST = f"{shlex.quote(sys.executable)} -m unittest"
@@ -445,11 +445,7 @@ def test_ctrl_c_ends_the_tests_and_removes_the_copy(
     )
     monkeypatch.setenv("TMPDIR", str(scratch))
     process = start("verify", "project", "--test-command", PYTEST, cwd=tmp_path)
-    end = time.monotonic() + 60
-    while not (log.exists() and log.read_text()):
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: log.exists() and log.read_text(), process=process)
     assert len(list(scratch.iterdir())) == 1
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
