@@ -234,6 +234,7 @@ def test_noise_without_an_effect_is_said_to_show_none() -> None:
     assert told.rows[0][4].lines == wording.excess_lines(row.excess, row.noise)
 
 
+@pytest.mark.slow
 def test_an_effect_is_shown_through_noise_and_the_other_edit_shows_none() -> None:
     found = screen(repeated("m", 0.05, 0.15))
     told = first_screen(found)

@@ -339,6 +339,7 @@ def test_models_are_paired_by_name_or_alone() -> None:
     assert found.checks[1].found == "not in the baseline"
 
 
+@pytest.mark.slow
 def test_more_models_are_adjusted_for() -> None:
     before = judged(*crowd(0, model="a"), *crowd(0, model="b"))
     now = judged(*crowd(7, model="a"), *crowd(0, model="b"))

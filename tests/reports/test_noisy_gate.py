@@ -218,7 +218,7 @@ def one(seed: int, **given: Any) -> Judged:
     return noisy(seed, transforms=("rename",), samples=300, **given)
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [0.0, 0.02])
 def test_violations_that_rise_with_the_noise_pass(before: float) -> None:
     check = rise(one(1, noise=0.15, moved=0.1), one(2, noise=before, moved=0.1))
@@ -240,6 +240,7 @@ def test_a_true_rise_fails_under_noise() -> None:
     assert rise(one(1, noise=0.15, moved=0.5), one(2, noise=0.01, moved=0.1)).outcome == "failed"
 
 
+@pytest.mark.slow
 def test_an_effect_that_less_noise_uncovers_passes() -> None:
     check = rise(one(1, noise=0.01, moved=0.3), one(2, noise=0.3, moved=0.3))
     assert check.outcome == "passed"
@@ -257,7 +258,7 @@ def test_a_sensitivity_that_falls_with_the_noise_passes() -> None:
 # ── limits from a run ────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", [0.0, 0.2])
 def test_the_limits_of_a_noisy_run_fit_it_and_runs_like_it(moved: float) -> None:
     found = {one.option: one for one in suggested(noisy(0, moved=moved, reacting=0.6), 0.01)}

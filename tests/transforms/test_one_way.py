@@ -140,6 +140,7 @@ def _file(language: str, source: str) -> str:
     return source if whole else "class Whole {\n" + source + "}\n"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("language", IN_FILES)
 def test_of_a_draw_nothing_is_undone(language: str) -> None:
     names = expand(["all"], languages=(language,))

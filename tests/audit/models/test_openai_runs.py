@@ -241,6 +241,7 @@ def test_nobody_there_is_one_line_and_the_run_can_go_on(
         assert main(words(sources, url)) == 0
 
 
+@pytest.mark.slow
 def test_the_address_of_the_environment_repeats_a_run_and_another_is_typed(
     sources: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -146,6 +146,7 @@ def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: ProjectTestCo
     assert set(command.run(only).results) == only
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_collected_is_told_of(command: ProjectTestCommand) -> None:
     (command.folder / "test_kinds.py").write_text("import no_such_module\n", encoding="utf-8")
     run = command.run()

@@ -99,6 +99,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield place
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize(("command", "words"), [(name, one) for name in READ for one in READ[name]])
 def test_a_missing_path_is_one_line_and_exit_code_3(
     command: str,

@@ -156,6 +156,7 @@ def test_where_nothing_changed_the_filters_are_named(capsys: pytest.CaptureFixtu
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_requests_of_an_endpoint_are_limited_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -198,6 +198,7 @@ def test_the_legend_says_which_p_value_rejects(capsys: pytest.CaptureFixture[str
     assert "rejects" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.CaptureFixture[str]) -> None:
     _, report = found(capsys, "fickle", "--baseline", "steady")
     judged = [len(read_judged(read_run(Path(name))).flips) for name in ("fickle", "steady")]
@@ -223,6 +224,7 @@ def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.C
     assert "the suites differ" in rise.found
 
 
+@pytest.mark.slow
 def test_a_lock_file_is_recorded_with_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transform", "src", "--suite", "suite.lock.jsonl", "--transform", "rename"]) == 0
     words = ["--suite", "suite.lock.jsonl", "--workers", "1"]

@@ -203,7 +203,7 @@ FORGERIES = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
 def test_the_runs_are_told_apart(limit: list[str]) -> None:
     assert main(["gate", "bad", *limit]) == 1

@@ -73,7 +73,7 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     _finish(tmp_path, again)
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_run_ends_it_as_ctrl_c_does(
     tmp_path: Path, words: list[str], ending: signal.Signals

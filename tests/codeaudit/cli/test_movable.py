@@ -141,6 +141,7 @@ def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None
     assert "--movable: no effect with --suite" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_with_the_same_draw() -> None:
     assert main(["run", *WORDS, "--out", "whole"]) == 0
     whole = len(asked())

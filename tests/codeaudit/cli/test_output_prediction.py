@@ -153,6 +153,7 @@ def test_what_executes_the_code_is_right_and_nothing_else_is(
     assert found["py/executing:lazy"]["pairs"]["count"] > 0, "rename-functions changes the call's name"
 
 
+@pytest.mark.slow
 def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> None:
     words = [
         "functions.py",

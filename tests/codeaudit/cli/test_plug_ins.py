@@ -173,6 +173,7 @@ def test_a_list_shows_all_that_works_and_a_line_for_each_broken_plug_in(
             assert listed.stdout == whole.stdout
 
 
+@pytest.mark.slow
 def test_a_broken_language_says_nothing_where_it_is_not_needed(call: Call, site: Path) -> None:
     install(site, "broken", {"codeaudit.languages": {"bad": "failing:X"}}, {"failing": FAILING})
     done = call("transform", "src", "--transform", "rename", "--diff")
@@ -209,6 +210,7 @@ def test_a_codemod_on_files_names_the_options_it_needs(call: Call) -> None:
     assert "give --suite FILE --execute" in done.stderr
 
 
+@pytest.mark.slow
 def test_two_packages_with_one_name_are_named(call: Call, site: Path) -> None:
     install(site, "other", {"codeaudit.transforms": {"add-remark": "remarks:Remark"}}, {})
     done = call("transform", "src", "--transform", "add-remark", "--diff")

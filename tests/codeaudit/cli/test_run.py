@@ -217,6 +217,7 @@ def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
     assert violations["count"] == 0
 
 
+@pytest.mark.slow
 def test_the_wrapper_makes_any_model_of_blocks_invariant(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,6 +255,7 @@ def test_a_callable_and_a_program_run_too(sources: Path) -> None:
     assert violations["rate"] == 0.0
 
 
+@pytest.mark.slow
 def test_compare_reads_runs_back(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("hash", "constant"):
         words = ["--model", f"fake/{name}", "--corpus", str(sources), "--out", name, "--trials", "2"]
@@ -348,6 +350,7 @@ def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) ->
     assert "20 of 9,645 functions" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--execute"]
     assert run(*words) == 0

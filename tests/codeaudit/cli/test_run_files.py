@@ -48,6 +48,7 @@ def swap(path: Path) -> None:
     shutil.copy(Path("other", path.name), path)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("words", READERS.values(), ids=READERS)
 def test_a_run_as_it_was_written_is_read(words: list[str]) -> None:
     assert main(words) == 0

@@ -49,6 +49,7 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.slow
 def test_a_sealed_checkpoint_that_is_loaded_says_so(
     plain: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -104,6 +104,7 @@ def test_several_sources_stand_side_by_side(tree: Path, tmp_path: Path) -> None:
     assert sorted(files(tmp_path / "out")) == ["sub/words.py", "totals.py"]
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_trees_for_any_number_of_workers(tree: Path, tmp_path: Path) -> None:
     words = ["transform", "sources", "--transform", "rename,reorder"]
     assert main([*words, "--seed", "3", "--out", "a"]) == 0
@@ -112,6 +113,7 @@ def test_equal_seeds_give_equal_trees_for_any_number_of_workers(tree: Path, tmp_
     assert files(tmp_path / "a") == files(tmp_path / "b") != files(tmp_path / "c")
 
 
+@pytest.mark.slow
 def test_the_identity_is_a_copy(tree: Path, tmp_path: Path) -> None:
     assert main(["transform", "sources", "--transform", "identity", "--out", "out", "--format", "json"]) == 0
     before = files(tree)

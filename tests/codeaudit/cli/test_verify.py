@@ -305,6 +305,7 @@ def test_files_of_tests_that_cannot_be_imported_are_failing_tests(project: Path,
     assert (found["power"]["stopped"], found["power"]["caught"]) == (False, 2)
 
 
+@pytest.mark.slow
 def test_several_seeds_have_one_table_and_unread_files_are_named(project: Path, scratch: Path) -> None:
     (project / "src" / "old.py").write_text("print 'x'\n", encoding="utf-8")
     code, out, err = verify(project, scratch, "--transform", "rename", "--seeds", "2")
@@ -400,7 +401,7 @@ UNRUNNABLE = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("words", "told"), UNRUNNABLE.values(), ids=UNRUNNABLE)
 def test_tests_that_cannot_be_run_are_3(
     project: Path, scratch: Path, words: tuple[str, ...], told: str
@@ -421,6 +422,7 @@ USAGE = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("words", "told"), USAGE.values(), ids=USAGE)
 def test_what_does_not_fit_is_2(project: Path, scratch: Path, words: tuple[str, ...], told: str) -> None:
     code, out, err = verify(project, scratch, *words)

@@ -96,6 +96,7 @@ def test_without_an_effect_one_run_in_twenty_rejects(shared: bool) -> None:
     assert sum(one.samples > 0 for one in found) <= 0.085 * runs
 
 
+@pytest.mark.slow
 def test_an_effect_is_shown_and_lies_in_its_interval() -> None:
     rng = np.random.default_rng(3)
     true, runs, held, shown = half_squared(FAIR, LEANING), 60, 0, 0

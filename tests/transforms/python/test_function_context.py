@@ -221,6 +221,7 @@ def test_names_with_another_meaning_are_found(
     assert rebound_in(text, parse(text)) == found
 
 
+@pytest.mark.slow
 def test_what_needs_no_tree_says_at_least_what_the_tree_says() -> None:
     root = Path(ast.__file__).parent
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(root.glob("*.py"))]
@@ -253,6 +254,7 @@ def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
     assert isinstance(outcome(text, "rename"), Perturbed)
 
 
+@pytest.mark.slow
 def test_what_a_file_rebinds_is_told_without_its_tree_where_it_rebinds_nothing() -> None:
     root = Path(ast.__file__).parent
     told = 0

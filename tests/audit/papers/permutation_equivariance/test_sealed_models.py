@@ -104,6 +104,7 @@ def test_our_own_networks_are_sealed(network: str, tmp_path: Path) -> None:
     assert LineModel.load(str(tmp_path / "back")).fingerprint == plain.fingerprint
 
 
+@pytest.mark.slow
 def test_a_model_of_hidden_states_is_sealed_too(tmp_path: Path) -> None:
     library = pytest.importorskip("transformers")
     module: Any = make("bert")

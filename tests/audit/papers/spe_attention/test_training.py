@@ -508,6 +508,7 @@ def test_without_a_task_a_networks_own_paper_decides(network: str, task: str) ->
     assert registry.family(network, None)[1] == task
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_here")
 def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "symc", "--out", "made", "--steps", "5", "--sign", "1", *SETTINGS]) == 0

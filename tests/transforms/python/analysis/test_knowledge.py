@@ -359,6 +359,7 @@ UNCERTAIN: Final = (
 """Expressions that may be of a class that overrides the methods of its base."""
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if "()." in entry])
 def test_a_method_is_known_only_where_the_type_is_certain(entry: str) -> None:
     method = entry.partition(").")[2]
