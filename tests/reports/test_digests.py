@@ -57,6 +57,7 @@ class Equal(Subtokens):
         return len(str(answer)) / 10
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("task", "answers", "labels"),
     [

@@ -280,6 +280,7 @@ def kept(run: Judged, number: int) -> Judged:
     return replace(run, flips=tuple(flip for flip in run.flips if flip.sample in names))
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("number", "outcome"), [(100, "passed"), (90, "passed"), (89, "unknown"), (12, "unknown")]
 )
@@ -403,7 +404,7 @@ def test_a_run_keeps_all_of_itself() -> None:
     assert check_of(found, "f1 kept").found == "100 % to 100 %, mean of samples, p 1"
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("wrong", "outcome"), [(8, "passed"), (9, "failed"), (100, "failed")])
 def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
     """Of three tests the smallest p counts three times: 3 / 2**9 is below 1 %, 3 / 2**8 is not."""
@@ -419,7 +420,7 @@ def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
     assert gate(lively(), Limits(), baseline=lively(wrong=wrong)).outcome == "passed"
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("given", "outcome"),
     [
@@ -487,7 +488,7 @@ def _with_score_name(run: Judged, name: str) -> Summary:
     return replace(run.summary, models=(replace(model, score=replace(model.score, name=name)),))
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("lost", "outcome"), [(8, "passed"), (9, "failed"), (60, "failed")])
 def test_a_lost_sensitivity_fails_where_it_is_shown(lost: int, outcome: str) -> None:
     found = gate(lively(reacting=60 - lost), Limits(), baseline=lively())

@@ -230,6 +230,7 @@ def test_a_query_that_is_refused_fails_alone_and_at_once(status: int) -> None:
     assert f"endpoint: {status} x1 (maximum context length is 16)" in model.bill
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("act", "message"),
     [

@@ -53,7 +53,7 @@ def says_no(status: int, body: object) -> Act:
     return sends(status, body if isinstance(body, str) else json.dumps(body))
 
 
-@pytest.mark.thinned(12)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("form", BODIES)
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_refused_field_ends_the_run_with_the_words_and_the_flag(form: str, status: int) -> None:
@@ -274,6 +274,7 @@ def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.Mo
     assert time.monotonic() - began < FEW_SECONDS
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("concurrency", ["1", "8"])
 @pytest.mark.parametrize("only", [True, None])
 def test_a_server_that_takes_one_way_of_replies_only_is_asked_in_that_way(

@@ -183,7 +183,7 @@ def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -
         torch.set_num_threads(before)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["spe-checkpoint", "tree-checkpoint"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: int) -> None:
@@ -371,6 +371,7 @@ LINES = [
 """Networks that read lines."""
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", sorted(catalogue.bundled()))
 def test_a_bundled_checkpoint_is_small_and_better_than_no_network(name: str) -> None:
     card = json.loads((checkpoints.FOLDER / name / "model-card.json").read_text(encoding="utf-8"))

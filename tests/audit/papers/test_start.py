@@ -27,7 +27,7 @@ def written(learner: CheckpointLearner[Any, Any], folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_weights_and_the_vectors_of_known_words_are_taken_over(kind: str, tmp_path: Path) -> None:
     folder = written(small(kind, tmp_path), tmp_path / "first")
@@ -98,7 +98,7 @@ def test_another_window_keeps_the_places_that_it_has(window: int, tmp_path: Path
     assert torch.equal(made[known:], random[known:])
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("pretraining", [0, 1])
 def test_a_checkpoint_without_newer_parts_gets_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pretraining: int

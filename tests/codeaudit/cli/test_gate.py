@@ -145,7 +145,7 @@ def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -177,6 +177,7 @@ def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[s
     assert max(map(len, printed.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_the_formats_agree(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = found(capsys, "fickle", "--baseline", "steady", "--max-violation-rate", "5%")
     assert code == 1
@@ -190,6 +191,7 @@ def test_the_formats_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"| {check.title} |" in text for check in report.checks)
 
 
+@pytest.mark.slow
 def test_the_legend_says_which_p_value_rejects(capsys: pytest.CaptureFixture[str]) -> None:
     for alpha in ("0.01", "0.2"):
         main(["gate", "fickle", "--baseline", "steady", "--alpha", alpha])
@@ -330,6 +332,7 @@ def test_reports_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> N
     assert "cannot write 'mine.py/x.xml'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_options_come_from_a_file_or_the_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +348,7 @@ def test_options_come_from_a_file_or_the_environment(
     assert "unknown option 'max-violations'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan", "write-limits"])
 def test_what_replaces_the_judgement_is_typed(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -436,6 +440,7 @@ def project(folder: Path, limit: str) -> None:
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code"), [("100%", 0), ("5%", 1)])
 def test_the_hook_audits_and_gates_by_one_file(
     limit: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

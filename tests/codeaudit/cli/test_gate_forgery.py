@@ -210,7 +210,7 @@ def test_the_runs_are_told_apart(limit: list[str]) -> None:
     assert main(["gate", "good", *limit]) == 0
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_edit_passes(forge: Callable[[Path], None], capsys: pytest.CaptureFixture[str]) -> None:
     forge(Path("bad"))
@@ -374,6 +374,7 @@ def unlisted(run: Path) -> None:
     rebind(run)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "change",
     [
@@ -409,6 +410,7 @@ def test_a_summary_is_no_baseline_under_any_name(name: str, capsys: pytest.Captu
     assert "keep the whole run folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_signed_baseline_file_cannot_be_made_without_the_key(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -497,7 +499,7 @@ def believable(run: Path, after: tuple[str, ...] | None) -> None:
     (run / SUMMARY).write_text(recomputed(Run(run)).to_json(), "utf-8")
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("edited", "answer"), [("bad", None), ("good", ("sum",))])
 def test_a_signature_finds_an_edit_that_nothing_else_does(
     edited: str, answer: tuple[str, ...] | None, runs: Path, capsys: pytest.CaptureFixture[str]

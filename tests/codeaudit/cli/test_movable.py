@@ -258,7 +258,7 @@ def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
     assert queries[0] < queries[1]
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "extra", [["--limit", "0"], ["--limit", "20", "--movable", "0"], ["--limit", "20", "--shard", "1/2"]]
 )

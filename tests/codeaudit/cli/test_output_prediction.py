@@ -202,6 +202,7 @@ def test_execution_beside_the_call_agrees(here: Path, capsys: pytest.CaptureFixt
     assert models()["py/executing:run"]["score"]["original"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_table_of_calls_is_taken_at_its_word(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n    return total\n\nf([1, 2, 3])"
     rows = [{"code": text, "id": 1}, {"code": "def g(a):\n    return a.b\n\ng(1)", "id": 2}]
@@ -212,6 +213,7 @@ def test_a_table_of_calls_is_taken_at_its_word(here: Path, capsys: pytest.Captur
     assert models()["py/executing:run"]["score"]["original"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_call_by_keyword_does_not_survive_another_parameter_name(here: Path) -> None:
     text = "def h(first, second):\n    third = first - second\n    return third\n\nh(1, second=2)"
     Path("t.jsonl").write_text(json.dumps({"code": text}) + "\n", encoding="utf-8")

@@ -128,6 +128,7 @@ def test_the_identity_alone_can_be_audited(sources: Path) -> None:
     assert violations["rate"] is None
 
 
+@pytest.mark.slow
 def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
     words = ["--model", "fake/length", "--corpus", str(sources), "--limit", "3"]
     assert run(*words, "--out", "both", "--seed", "4", "--trials", "2") == 0
@@ -144,6 +145,7 @@ def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
     assert both == list(read_rows(Path("second/suite.parquet")))
 
 
+@pytest.mark.slow
 def test_a_frozen_suite_meets_another_model_unchanged(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -285,6 +287,7 @@ def test_a_family_stands_for_its_members_and_brings_their_twins(sources: Path) -
     assert names_of_transforms() == {"identity", *members}
 
 
+@pytest.mark.slow
 def test_all_keeps_what_callers_see(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "all"]
     assert run(*words, "--variants", "1", "--no-controls") == 0

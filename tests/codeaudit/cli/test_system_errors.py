@@ -126,7 +126,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(24)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("command", "parameter"), commands(), ids=lambda each: getattr(each, "name", each))
 def test_no_name_that_the_system_refuses_ends_in_a_traceback(

@@ -59,6 +59,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_tree(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = files(tree)
     assert main(["transform", "sources", "--out", "out", "--transform", "rename"]) == 0
@@ -204,6 +205,7 @@ def test_what_is_refused_writes_nothing(
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_a_suite_is_audited_as_it_was_written(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str

@@ -86,6 +86,7 @@ def told(words: list[str], capfd: pytest.CaptureFixture[str], code: int = 0) -> 
     return " ".join("".join(capfd.readouterr()).split())
 
 
+@pytest.mark.slow
 def test_each_model_is_asked_at_its_vendor_with_its_own_key_and_price(
     vendors: Vendors, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -401,7 +401,7 @@ UNRUNNABLE = {
 }
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "told"), UNRUNNABLE.values(), ids=UNRUNNABLE)
 def test_tests_that_cannot_be_run_are_3(
     project: Path, scratch: Path, words: tuple[str, ...], told: str
@@ -422,7 +422,7 @@ USAGE = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "told"), USAGE.values(), ids=USAGE)
 def test_what_does_not_fit_is_2(project: Path, scratch: Path, words: tuple[str, ...], told: str) -> None:
     code, out, err = verify(project, scratch, *words)
@@ -430,6 +430,7 @@ def test_what_does_not_fit_is_2(project: Path, scratch: Path, words: tuple[str, 
     assert told in err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_project_that_does_not_exist_is_3(tmp_path: Path) -> None:
     done = codeaudit("verify", "nowhere", cwd=tmp_path)
     assert done.returncode == 3

@@ -214,6 +214,7 @@ def test_best_is_bold_in_a_comparison() -> None:
     assert re.search(r"\x1b\[1m1 spe", target.getvalue())
 
 
+@pytest.mark.slow
 def test_a_comparison_says_its_tests() -> None:
     text = shown(compare([run("r", MODELS, seeds=range(3))]), "markdown")
     assert (

@@ -86,6 +86,7 @@ def test_equal_scores_say_nothing() -> None:
     assert paired_loss(more, better="higher").loss == pytest.approx(0.3)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("shift", [-0.1, 0.0, 0.05, 0.1])
 def test_for_many_scores_the_normal_distribution_is_near_the_flips(
     shift: float, monkeypatch: pytest.MonkeyPatch

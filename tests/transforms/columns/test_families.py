@@ -64,7 +64,7 @@ def test_every_group_is_needed_by_the_others(name: str) -> None:
 
 
 @each_family
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 def test_one_group_runs_through_the_residual_and_locks(name: str) -> None:
     _, _, groups = family(name)
     assert [groups.layout.sizes[group] for group in groups.locking] == [32]

@@ -116,6 +116,7 @@ def test_bits_gives_the_positions_in_order(mask: int) -> None:
     assert sum(1 << position for position in bits(mask)) == mask
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("dense", [0, 10_000])
 @given(relations(most=40))
 def test_layers_closure_and_mask_are_what_their_definitions_say(

@@ -29,7 +29,7 @@ def kinds(source: str, place: int = 0) -> set[str]:
     return found
 
 
-@pytest.mark.thinned(9)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

@@ -96,7 +96,7 @@ def test_new_words_are_whole_words_with_the_mean_of_their_pieces(folders: dict[s
     assert torch.equal(found.trunk.tokens.weight[number], wanted)
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", ["spe", "symc", "vanilla"])
 @pytest.mark.parametrize("mode", ["hadamard", "additive"])
 def test_with_masks_an_encoder_is_equivariant_to_legal_orders(

@@ -171,7 +171,7 @@ class Largest(TorchDispatchMode):
         return found
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(NETWORKS))
 def test_no_tensor_holds_all_pairs_of_tokens(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "PAIRS", 2**12)

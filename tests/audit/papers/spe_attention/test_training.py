@@ -288,7 +288,7 @@ def test_the_rate_rises_then_falls_to_a_twentieth(read: LineMaterial) -> None:
 PRETRAINED = replace(TINY, pretrain_epochs=2, bag_epochs=0, epochs=1)
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, "in pretraining's second epoch", "behind it"])
 def test_pretraining_resumes_and_leaves_no_head_behind(
     tmp_path: Path, read: LineMaterial, after: int | str
