@@ -91,6 +91,7 @@ print("MODULES", json.dumps([codes, sorted(sys.modules)]))
 """Runs commands where only the modules in its first argument can be imported."""
 
 
+@pytest.mark.slow
 def test_the_file_lists_exactly_what_its_commands_import(sources: Path, tmp_path: Path) -> None:
     homes: dict[str, set[str]] = {}
     for module, names in packages_distributions().items():

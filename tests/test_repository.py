@@ -78,6 +78,7 @@ def test_every_file_that_github_reads_has_a_schema() -> None:
     assert sorted({*found, "CITATION.cff"}) == sorted(SCHEMAS)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("schema", sorted(set(SCHEMAS.values())))
 def test_they_fit_their_schema(schema: str) -> None:
     pytest.importorskip("check_jsonschema")

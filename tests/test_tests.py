@@ -92,6 +92,7 @@ def test_every_test_can_fail() -> None:
     assert unable == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "fine"),
     [

@@ -50,7 +50,7 @@ class Replacing:
         return Rewritten(source=source.replace(self.old, self.new), evidence="analysis")
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("release", [17, 25])
 def test_programs_are_java_and_follow_from_the_seed(release: int) -> None:
     met = set()

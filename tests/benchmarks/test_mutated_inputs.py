@@ -12,7 +12,7 @@ def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
     return script("mutated_inputs")
 
 
-QUICK = ("python", "table-csv", "toml", "suite-jsonl", "manifest", "verdicts", "baseline", "predictions-csv")
+QUICK = ("python", "table-csv", "verdicts")
 
 
 def test_mutants_of_some_readers(benchmark: ModuleType) -> None:

@@ -287,6 +287,7 @@ def test_transform_reads_other_languages() -> None:
     assert codeaudit.transform(assembly, "rename", language="x86") != assembly
 
 
+@pytest.mark.slow
 def test_transform_maps_over_a_data_set_in_processes() -> None:
     """As `datasets.map(renamed, num_proc=2)`: the function is pickled and has no state."""
     rows = [{"code": TEXT}, {"code": "def twice(x):\n    y = x\n    return y + y"}]

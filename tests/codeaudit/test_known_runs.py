@@ -90,6 +90,7 @@ def unchecked(*_: object, **__: object) -> None:
     raise AssertionError("a verdict was judged again")
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_a_run_is_known_where_it_was_made_and_gives_the_numbers_of_its_verdicts(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -111,6 +112,7 @@ GATES: dict[str, Callable[[], object]] = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("ask", GATES.values(), ids=GATES)
 def test_a_gate_decides_the_same_about_a_known_run(
     ask: Callable[[], object], monkeypatch: pytest.MonkeyPatch
@@ -178,6 +180,7 @@ def _no_text(path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("damage", [_cut, _emptied, _no_text, Path.unlink])
 def test_a_damaged_memory_costs_time_only(damage: Callable[[Path], None]) -> None:
     told = gate("one", max_violation_rate=0.3)

@@ -63,6 +63,7 @@ def written(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8"))
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "old",
     [
@@ -138,6 +139,7 @@ def test_each_comment_says_what_was_measured_and_why_the_limit_is_another(runs: 
     assert lines["max-f1-drop"] == '"9%" # measured: 0 %; with 24 samples a score varies by 8.2 %'
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("before", [None, FILE.format(old="")])
 @pytest.mark.parametrize(
     ("words", "code"),
@@ -220,6 +222,7 @@ def test_without_a_rate_there_is_no_limit(tmp_path: Path) -> None:
     assert not (tmp_path / "x.toml").exists()
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("violated", [0, 1, 20, 58, 59, 60])
 @pytest.mark.parametrize("reacting", [3, 30, 60])
 def test_the_limits_of_a_run_let_it_pass(violated: int, reacting: int, tmp_path: Path) -> None:

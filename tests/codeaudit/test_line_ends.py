@@ -61,6 +61,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("how", WRITTEN)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_reads_them(

@@ -4,7 +4,6 @@ import hashlib
 import json
 import signal
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -19,6 +18,7 @@ from codeaudit.audit.records import NOT_REPEATED
 from codeaudit.cli.main import main
 from tests.support.commands import start
 from tests.support.endpoints import Act, Asked, disconnects, says, serving
+from tests.support.waiting import until
 
 FUNCTIONS = 24
 SOURCES = tuple(
@@ -250,8 +250,7 @@ def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources
 
     def act(asked: Asked) -> Act:
         if not killed and sum(model.asked.values()) == 30:
-            while stored() < before + 30:  # the next request leaves before an answer is stored
-                time.sleep(0.01)
+            until(lambda: stored() >= before + 30)  # the next request leaves before an answer is stored
             killed.append(process.pid)
             process.send_signal(signal.SIGKILL)
             process.wait()

@@ -17,6 +17,7 @@ from codeaudit.cli.main import main
 from codeaudit.merging import merge
 from tests.support.commands import start
 from tests.support.endpoints import Act, Asked, says, serving
+from tests.support.waiting import until
 
 KEY = "sk-FAKEfakeFAKEfake0123456789"
 FEW = ("--transform", "rename", "--variants", "2", "--no-controls", "--workers", "1")
@@ -112,8 +113,7 @@ def test_a_killed_and_resumed_run_has_the_same_replies(sources: Path) -> None:
         run = start(
             *words(sources, endpoint.url, "again", "-M", "concurrency=1", "--cache", "mine"), cwd=Path.cwd()
         )
-        while len(endpoint.asked) < 5 and run.poll() is None:
-            time.sleep(0.02)
+        until(lambda: len(endpoint.asked) >= 5, process=run)
         run.send_signal(signal.SIGKILL)
         run.communicate()
         assert not Path("again/verdicts.parquet").exists()

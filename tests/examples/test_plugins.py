@@ -79,6 +79,7 @@ def test_the_transform_comments_returns(site: Path, folder: Path) -> None:
     assert "return-comments" in shown
 
 
+@pytest.mark.slow
 def test_the_task_asks_for_loops(site: Path, folder: Path) -> None:
     words = ("--corpus", "code", "--model", "fake/constant", "--task", "has-loop", "--format", "json")
     summary = json.loads(run(site, folder, *RUN, *words))
@@ -114,6 +115,7 @@ def endpoint() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.slow
 def test_the_model_provider_asks_retries_and_counts(site: Path, folder: Path, endpoint: str) -> None:
     model = ("--model", "plain/small", "--base-url", endpoint, "-M", "backoff=0.01", "-M", "price_in=1")
     run(site, folder, *RUN, "--corpus", "code", "--transform", "rename", *model)

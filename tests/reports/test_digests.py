@@ -57,6 +57,7 @@ class Equal(Subtokens):
         return len(str(answer)) / 10
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("task", "answers", "labels"),
     [
@@ -86,6 +87,7 @@ def test_sums_of_parts_give_what_the_answers_give(
     assert max(seen) > 3
 
 
+@pytest.mark.slow
 def test_texts_are_not_kept() -> None:
     """The texts of 300 samples would be 18 MB."""
 

@@ -234,6 +234,7 @@ def test_noise_without_an_effect_is_said_to_show_none() -> None:
     assert told.rows[0][4].lines == wording.excess_lines(row.excess, row.noise)
 
 
+@pytest.mark.slow
 def test_an_effect_is_shown_through_noise_and_the_other_edit_shows_none() -> None:
     found = screen(repeated("m", 0.05, 0.15))
     told = first_screen(found)
@@ -280,6 +281,7 @@ def test_a_noisy_model_that_ignores_controls_is_told() -> None:
     assert any("may not read the edits" in told for told in first_screen(screen(deaf)).lead)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("number", [1, 3, 6])
 def test_noisy_models_fit_the_screen(number: int) -> None:
     models = [repeated(f"a-long-checkpoint-{n}", 0.05, 0.1 * (n % 2), seed=n) for n in range(number)]

@@ -1,6 +1,7 @@
 """What a gate decides."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -279,6 +280,7 @@ def kept(run: Judged, number: int) -> Judged:
     return replace(run, flips=tuple(flip for flip in run.flips if flip.sample in names))
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("number", "outcome"), [(100, "passed"), (90, "passed"), (89, "unknown"), (12, "unknown")]
 )
@@ -338,6 +340,7 @@ def test_models_are_paired_by_name_or_alone() -> None:
     assert found.checks[1].found == "not in the baseline"
 
 
+@pytest.mark.slow
 def test_more_models_are_adjusted_for() -> None:
     before = judged(*crowd(0, model="a"), *crowd(0, model="b"))
     now = judged(*crowd(7, model="a"), *crowd(0, model="b"))
@@ -401,6 +404,7 @@ def test_a_run_keeps_all_of_itself() -> None:
     assert check_of(found, "f1 kept").found == "100 % to 100 %, mean of samples, p 1"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("wrong", "outcome"), [(8, "passed"), (9, "failed"), (100, "failed")])
 def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
     """Of three tests the smallest p counts three times: 3 / 2**9 is below 1 %, 3 / 2**8 is not."""
@@ -416,6 +420,7 @@ def test_a_lost_score_fails_where_it_is_shown(wrong: int, outcome: str) -> None:
     assert gate(lively(), Limits(), baseline=lively(wrong=wrong)).outcome == "passed"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("given", "outcome"),
     [
@@ -483,6 +488,7 @@ def _with_score_name(run: Judged, name: str) -> Summary:
     return replace(run.summary, models=(replace(model, score=replace(model.score, name=name)),))
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("lost", "outcome"), [(8, "passed"), (9, "failed"), (60, "failed")])
 def test_a_lost_sensitivity_fails_where_it_is_shown(lost: int, outcome: str) -> None:
     found = gate(lively(reacting=60 - lost), Limits(), baseline=lively())
@@ -594,22 +600,26 @@ def test_a_baseline_of_an_earlier_version_has_nothing_to_keep() -> None:
 @pytest.mark.parametrize(
     ("now", "before", "start"),
     [
-        (lively(), lively(), "gate passed: 5 checks"),
-        (lively(reacting=0), lively(reacting=0), "gate FAILED: 1 of 5 checks"),
-        (replace(lively(), scores={}), lively(), "gate cannot tell: 1 of 5 checks could not be judged"),
+        (lively, lively, "gate passed: 5 checks"),
+        (lambda: lively(reacting=0), lambda: lively(reacting=0), "gate FAILED: 1 of 5 checks"),
+        (
+            lambda: replace(lively(), scores={}),
+            lively,
+            "gate cannot tell: 1 of 5 checks could not be judged",
+        ),
     ],
     ids=["passed", "failed", "cannot tell"],
 )
 def test_a_baseline_that_is_the_run_itself_is_said_in_the_last_line(
-    now: Judged, before: Judged, start: str
+    now: Callable[[], Judged], before: Callable[[], Judged], start: str
 ) -> None:
-    now = replace(now, run="one")
+    present, past = replace(now(), run="one"), before()
     for name, told in (("one", "; the baseline is this run itself"), ("two", ""), ("", "")):
-        found = gate(now, Limits(), baseline=replace(before, run=name))
+        found = gate(present, Limits(), baseline=replace(past, run=name))
         assert verdict(found) == f"{start}{told}"
         assert gate_sheets(found)[0].notes[-1] == verdict(found)
     # Runs of which nobody knows the name are not the same.
-    assert verdict(gate(replace(now, run=""), Limits(), baseline=replace(before, run=""))) == start
+    assert verdict(gate(replace(present, run=""), Limits(), baseline=replace(past, run=""))) == start
 
 
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────

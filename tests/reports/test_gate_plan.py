@@ -22,6 +22,7 @@ def caught(samples: int, rise: float, churn: float, *, alpha: float, margin: flo
     return failed / runs
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("churn", [0.0, 0.02])
 @pytest.mark.parametrize("tests", [1, 4])
 def test_drawn_runs_fail_as_often_as_planned(churn: float, tests: int) -> None:

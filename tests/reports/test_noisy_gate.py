@@ -64,6 +64,7 @@ def limited(run: Judged, limit: float = 0.1, **given: Any) -> Gate:
     return gate(run, rules(max_violation_rate=limit, **given))
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_that_ignores_the_code_passes_whatever_its_noise(seed: int) -> None:
     run = noisy(seed)
@@ -79,6 +80,7 @@ def test_a_model_that_ignores_the_code_passes_whatever_its_noise(seed: int) -> N
     )
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_that_moves_with_the_code_fails_under_the_same_noise(seed: int) -> None:
     found = limited(noisy(seed, moved=0.3))
@@ -95,6 +97,7 @@ def violated(number: int, samples: int = 200) -> Judged:
     return noisy(0, samples=samples, noise=0.0, moved=number / samples, transforms=("rename",))
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("number", "local", "remote"), [(0, "passed", "passed"), (1, "failed", "passed"), (7, "failed", "failed")]
 )
@@ -131,6 +134,7 @@ def test_what_is_not_decided_is_said_and_must_decide_ends_with_3() -> None:
     assert limited(violated(25), must_decide=True).outcome == "failed"
 
 
+@pytest.mark.slow
 def test_transforms_share_the_chance_of_a_false_alarm() -> None:
     """Three transforms: 0.5**9 is below 0.01 / 3, 0.5**8 is not."""
     run = hosted(noisy(0, samples=200, noise=0.0, moved=8 / 200))
@@ -175,6 +179,7 @@ def test_samples_without_a_repeat_leave_the_rate_as_it_is() -> None:
 # ── does it react? ───────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("noise", [0.01, 0.05, 0.3])
 def test_noise_is_no_reaction(noise: float) -> None:
     for seed in range(2):
@@ -193,6 +198,7 @@ def test_few_changes_of_a_hosted_model_may_be_noise() -> None:
     assert check_of(gate(hosted(run), Limits()), "reaction").outcome == "passed"
 
 
+@pytest.mark.slow
 def test_the_limit_of_the_sensitivity_is_beyond_noise() -> None:
     run = noisy(0, noise=0.2)
     assert (run.summary.models[0].sensitivity.rate or 0) > 0.3
@@ -212,6 +218,7 @@ def one(seed: int, **given: Any) -> Judged:
     return noisy(seed, transforms=("rename",), samples=300, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [0.0, 0.02])
 def test_violations_that_rise_with_the_noise_pass(before: float) -> None:
     check = rise(one(1, noise=0.15, moved=0.1), one(2, noise=before, moved=0.1))
@@ -226,17 +233,20 @@ def test_violations_that_rise_with_the_noise_pass(before: float) -> None:
     assert check.notes[-1].endswith("beyond noise no change is shown")
 
 
+@pytest.mark.slow
 def test_a_true_rise_fails_under_noise() -> None:
     assert rise(one(1, moved=0.3), one(2, moved=0.1)).outcome == "failed"
     # Where the noise rose, too.
     assert rise(one(1, noise=0.15, moved=0.5), one(2, noise=0.01, moved=0.1)).outcome == "failed"
 
 
+@pytest.mark.slow
 def test_an_effect_that_less_noise_uncovers_passes() -> None:
     check = rise(one(1, noise=0.01, moved=0.3), one(2, noise=0.3, moved=0.3))
     assert check.outcome == "passed"
 
 
+@pytest.mark.slow
 def test_a_sensitivity_that_falls_with_the_noise_passes() -> None:
     before = one(2, noise=0.2, reacting=0.3)
     found = gate(one(1, noise=0.0, reacting=0.3), Limits(), baseline=before)
@@ -248,6 +258,7 @@ def test_a_sensitivity_that_falls_with_the_noise_passes() -> None:
 # ── limits from a run ────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moved", [0.0, 0.2])
 def test_the_limits_of_a_noisy_run_fit_it_and_runs_like_it(moved: float) -> None:
     found = {one.option: one for one in suggested(noisy(0, moved=moved, reacting=0.6), 0.01)}

@@ -4,13 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from random import Random
+from statistics import NormalDist
 from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from codeaudit.audit.interface import AnswerKind, OneNumber, OneWordOf, Task
 from codeaudit.audit.records import Answer, Audited
@@ -99,50 +98,50 @@ def only(found: Gate, name: str) -> Check:
 
 # ── the dead model ───────────────────────────────────────────────────────────────────────────────────────
 
-DEAD: dict[str, tuple[Judged, dict[str, str]]] = {
-    "names": (answered(names(60, dull=60)), {"reaction": "failed", "one answer": "failed"}),
+DEAD: dict[str, tuple[Callable[[], Judged], dict[str, str]]] = {
+    "names": (lambda: answered(names(60, dull=60)), {"reaction": "failed", "one answer": "failed"}),
     "names without labels": (
-        answered([(("get",), None)] * 60),
+        lambda: answered([(("get",), None)] * 60),
         {"reaction": "failed"},
     ),
     "words": (
-        answered([("clean", "bug" if n % 3 else "clean") for n in range(60)], Detector()),
+        lambda: answered([("clean", "bug" if n % 3 else "clean") for n in range(60)], Detector()),
         {"MCC": "failed"},
     ),
     "words of three classes": (
-        answered([("odd", ("bug", "clean", "odd")[n % 3]) for n in range(60)], Detector()),
+        lambda: answered([("odd", ("bug", "clean", "odd")[n % 3]) for n in range(60)], Detector()),
         {"MCC": "failed"},
     ),
     "words that are no label": (
-        answered([("odd", "bug" if n % 3 else "clean") for n in range(60)], Detector()),
+        lambda: answered([("odd", "bug" if n % 3 else "clean") for n in range(60)], Detector()),
         {"MCC": "failed"},
     ),
-    "words of one class": (answered([("clean", "clean")] * 60, Detector()), {"reaction": "failed"}),
+    "words of one class": (lambda: answered([("clean", "clean")] * 60, Detector()), {"reaction": "failed"}),
     "numbers": (
-        answered([(1.0, float(n)) for n in range(60)], Counts()),
+        lambda: answered([(1.0, float(n)) for n in range(60)], Counts()),
         {"reaction": "failed", "one answer": "failed"},
     ),
     "numbers of a task without a reaction": (
-        answered([(1.0, float(n)) for n in range(60)], Counts(reacts=False)),
+        lambda: answered([(1.0, float(n)) for n in range(60)], Counts(reacts=False)),
         {"one answer": "failed"},
     ),
 }
 
 
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
-def test_one_answer_to_everything_fails(run: Judged, wanted: dict[str, str]) -> None:
-    found = gate(run, LIMITS)
+def test_one_answer_to_everything_fails(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
+    found = gate(run(), LIMITS)
     assert (reactions(found), found.outcome) == (wanted, "failed")
     for check in found.of("failed"):
         assert "--allow-insensitive switches this check off" in check.notes[0]
 
 
 @pytest.mark.parametrize(("run", "wanted"), DEAD.values(), ids=DEAD)
-def test_what_is_switched_off_is_said(run: Judged, wanted: dict[str, str]) -> None:
-    found = gate(run, replace(LIMITS, allow_insensitive=True))
+def test_what_is_switched_off_is_said(run: Callable[[], Judged], wanted: dict[str, str]) -> None:
+    found = gate(run(), replace(LIMITS, allow_insensitive=True))
     assert (reactions(found), found.outcome) == ({}, "passed")
     assert found.notes == (SWITCHED,)
-    assert SWITCHED not in gate(run, LIMITS).notes
+    assert SWITCHED not in gate(run(), LIMITS).notes
 
 
 def test_each_model_is_asked_for_itself() -> None:
@@ -301,7 +300,7 @@ RATES = st.integers(1, 400).flatmap(lambda total: st.tuples(st.integers(0, total
 def test_the_lower_end_is_that_of_wilson(counts: tuple[int, int], alpha: float) -> None:
     """Written out; and by its definition: the smallest share that a score test does not reject."""
     count, total = counts
-    share, z = count / total, norm.ppf(1 - alpha)
+    share, z = count / total, NormalDist().inv_cdf(1 - alpha)
     found = lower(Rate(count=count, total=total, rate=share, clusters=total), alpha)
     written = (
         share + z * z / (2 * total) - z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))
@@ -311,6 +310,8 @@ def test_the_lower_end_is_that_of_wilson(counts: tuple[int, int], alpha: float) 
     if share in (0, 1):
         assert found == pytest.approx(share * total / (total + z * z))
     else:
+        from scipy.optimize import brentq
+
         defined = brentq(lambda p: (share - p) * sqrt(total) - z * sqrt(p * (1 - p)), 0.0, share, xtol=1e-13)
         assert found == pytest.approx(defined, abs=1e-9)
 
@@ -322,8 +323,10 @@ def test_controls_of_one_sample_are_one_witness() -> None:
     assert many.summary.models[0].sensitivity.total == 200
     one, other = (only(gate(run, LIMITS), "reaction").value for run in (many, few))
     assert one == pytest.approx(other)
-    spread = sqrt(0.24 / 50 + norm.ppf(0.99) ** 2 / 10_000) * norm.ppf(0.99)
-    assert one == pytest.approx((0.4 + norm.ppf(0.99) ** 2 / 100 - spread) / (1 + norm.ppf(0.99) ** 2 / 50))
+    spread = sqrt(0.24 / 50 + NormalDist().inv_cdf(0.99) ** 2 / 10_000) * NormalDist().inv_cdf(0.99)
+    assert one == pytest.approx(
+        (0.4 + NormalDist().inv_cdf(0.99) ** 2 / 100 - spread) / (1 + NormalDist().inv_cdf(0.99) ** 2 / 50)
+    )
 
 
 @pytest.mark.parametrize("task", [Counts(), Counts(reacts=False)], ids=["reacts", "does not"])

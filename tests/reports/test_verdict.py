@@ -129,6 +129,7 @@ def test_missing_verdicts_that_could_change_the_reading_are_told() -> None:
     assert other.bounds == (2 / 40, 14 / 40)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("flips", "gaps", "told"),
     [(0, 1, False), (20, 4, False), (12, 5, False), (30, 3, False), (9, 10, True), (0, 40, True)],

@@ -5,9 +5,10 @@ import os
 import select
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any, Final
+
+from tests.support.waiting import until
 
 PROGRAM: Final = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS: Final = (
@@ -87,10 +88,7 @@ class Chromium:
         return answer["result"].get("value")
 
     def wait(self, expression: str) -> None:
-        end = time.monotonic() + LIMIT
-        while not self.read(expression):
-            assert time.monotonic() < end, f"never true: {expression}"
-            time.sleep(0.05)
+        until(lambda: self.read(expression), seconds=LIMIT)
 
     def press(self, key: str) -> None:
         known = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}

@@ -12,11 +12,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+from tests.support.waiting import until
 
 CLIENT: Final = """\
 import json, os, socket, sys
@@ -47,8 +48,7 @@ def preloaded(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
     words = [sys.executable, "-m", "tests.support.preloaded", str(place)]
     with subprocess.Popen(words, env=environment) as process:
         try:
-            while not place.exists() and process.poll() is None:
-                time.sleep(0.05)
+            until(place.exists, process=process)
             yield f'#!/bin/sh\nexec {sys.executable} -I -S {client} {place} "$@"\n'
         finally:
             process.terminate()

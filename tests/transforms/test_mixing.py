@@ -62,7 +62,7 @@ def test_a_variant_has_moves_of_several_transforms_and_keeps_the_meaning(name: s
         assert gives(one.source) == gives(TEXT)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_small_set_of_moves_is_an_edit_of_its_own(seed: int) -> None:
     (one,) = variants("mixed/order+expressions", 1, seed=seed)
@@ -83,6 +83,7 @@ def test_every_small_set_of_moves_is_an_edit_of_its_own(seed: int) -> None:
             assert alone.source == again.source
 
 
+@pytest.mark.slow
 def test_renamings_come_last() -> None:
     # A renaming changes the text of nearly every other site.
     beside = 0
@@ -102,6 +103,7 @@ def test_the_draw_depends_on_seed_sample_and_name() -> None:
     assert texts("mixed/all", 1) != texts("mixed/all", 2)
 
 
+@pytest.mark.slow
 def test_transforms_that_undo_each_other_are_never_in_one_variant() -> None:
     record = find_language("python")
     assert record is not None

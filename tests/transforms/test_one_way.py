@@ -70,7 +70,7 @@ def _undoing(language: str, name: str, source: str, seed: int, *, back: bool = F
     return found
 
 
-@pytest.mark.thinned(24)
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(("language", "name"), EVERY)
 def test_what_undoes_a_transform_on_its_example_is_declared(language: str, name: str) -> None:
     source = LANGUAGES.get(language).transforms[name].example
@@ -140,6 +140,7 @@ def _file(language: str, source: str) -> str:
     return source if whole else "class Whole {\n" + source + "}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", IN_FILES)
 def test_of_a_draw_nothing_is_undone(language: str) -> None:
     names = expand(["all"], languages=(language,))

@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.optimize import minimize
 from scipy.sparse import coo_array, csr_array
 from scipy.special import expit
 

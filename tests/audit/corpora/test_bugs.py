@@ -110,6 +110,7 @@ def test_a_bug_and_its_original_are_one_group_and_on_one_side(cache: Path) -> No
         assert {split_of(one.group) for one in part} <= {split}
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_of_the_same_seed_draws_clean_and_buggy_texts_alike(tmp_path: Path, seed: int) -> None:
     """And whatever else draws from these samples: a part of the corpus, a split."""

@@ -149,6 +149,7 @@ def counts(told: str) -> tuple[int, int, int, int]:
     return number(found[1]), number(found[2]), sum(map(number, reasons)), rest
 
 
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize(
     ("made", "task"), [(made, task) for made, tasks in FORMS.items() for task in tasks],
     ids=lambda one: one if isinstance(one, str) else one.__name__,

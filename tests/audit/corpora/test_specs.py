@@ -219,6 +219,7 @@ def test_a_pipe_is_no_corpus_that_hangs(tmp_path: Path) -> None:
         read(str(folder))
 
 
+@pytest.mark.slow
 def test_the_real_data_sets_read() -> None:
     samples, skipped = read(f"{data_set('python_functions.jsonl.gz')}:test")
     assert len(samples) == 9645

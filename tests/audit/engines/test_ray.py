@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from codeaudit.audit.engines import ray as ray_module
 from tests.support.commands import called, codeaudit, environment
+from tests.support.waiting import until
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
 
@@ -144,9 +144,7 @@ def test_ctrl_c_ends_everything_and_going_on_asks_nothing_twice(world: Path) -> 
         text=True,
         start_new_session=True,
     )
-    start = time.monotonic()
-    while len(list((world / "calls").iterdir())) < 8 and time.monotonic() - start < 100:
-        time.sleep(0.1)
+    until(lambda: len(list((world / "calls").iterdir())) >= 8, seconds=100, process=running)
     # As a terminal does: to every process of the group.
     os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)

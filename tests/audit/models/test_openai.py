@@ -20,7 +20,6 @@ from codeaudit.audit.models.endpoints.client import RequestError, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.throttle import START
 from codeaudit.audit.models.endpoints.urls import redacted
-from codeaudit.audit.models.openai.client import Client
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.text_models import built_in
@@ -231,6 +230,7 @@ def test_a_query_that_is_refused_fails_alone_and_at_once(status: int) -> None:
     assert f"endpoint: {status} x1 (maximum context length is 16)" in model.bill
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("act", "message"),
     [
@@ -525,6 +525,8 @@ def test_a_key_in_an_answer_that_cannot_be_read_is_not_shown(length: int) -> Non
 )
 def test_no_error_of_the_client_leaves_with_its_request(act: Act) -> None:
     async def asked(url: str) -> RequestError:
+        from codeaudit.audit.models.openai.client import Client
+
         client = Client(address(url, KEY, key_name="OPENAI_API_KEY"), "tiny", Decoding(), 0.5)
         try:
             await client.ask(built_in()["function-name"], query(0))

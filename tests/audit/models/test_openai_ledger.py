@@ -52,12 +52,13 @@ def many(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "limit", "option"),
     [
         ("requests", 12, []),
-        pytest.param("tokens", 4500, [], marks=pytest.mark.slow),
-        pytest.param("cost", 4.5, ["-M", "price_in=1000", "-M", "price_out=1000"], marks=pytest.mark.slow),
+        ("tokens", 4500, []),
+        ("cost", 4.5, ["-M", "price_in=1000", "-M", "price_out=1000"]),
     ],
     ids=["requests", "tokens", "cost"],
 )

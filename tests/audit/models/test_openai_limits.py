@@ -201,6 +201,7 @@ def test_two_models_share_one_limit() -> None:
 GARBAGE = "I am a teapot, short and stout; what a lovely function you have there"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("act", "told"),
     [

@@ -49,6 +49,7 @@ WAITS: dict[str, tuple[Callable[[], Act], dict[str, str], str]] = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("wait", WAITS)
 def test_the_shorter_of_a_wait_and_the_patience_wins_and_the_line_says_so(wait: str) -> None:
     act, given, told = WAITS[wait]

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-from codeaudit.audit.models.openai import client
 from codeaudit.audit.models.openai.model import proposal
 from codeaudit.audit.models.openai.refusals import told
 from codeaudit.audit.records import Failed
@@ -54,6 +53,7 @@ def says_no(status: int, body: object) -> Act:
     return sends(status, body if isinstance(body, str) else json.dumps(body))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("form", BODIES)
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_refused_field_ends_the_run_with_the_words_and_the_flag(form: str, status: int) -> None:
@@ -181,6 +181,7 @@ PAGES: dict[str, Act] = {
 }
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("form", PAGES)
 def test_an_address_in_another_protocol_ends_within_seconds_and_proposes_one(form: str) -> None:
     began = time.monotonic()
@@ -258,7 +259,7 @@ def test_https_where_only_http_is_spoken_says_so() -> None:
 
 
 def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "CONNECT", 0.3)
+    monkeypatch.setattr("codeaudit.audit.models.openai.client.CONNECT", 0.3)
     began = time.monotonic()
     with socket.socket() as server, ExitStack() as opened:
         server.bind(("127.0.0.1", 0))
@@ -273,6 +274,7 @@ def test_an_address_where_nobody_answers_at_all_ends_soon(monkeypatch: pytest.Mo
     assert time.monotonic() - began < FEW_SECONDS
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("concurrency", ["1", "8"])
 @pytest.mark.parametrize("only", [True, None])
 def test_a_server_that_takes_one_way_of_replies_only_is_asked_in_that_way(

@@ -91,6 +91,7 @@ FORMS: dict[str, Act] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("form", FORMS)
 def test_the_text_of_a_reply_is_found_in_every_form(form: str) -> None:
     with serving(lambda asked: FORMS[form]) as endpoint:

@@ -26,6 +26,7 @@ from tests.support.endpoints import (
     sends,
     serving,
 )
+from tests.support.waiting import until
 
 KEY = "sk-FAKEfakeFAKEfake0123456789"
 PASSWORD = "hunter2hunter2"
@@ -131,6 +132,7 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     assert "gave no answer" not in capfd.readouterr().err
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("after", [3, 9])
 def test_an_endpoint_that_goes_away_ends_the_run_and_the_same_command_goes_on(
     after: int,
@@ -239,6 +241,7 @@ def test_nobody_there_is_one_line_and_the_run_can_go_on(
         assert main(words(sources, url)) == 0
 
 
+@pytest.mark.slow
 def test_the_address_of_the_environment_repeats_a_run_and_another_is_typed(
     sources: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -263,10 +266,7 @@ def test_the_address_of_the_environment_repeats_a_run_and_another_is_typed(
 
 
 def wait_for(endpoint: Endpoint, count: int) -> None:
-    end = time.monotonic() + 60
-    while len(endpoint.asked) < count:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: len(endpoint.asked) >= count)
 
 
 @pytest.mark.slow

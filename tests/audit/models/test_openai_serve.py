@@ -5,7 +5,6 @@ import os
 import string
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +17,7 @@ from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from tests.support.bigrams import save_bigrams
 from tests.support.endpoints import free_port
+from tests.support.waiting import until
 
 NEEDED = ("fastapi", "uvicorn", "accelerate", "transformers.cli.serve")
 LONGEST_START = 180.0
@@ -51,11 +51,8 @@ def server(model: Path) -> Iterator[str]:
             stderr=subprocess.STDOUT,
         )
     try:
-        end = time.monotonic() + LONGEST_START
-        while not _healthy(port):
-            assert process.poll() is None, log.read_text(encoding="utf-8")[-2000:]
-            assert time.monotonic() < end
-            time.sleep(0.2)
+        until(lambda: process.poll() is not None or _healthy(port), seconds=LONGEST_START)
+        assert process.poll() is None, log.read_text(encoding="utf-8")[-2000:]
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         process.kill()

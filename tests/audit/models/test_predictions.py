@@ -200,6 +200,7 @@ def test_how_well_a_file_fits_is_counted(tmp_path: Path) -> None:
         model.fit([query(OTHER)])
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
 def test_answers_to_a_suite_are_judged_as_those_of_the_model_itself(
     tmp_path: Path,
@@ -247,6 +248,7 @@ def test_answers_to_a_suite_are_judged_as_those_of_the_model_itself(
     assert first["noise_floor"]["rate"] is None
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
 def test_the_rows_of_the_identity_are_the_original_and_its_repeats(
     tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -17,6 +17,7 @@ from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.permission import permit
 from tests.support.commands import ROOT
+from tests.support.waiting import until
 
 HEAD = """
 import json, os, signal, subprocess, sys, time
@@ -54,16 +55,16 @@ def made(tmp_path: Path) -> Loader:
     return make
 
 
-def ends(pid: int) -> bool:
-    """Whether a process is gone, or only waits to be collected."""
-    for _ in range(100):
+def assert_ends(pid: int) -> None:
+    """A process is soon gone, or only waits to be collected."""
+
+    def ended() -> bool:
         try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
         except OSError:
             return True
-        time.sleep(0.05)
-    return False
+
+    until(ended, seconds=10)
 
 
 # ── what is right ────────────────────────────────────────────────────────────────────────────────────────
@@ -124,13 +125,14 @@ def test_a_line_without_an_answer_fails_alone(made: Loader) -> None:
 def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.CaptureFixture[str]) -> None:
     model = made('for row in rows(): print("loading ä", file=sys.stderr); say(row["id"])')
     model.predict(queries(1))
-    told = ""
-    for _ in range(100):
-        told += capsys.readouterr().err
-        if told.endswith("\n"):
-            break
-        time.sleep(0.05)
-    assert told == "loading ä\n"
+    told: list[str] = []
+
+    def whole() -> bool:
+        told.append(capsys.readouterr().err)
+        return "".join(told).endswith("\n")
+
+    until(whole, seconds=10)
+    assert "".join(told) == "loading ä\n"
 
 
 # ── what is wrong ────────────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +202,7 @@ def test_a_program_that_hangs_is_given_up_and_ended(made: Loader, tmp_path: Path
     )
     with pytest.raises(ModelError, match=r"gave no answer within 0\.5 s \(does it flush each line\?"):
         model.predict(queries(1))
-    assert ends(int((tmp_path / "pid").read_text()))
+    assert_ends(int((tmp_path / "pid").read_text()))
 
 
 CHILD = 'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]); '
@@ -212,7 +214,7 @@ def test_a_child_that_outlives_its_program_does_not_hold_us_up(made: Loader, tmp
     with pytest.raises(ModelError, match="ended with status 3 before it had answered"):
         model.predict(queries(1))
     assert time.monotonic() - began < 10
-    assert ends(int((tmp_path / "pid").read_text()))
+    assert_ends(int((tmp_path / "pid").read_text()))
 
 
 def test_children_end_with_their_program(made: Loader, tmp_path: Path) -> None:
@@ -224,7 +226,7 @@ def test_children_end_with_their_program(made: Loader, tmp_path: Path) -> None:
     pid = int((tmp_path / "pid").read_text())
     os.kill(pid, 0)
     del model
-    assert ends(pid)
+    assert_ends(pid)
 
 
 def test_a_program_that_failed_is_started_anew(made: Loader, tmp_path: Path) -> None:

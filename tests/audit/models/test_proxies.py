@@ -38,6 +38,7 @@ def asked(url: str, proxy: str | None = None) -> object:
     return catalogue.load("openai/tiny", settings, {"retries": "0", "timeout": "5"}).predict([query(0)])
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.9.8.7"])
 def test_no_proxy_of_the_environment_sees_what_is_sent_to_this_machine(
@@ -55,6 +56,7 @@ def test_no_proxy_of_the_environment_sees_what_is_sent_to_this_machine(
     assert not proxy.asked
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("scheme", ["http://", ""])
 def test_the_proxy_of_the_environment_is_used_for_other_machines(
@@ -131,6 +133,7 @@ JUNK = ["::::junk", "http://", "http://p:x", "http://p:99999", "ftp://p:1", "soc
 JUNK += ["http://p q:1", "http://p\t:1", "http://[::1", "http://p:1?a", "http://p<:1", "http://.:1", "a/b"]
 
 
+@pytest.mark.thinned(1, per="variable")
 @pytest.mark.parametrize("junk", JUNK)
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "all_proxy", "--proxy"])
 def test_a_wrong_proxy_is_one_line_that_names_its_variable(

@@ -168,6 +168,7 @@ WAYS = ["word", "words", "file", "manifest", "CODEAUDIT_BASE_URL", "OPENAI_BASE_
 WAYS += ["all_proxy"]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_no_url_leaves_a_secret_anywhere(
     way: str,
@@ -204,7 +205,7 @@ def test_no_url_leaves_a_secret_anywhere(
 
 
 @pytest.mark.parametrize("name", sorted(WORK))
-@pytest.mark.thinned(3)
+@pytest.mark.thinned(1)
 def test_a_whole_run_with_a_password_keeps_none(
     name: str,
     sources: Path,

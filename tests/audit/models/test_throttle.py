@@ -101,7 +101,7 @@ def rate(server: Server, since: float, seconds: float) -> float:
         ("thrash", 32),
     ],
 )
-@pytest.mark.thinned(20)
+@pytest.mark.thinned(5)
 def test_the_best_number_is_found_within_ten_seconds(
     kind: str, capacity: int, mean: float, seed: int, clock: Clock
 ) -> None:

@@ -123,6 +123,7 @@ def test_scores_do_not_depend_on_the_batch_beyond_the_noise(folder: Path, precis
             assert score == pytest.approx(moved, abs=model.noise)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["spe-checkpoint", "vanilla-checkpoint"])
 def test_answers_do_not_depend_on_the_number_of_cores(name: str) -> None:
     model = LineModel.load(name, device="cpu")
@@ -182,6 +183,7 @@ def test_an_error_on_one_core_ends_the_work_of_all(error: type[BaseException]) -
         torch.set_num_threads(before)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["spe-checkpoint", "tree-checkpoint"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_several_batches_at_once_are_answered_as_each_alone(name: str, threads: int) -> None:
@@ -369,6 +371,7 @@ LINES = [
 """Networks that read lines."""
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("name", sorted(catalogue.bundled()))
 def test_a_bundled_checkpoint_is_small_and_better_than_no_network(name: str) -> None:
     card = json.loads((checkpoints.FOLDER / name / "model-card.json").read_text(encoding="utf-8"))
@@ -446,6 +449,7 @@ def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str)
         assert moved <= model.noise
 
 
+@pytest.mark.slow
 def test_bundled_checkpoints_answer_without_the_compiler_of_torch() -> None:
     """Drawing initial weights on the device `meta` imports it, which takes two seconds."""
     program = (

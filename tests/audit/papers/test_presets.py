@@ -51,6 +51,7 @@ def weights(network: nn.Module) -> int:
 ALL = [(name, network) for name, one in PRESETS.items() for network in one.networks]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("name", "network"), ALL)
 def test_every_preset_is_a_network_of_its_family(name: str, network: str) -> None:
     chosen = PRESETS[name]

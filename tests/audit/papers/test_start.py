@@ -27,6 +27,7 @@ def written(learner: CheckpointLearner[Any, Any], folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_weights_and_the_vectors_of_known_words_are_taken_over(kind: str, tmp_path: Path) -> None:
     folder = written(small(kind, tmp_path), tmp_path / "first")
@@ -56,6 +57,7 @@ def test_weights_and_the_vectors_of_known_words_are_taken_over(kind: str, tmp_pa
     assert kind == "terms" or set(new) - set(old), "no word was new"
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_sizes_of_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +81,7 @@ def test_the_command_takes_the_sizes_of_the_checkpoint(
     assert "a checkpoint of spe, not of symc" in capsys.readouterr().err
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("window", [40, 90])
 def test_another_window_keeps_the_places_that_it_has(window: int, tmp_path: Path) -> None:
     start = opened(str(written(small("terms", tmp_path), tmp_path / "first")), KINDS["terms"][0])
@@ -95,6 +98,7 @@ def test_another_window_keeps_the_places_that_it_has(window: int, tmp_path: Path
     assert torch.equal(made[known:], random[known:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pretraining", [0, 1])
 def test_a_checkpoint_without_newer_parts_gets_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pretraining: int

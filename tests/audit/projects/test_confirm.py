@@ -6,8 +6,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -25,6 +23,7 @@ from codeaudit.transforms.python.analysis.relaxed import NO_PACKAGE, PackageSumm
 from codeaudit.transforms.records import NotApplied
 from codeaudit.transforms.reordering import is_movable
 from codeaudit.transforms.source_files import Applied, Declined
+from tests.support.waiting import until
 
 CODE = """
 import functools
@@ -357,21 +356,14 @@ def test_ctrl_c_ends_the_candidate_that_runs(tmp_path: Path) -> None:
     words += ["--out", str(tmp_path / "out"), "--test-command", f"{sys.executable} -m pytest -q tests"]
     process = subprocess.Popen(words, start_new_session=True)
     try:
-        wait_for(lambda: place.exists() and place.read_text() != "", 60)
+        until(lambda: place.exists() and place.read_text() != "", seconds=60)
         child = int(place.read_text())
         process.send_signal(signal.SIGINT)
         process.wait(30)
-        wait_for(lambda: not Path(f"/proc/{child}").exists(), 5)
+        until(lambda: not Path(f"/proc/{child}").exists(), seconds=5)
     finally:
         process.kill()
     assert not (tmp_path / "out").exists()
-
-
-def wait_for(holds: Callable[[], bool], seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from codeaudit.audit.projects.runner import (
     unittest_results,
 )
 from codeaudit.transforms.errors import RunError
+from tests.support.waiting import until
 
 UNITTESTS = """\
 import unittest
@@ -146,6 +146,7 @@ def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: ProjectTestCo
     assert set(command.run(only).results) == only
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_collected_is_told_of(command: ProjectTestCommand) -> None:
     (command.folder / "test_kinds.py").write_text("import no_such_module\n", encoding="utf-8")
     run = command.run()
@@ -171,10 +172,7 @@ def test_a_run_over_its_time_is_ended_with_all_that_it_started(command: ProjectT
         "test_slow": "failed",
     }
     assert run.results["test_kinds.py::test_slow"].text == "the test did not finish"
-    end = time.monotonic() + 10
-    while _runs(b"sleep\x0061.7\x00"):  # it is killed, but the system may take a moment
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: not _runs(b"sleep\x0061.7\x00"), seconds=10)  # killed; the system may take a moment
 
 
 def _runs(words: bytes) -> bool:

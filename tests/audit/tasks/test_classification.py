@@ -189,6 +189,7 @@ def test_a_column_that_holds_something_else_is_told(
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_another_map_is_another_run(here: Path) -> None:
     flag = ["--columns", "label=flag", "--task", "classification", "--model", "py/labelled_models:words"]
     _, first = run(*flag, "--label-map", "big=1,small=0")

@@ -23,6 +23,7 @@ def asked(folder: Path, row: dict[str, object]) -> Sample | str:
     return Outputs().prepared(sample)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("row", "call", "result"),
     [

@@ -36,6 +36,7 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+@pytest.mark.slow
 def test_no_code_but_the_tasks_own_contains_a_task_s_name() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text!r}"

@@ -180,6 +180,7 @@ def test_an_engine_that_breaks_is_counted(
     assert "transform failed: AssertionError" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_output_that_cannot_show_every_character(sources: Path, tmp_path: Path) -> None:
     done = codeaudit(
         "run", "--model", "fake/hash", "--corpus", str(sources), cwd=tmp_path, PYTHONIOENCODING="ascii"

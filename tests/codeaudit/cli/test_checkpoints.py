@@ -177,6 +177,7 @@ def _outcomes(
     return told
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("network", ["vanilla", "spe"])
 def test_verdicts_do_not_depend_on_batch_size_or_on_the_other_samples(network: str, sources: Path) -> None:
     model = LineModel.load(str(write_checkpoint(Path("mine"), network=network)))

@@ -42,6 +42,7 @@ def told(url: str, capsys: pytest.CaptureFixture[str], *more: str) -> str:
     return printed.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
     line = told(url, capsys)

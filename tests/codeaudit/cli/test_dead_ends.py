@@ -99,6 +99,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield place
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize(("command", "words"), [(name, one) for name in READ for one in READ[name]])
 def test_a_missing_path_is_one_line_and_exit_code_3(
     command: str,
@@ -167,6 +168,7 @@ OPTIONS_WITH_A_VALUE: Final = [
 ]
 
 
+@pytest.mark.thinned(50)
 @pytest.mark.parametrize(("command", "option"), OPTIONS_WITH_A_VALUE)
 def test_an_empty_value_is_a_mistake(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
     """`gate RUN --baseline "$UNSET"` would compare with nothing, and pass."""

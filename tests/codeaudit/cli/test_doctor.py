@@ -116,6 +116,7 @@ def test_help_and_version_do_not_look(word: str, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("beside")
 def test_doctor_says_how_to_mend_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0

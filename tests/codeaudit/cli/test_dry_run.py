@@ -61,6 +61,7 @@ def test_nothing_is_sent_or_written_and_no_key_is_needed(
     assert "set OPENAI_API_KEY" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_requests_of_the_run_are_those_of_the_plan(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -144,6 +144,7 @@ def test_a_model_that_changed_has_no_violation_any_more(
     assert rows() == before
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
@@ -171,6 +172,7 @@ def test_where_nothing_changed_the_filters_are_named(capsys: pytest.CaptureFixtu
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_requests_of_an_endpoint_are_limited_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +195,7 @@ def test_requests_of_an_endpoint_are_limited_and_told(
         assert f"openai/tiny: {len(endpoint.asked) - asked - 1} requests; " in told.err
 
 
+@pytest.mark.slow
 def test_the_cache_of_the_run_is_used_where_it_is_typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,6 +235,7 @@ def test_a_model_that_only_the_run_names_is_not_asked(capsys: pytest.CaptureFixt
     assert Path("imported").exists()
 
 
+@pytest.mark.slow
 def test_models_that_come_with_codeaudit_are_asked_and_the_others_are_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -246,6 +250,7 @@ def test_models_that_come_with_codeaudit_are_asked_and_the_others_are_named(
     assert not Path("imported").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_stranger")
 def test_a_task_that_only_the_run_names_is_not_loaded(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -331,6 +336,7 @@ def predict(queries):
 """It knows two names, and gives another answer when it is asked again about one function."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unsteady", "steady"), [("spread", "total"), ("total", "spread")])
 def test_violations_of_steady_samples_come_first(
     unsteady: str, steady: str, capsys: pytest.CaptureFixture[str]

@@ -123,6 +123,7 @@ def test_what_is_read_back_writes_the_same_table(runs: Path, tmp_path: Path) -> 
         )
 
 
+@pytest.mark.slow
 def test_tables_of_different_runs_are_not_read_together(runs: Path, tmp_path: Path) -> None:
     shutil.copy(runs / "both" / VERDICTS, tmp_path)
     shutil.copy(runs / "steady" / SUITE, tmp_path)
@@ -133,6 +134,7 @@ def test_tables_of_different_runs_are_not_read_together(runs: Path, tmp_path: Pa
         list(read_audited(tmp_path, seed=0))
 
 
+@pytest.mark.slow
 def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
     run = read_run(runs / "both")
     names = [row.transform for row in run.summary.models[0].by_transform if row.kind == "preserving"]
@@ -143,6 +145,7 @@ def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -174,6 +177,7 @@ def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[s
     assert max(map(len, printed.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_the_formats_agree(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = found(capsys, "fickle", "--baseline", "steady", "--max-violation-rate", "5%")
     assert code == 1
@@ -187,6 +191,7 @@ def test_the_formats_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"| {check.title} |" in text for check in report.checks)
 
 
+@pytest.mark.slow
 def test_the_legend_says_which_p_value_rejects(capsys: pytest.CaptureFixture[str]) -> None:
     for alpha in ("0.01", "0.2"):
         main(["gate", "fickle", "--baseline", "steady", "--alpha", alpha])
@@ -195,6 +200,7 @@ def test_the_legend_says_which_p_value_rejects(capsys: pytest.CaptureFixture[str
     assert "rejects" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.CaptureFixture[str]) -> None:
     _, report = found(capsys, "fickle", "--baseline", "steady")
     judged = [len(read_judged(read_run(Path(name))).flips) for name in ("fickle", "steady")]
@@ -220,6 +226,7 @@ def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.C
     assert "the suites differ" in rise.found
 
 
+@pytest.mark.slow
 def test_a_lock_file_is_recorded_with_its_hash(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["transform", "src", "--suite", "suite.lock.jsonl", "--transform", "rename"]) == 0
     words = ["--suite", "suite.lock.jsonl", "--workers", "1"]
@@ -261,6 +268,7 @@ def test_a_plan_says_how_many_samples_are_needed(capsys: pytest.CaptureFixture[s
 # ── bad input ────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thinned(8)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -324,6 +332,7 @@ def test_reports_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> N
     assert "cannot write 'mine.py/x.xml'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_options_come_from_a_file_or_the_environment(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,6 +348,7 @@ def test_options_come_from_a_file_or_the_environment(
     assert "unknown option 'max-violations'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan", "write-limits"])
 def test_what_replaces_the_judgement_is_typed(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -430,6 +440,7 @@ def project(folder: Path, limit: str) -> None:
     subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code"), [("100%", 0), ("5%", 1)])
 def test_the_hook_audits_and_gates_by_one_file(
     limit: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

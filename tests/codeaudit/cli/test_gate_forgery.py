@@ -203,12 +203,14 @@ FORGERIES = {
 }
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
 def test_the_runs_are_told_apart(limit: list[str]) -> None:
     assert main(["gate", "bad", *limit]) == 1
     assert main(["gate", "good", *limit]) == 0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_edit_passes(forge: Callable[[Path], None], capsys: pytest.CaptureFixture[str]) -> None:
     forge(Path("bad"))
@@ -232,7 +234,7 @@ READING = {
 }
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_command_reads_an_edited_run(
     forge: Callable[[Path], None], runs: Path, capsys: pytest.CaptureFixture[str]
@@ -279,6 +281,7 @@ def numbers(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, 
     return code, {**found, "baseline": None}
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "words",
     [
@@ -347,7 +350,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.thinned(6)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_an_edited_or_foreign_file_is_no_baseline(
     edit: Callable[[Path], object], capsys: pytest.CaptureFixture[str]
@@ -371,6 +374,7 @@ def unlisted(run: Path) -> None:
     rebind(run)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "change",
     [
@@ -406,6 +410,7 @@ def test_a_summary_is_no_baseline_under_any_name(name: str, capsys: pytest.Captu
     assert "keep the whole run folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_signed_baseline_file_cannot_be_made_without_the_key(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -436,7 +441,7 @@ def test_a_signed_baseline_file_cannot_be_made_without_the_key(
     assert main(["report", "bad", *signed]) == 2
 
 
-@pytest.mark.thinned(8)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
 def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     shutil.copytree("bad", "before")
@@ -445,6 +450,7 @@ def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     assert main(["gate", "bad", "--baseline", "before"]) == 3
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("model", "kept", "check", "waived"),
     [
@@ -493,6 +499,7 @@ def believable(run: Path, after: tuple[str, ...] | None) -> None:
     (run / SUMMARY).write_text(recomputed(Run(run)).to_json(), "utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("edited", "answer"), [("bad", None), ("good", ("sum",))])
 def test_a_signature_finds_an_edit_that_nothing_else_does(
     edited: str, answer: tuple[str, ...] | None, runs: Path, capsys: pytest.CaptureFixture[str]

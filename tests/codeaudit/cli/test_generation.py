@@ -139,6 +139,7 @@ def test_robust_pass_is_what_was_computed_by_hand(here: Path, capsys: pytest.Cap
     assert numbers(found["fake/hash"])[""] == [0.0, 0.0, None, 0.0]
 
 
+@pytest.mark.slow
 def test_controls_are_seen_where_the_answer_fails_behind_them(here: Path) -> None:
     assert run("--corpus", "own.jsonl", "--model", "py/partly:run", "--model", "fake/constant") == 0
     found = models()
@@ -148,6 +149,7 @@ def test_controls_are_seen_where_the_answer_fails_behind_them(here: Path) -> Non
     )
 
 
+@pytest.mark.slow
 def test_a_suite_tells_the_prompts_and_stays_as_it_is(here: Path) -> None:
     words = ["own.jsonl", "--suite", "suite.jsonl", "--task", "generation", "--transform", "rename,dead-code"]
     assert main(["transform", *words]) == 0
@@ -202,6 +204,7 @@ def test_no_search_takes_a_variant_that_cannot_be_solved_for_a_violation(here: P
     assert found["perturbed"].startswith("def first(values):")
 
 
+@pytest.mark.slow
 def test_a_network_that_knows_nothing_passes_nothing(here: Path) -> None:
     made = pytest.importorskip("tests.audit.models.hf.networks", exc_type=ImportError)
     words = made.tokenizer(made.GPT)
@@ -263,6 +266,7 @@ def test_next_lines(here: Path) -> None:
             assert line.strip() == json.loads(row["label"])
 
 
+@pytest.mark.slow
 def test_human_eval(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model that knows the right rest of each prompt passes everywhere."""
     table = str(data_set("HumanEval.jsonl.gz"))

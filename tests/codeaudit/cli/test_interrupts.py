@@ -12,6 +12,7 @@ import pytest
 
 from codeaudit.audit.store import read_rows
 from tests.support.commands import COMMAND, environment, start
+from tests.support.waiting import until
 
 BATCH = 4
 
@@ -56,11 +57,7 @@ def logged(folder: Path) -> list[str]:
 
 
 def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
-    end = time.monotonic() + 60
-    while len(logged(folder)) < count:
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: len(logged(folder)) >= count, process=process)
 
 
 def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path, words: list[str]) -> None:
@@ -76,6 +73,7 @@ def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path
     _finish(tmp_path, again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_run_ends_it_as_ctrl_c_does(
     tmp_path: Path, words: list[str], ending: signal.Signals
@@ -88,6 +86,7 @@ def test_what_ends_a_run_ends_it_as_ctrl_c_does(
     assert "Go on with: codeaudit run --config out --out out" in err
 
 
+@pytest.mark.slow
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path, words: list[str]) -> None:
     first = start(*words, model(0.5), cwd=tmp_path)
     try:
@@ -149,10 +148,12 @@ def _needed(folder: Path) -> int:
 STUBBORN = """
 import time
 def f(queries):
-    open("log", "w").write("here")
+    log = open("log", "w")
+    print("here", file=log, flush=True)
     try:
         time.sleep(60)
     except KeyboardInterrupt:
+        print("still here", file=log, flush=True)
         time.sleep(60)
 """
 
@@ -163,8 +164,7 @@ def test_a_second_ctrl_c_ends_at_once_and_without_a_traceback(tmp_path: Path, wo
     process = start(*words, "py/stubborn:f", cwd=tmp_path)
     wait_for(tmp_path, 1, process)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    assert process.poll() is None
+    wait_for(tmp_path, 2, process)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

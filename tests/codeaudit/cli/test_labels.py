@@ -29,6 +29,7 @@ def _table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             rows.writerow([CODE.format(number), f"lib{number}", "", odd, number % 2])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("option", ["--columns=label=", "--labels="])
 @pytest.mark.parametrize(
     ("column", "task", "code", "line"),

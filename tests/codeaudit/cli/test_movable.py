@@ -115,6 +115,7 @@ def test_one_transform_alone_is_pooled_over_both_draws() -> None:
     assert model["all_samples"]["total"] == LIMIT
 
 
+@pytest.mark.slow
 def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", *WORDS, "--out", "one"]) == 0
     assert main(["run", "--config", "one", "--out", "two", "--model", "py/mine:total"]) == 0
@@ -140,6 +141,7 @@ def test_everything_reads_such_a_run(capsys: pytest.CaptureFixture[str]) -> None
     assert "--movable: no effect with --suite" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_with_the_same_draw() -> None:
     assert main(["run", *WORDS, "--out", "whole"]) == 0
     whole = len(asked())
@@ -211,6 +213,7 @@ def test_a_wrong_number_is_named(wrong: str, capsys: pytest.CaptureFixture[str])
     assert wrong in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_suite_is_drawn_as_a_run_is(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--limit", str(LIMIT), "--movable", str(WANTED), "--transform", "reorder,rename"]
     assert main(["transform", "code.py", *words, "--variants", "2", "--suite", "suite.jsonl"]) == 0
@@ -255,6 +258,7 @@ def test_a_run_that_leaves_it_to_the_user_says_how_few_were_movable(
     assert queries[0] < queries[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "extra", [["--limit", "0"], ["--limit", "20", "--movable", "0"], ["--limit", "20", "--shard", "1/2"]]
 )

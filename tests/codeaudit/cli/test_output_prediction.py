@@ -153,6 +153,7 @@ def test_what_executes_the_code_is_right_and_nothing_else_is(
     assert found["py/executing:lazy"]["pairs"]["count"] > 0, "rename-functions changes the call's name"
 
 
+@pytest.mark.slow
 def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> None:
     words = [
         "functions.py",
@@ -193,6 +194,7 @@ def test_every_row_of_a_suite_holds_a_program_and_what_it_gives(here: Path) -> N
     assert model["sensitivity"]["rate"] == 1.0
 
 
+@pytest.mark.slow
 def test_execution_beside_the_call_agrees(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--corpus", "functions.py", "--model", "py/executing:run", "--execute") == 0
     told = capsys.readouterr().err
@@ -200,6 +202,7 @@ def test_execution_beside_the_call_agrees(here: Path, capsys: pytest.CaptureFixt
     assert models()["py/executing:run"]["score"]["original"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_table_of_calls_is_taken_at_its_word(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n    return total\n\nf([1, 2, 3])"
     rows = [{"code": text, "id": 1}, {"code": "def g(a):\n    return a.b\n\ng(1)", "id": 2}]
@@ -210,6 +213,7 @@ def test_a_table_of_calls_is_taken_at_its_word(here: Path, capsys: pytest.Captur
     assert models()["py/executing:run"]["score"]["original"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_call_by_keyword_does_not_survive_another_parameter_name(here: Path) -> None:
     text = "def h(first, second):\n    third = first - second\n    return third\n\nh(1, second=2)"
     Path("t.jsonl").write_text(json.dumps({"code": text}) + "\n", encoding="utf-8")
@@ -236,6 +240,7 @@ def test_bad_input_is_one_line(
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_human_eval(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = data_set("HumanEval.jsonl.gz")
     assert run("--corpus", str(table), "--limit", "6", "--variants", "2", "--model", "py/executing:run") == 0

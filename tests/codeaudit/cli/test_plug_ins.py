@@ -81,6 +81,7 @@ def summary(call: Call, *words: str) -> dict[str, dict[str, object]]:
     return {row["transform"]: row for row in model["by_transform"]}
 
 
+@pytest.mark.slow
 def test_a_language_is_audited_like_others(call: Call) -> None:
     listed = call("list", "transforms")
     assert listed.returncode == 0
@@ -116,6 +117,7 @@ def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_stops_only_what_uses_it(call: Call, site: Path) -> None:
     install(site, "broken", {
         "codeaudit.transforms": {"bad": "no_such_module:X", "rename": "remarks:Remark"},
@@ -153,7 +155,7 @@ FAILING = 'raise ValueError("two\\nlines")\n'
 
 
 @pytest.mark.parametrize("kind", GROUPS)
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 def test_a_list_shows_all_that_works_and_a_line_for_each_broken_plug_in(
     call: Call, site: Path, kind: str
 ) -> None:
@@ -171,6 +173,7 @@ def test_a_list_shows_all_that_works_and_a_line_for_each_broken_plug_in(
             assert listed.stdout == whole.stdout
 
 
+@pytest.mark.slow
 def test_a_broken_language_says_nothing_where_it_is_not_needed(call: Call, site: Path) -> None:
     install(site, "broken", {"codeaudit.languages": {"bad": "failing:X"}}, {"failing": FAILING})
     done = call("transform", "src", "--transform", "rename", "--diff")
@@ -199,6 +202,7 @@ def test_run_and_compare_print_in_a_format_of_a_package(call: Call, site: Path) 
     assert not (site.parent / "project" / "s").exists()
 
 
+@pytest.mark.slow
 def test_a_codemod_on_files_names_the_options_it_needs(call: Call) -> None:
     name = "codemod/libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand"
     done = call("transform", "src", "--transform", name, "--diff")
@@ -206,6 +210,7 @@ def test_a_codemod_on_files_names_the_options_it_needs(call: Call) -> None:
     assert "give --suite FILE --execute" in done.stderr
 
 
+@pytest.mark.slow
 def test_two_packages_with_one_name_are_named(call: Call, site: Path) -> None:
     install(site, "other", {"codeaudit.transforms": {"add-remark": "remarks:Remark"}}, {})
     done = call("transform", "src", "--transform", "add-remark", "--diff")

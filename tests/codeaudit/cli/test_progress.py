@@ -117,6 +117,7 @@ def test_each_of_several_models_is_numbered_and_a_single_one_is_not(
     assert "model 1 of 1" not in told
 
 
+@pytest.mark.slow
 def test_notes_never_go_to_stdout(sources: Path, tmp_path: Path) -> None:
     """Also if stderr is closed."""
     run = [*COMMAND, "run", "--corpus", str(sources), "--model", "fake/hash", "--transform", "rename"]

@@ -30,6 +30,7 @@ def here(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize("name", sorted(RUN_FILES))
 @pytest.mark.parametrize(
     "words",

@@ -74,6 +74,7 @@ def test_without_a_file_the_tables_go_to_stdout(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.startswith("% ")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

@@ -128,6 +128,7 @@ def test_the_identity_alone_can_be_audited(sources: Path) -> None:
     assert violations["rate"] is None
 
 
+@pytest.mark.slow
 def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
     words = ["--model", "fake/length", "--corpus", str(sources), "--limit", "3"]
     assert run(*words, "--out", "both", "--seed", "4", "--trials", "2") == 0
@@ -144,6 +145,7 @@ def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
     assert both == list(read_rows(Path("second/suite.parquet")))
 
 
+@pytest.mark.slow
 def test_a_frozen_suite_meets_another_model_unchanged(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -217,6 +219,7 @@ def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
     assert violations["count"] == 0
 
 
+@pytest.mark.slow
 def test_the_wrapper_makes_any_model_of_blocks_invariant(
     sources: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,6 +257,7 @@ def test_a_callable_and_a_program_run_too(sources: Path) -> None:
     assert violations["rate"] == 0.0
 
 
+@pytest.mark.slow
 def test_compare_reads_runs_back(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("hash", "constant"):
         words = ["--model", f"fake/{name}", "--corpus", str(sources), "--out", name, "--trials", "2"]
@@ -283,6 +287,7 @@ def test_a_family_stands_for_its_members_and_brings_their_twins(sources: Path) -
     assert names_of_transforms() == {"identity", *members}
 
 
+@pytest.mark.slow
 def test_all_keeps_what_callers_see(sources: Path) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "all"]
     assert run(*words, "--variants", "1", "--no-controls") == 0
@@ -348,6 +353,7 @@ def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) ->
     assert "20 of 9,645 functions" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--execute"]
     assert run(*words) == 0

@@ -48,11 +48,13 @@ def swap(path: Path) -> None:
     shutil.copy(Path("other", path.name), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", READERS.values(), ids=READERS)
 def test_a_run_as_it_was_written_is_read(words: list[str]) -> None:
     assert main(words) == 0
 
 
+@pytest.mark.thinned(12)
 @pytest.mark.parametrize("name", [*NAMES, MANIFEST])
 @pytest.mark.parametrize("change", [swap, cut, flip, Path.unlink])
 @pytest.mark.parametrize("words", READERS.values(), ids=READERS)
@@ -123,6 +125,7 @@ def test_a_finished_run_of_the_first_schema_is_kept_when_its_folder_is_used_agai
     assert codeaudit.open_run("run").summary == codeaudit.open_run("run/previous").summary
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["suite.parquet", "verdicts.parquet", "summary.json"])
 def test_a_run_replaces_no_file_of_the_user(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("mine").mkdir()

@@ -76,6 +76,7 @@ def half(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_network_that_solves_half_of_the_time(capsys: pytest.CaptureFixture[str]) -> None:
     network = ("--model", f"hf/{half(Path('half'))}", "-M", "max_new_tokens=12")
     assert run(*network, "-M", "samples=5") == 0

@@ -23,6 +23,7 @@ def test_the_schemes_are_the_engine_s() -> None:
     assert SCHEMES == sealing.SCHEMES
 
 
+@pytest.mark.slow
 def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     done = codeaudit("seal", "plain", "--key", "key", "--out", "sealed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -49,6 +50,7 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.slow
 def test_a_sealed_checkpoint_that_is_loaded_says_so(
     plain: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

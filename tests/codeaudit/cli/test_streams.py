@@ -338,6 +338,7 @@ def test_the_traceback_of_a_developer_is_clean_too(program: str, hostile: Path) 
     assert unclean(done.stderr) == set()
 
 
+@pytest.mark.slow
 def test_colours_are_those_of_the_console_alone() -> None:
     """Where colours are shown, a text cannot bring its own, not even between two of them."""
     shown = StringIO()

@@ -126,7 +126,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.thinned(100)
+@pytest.mark.thinned(24)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("command", "parameter"), commands(), ids=lambda each: getattr(each, "name", each))
 def test_no_name_that_the_system_refuses_ends_in_a_traceback(
@@ -160,6 +160,7 @@ def test_no_name_that_the_system_refuses_ends_in_a_traceback(
         assert parameter.name not in READ_FIRST[command] or name[:40] in told
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("number", sorted(errno.errorcode))
 def test_every_error_of_the_system_is_one_line(
     number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

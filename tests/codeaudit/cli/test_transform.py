@@ -18,6 +18,7 @@ from codeaudit.audit.store import suite_contents
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Perturbed
 from tests.support.commands import start
+from tests.support.waiting import until
 
 METHODS = b"""\
 # coding: latin-1
@@ -58,6 +59,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_tree(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = files(tree)
     assert main(["transform", "sources", "--out", "out", "--transform", "rename"]) == 0
@@ -103,6 +105,7 @@ def test_several_sources_stand_side_by_side(tree: Path, tmp_path: Path) -> None:
     assert sorted(files(tmp_path / "out")) == ["sub/words.py", "totals.py"]
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_trees_for_any_number_of_workers(tree: Path, tmp_path: Path) -> None:
     words = ["transform", "sources", "--transform", "rename,reorder"]
     assert main([*words, "--seed", "3", "--out", "a"]) == 0
@@ -111,6 +114,7 @@ def test_equal_seeds_give_equal_trees_for_any_number_of_workers(tree: Path, tmp_
     assert files(tmp_path / "a") == files(tmp_path / "b") != files(tmp_path / "c")
 
 
+@pytest.mark.slow
 def test_the_identity_is_a_copy(tree: Path, tmp_path: Path) -> None:
     assert main(["transform", "sources", "--transform", "identity", "--out", "out", "--format", "json"]) == 0
     before = files(tree)
@@ -201,6 +205,7 @@ def test_what_is_refused_writes_nothing(
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_a_suite_is_audited_as_it_was_written(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
@@ -269,11 +274,7 @@ def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     process = start(
         "transform", os.path.dirname(os.__file__), "--out", "out", "--transform", "all", cwd=tmp_path
     )
-    end = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.*")):
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: list(tmp_path.glob(".out.*")), process=process)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

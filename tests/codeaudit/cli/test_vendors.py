@@ -86,6 +86,7 @@ def told(words: list[str], capfd: pytest.CaptureFixture[str], code: int = 0) -> 
     return " ".join("".join(capfd.readouterr()).split())
 
 
+@pytest.mark.slow
 def test_each_model_is_asked_at_its_vendor_with_its_own_key_and_price(
     vendors: Vendors, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_run_of_several_vendors_is_repeated_explained_and_resumed(
     assert len(vendors.one.asked) == first
 
 
+@pytest.mark.slow
 def test_the_models_of_a_file_keep_their_arguments_where_some_are_chosen(
     vendors: Vendors, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,6 +175,7 @@ def test_two_addresses_without_models_are_no_guess(
     assert vendors.asked == (0, 0)
 
 
+@pytest.mark.slow
 def test_one_model_of_two_vendors_is_two_models(
     vendors: Vendors, sources: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -200,6 +203,7 @@ def test_one_model_of_two_vendors_is_two_models(
     assert len(vendors.one.asked) == first
 
 
+@pytest.mark.slow
 def test_shards_of_several_vendors_are_joined(vendors: Vendors, capfd: pytest.CaptureFixture[str]) -> None:
     for part in ("1/2", "2/2"):
         told(["run", "--config", "vendors.toml", "--out", part[0], "--shard", part], capfd)

@@ -6,13 +6,13 @@ import os
 import shlex
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.commands import codeaudit, start
+from tests.support.waiting import until
 
 PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q"
 UNITTEST = f"{shlex.quote(sys.executable)} -m unittest"
@@ -305,6 +305,7 @@ def test_files_of_tests_that_cannot_be_imported_are_failing_tests(project: Path,
     assert (found["power"]["stopped"], found["power"]["caught"]) == (False, 2)
 
 
+@pytest.mark.slow
 def test_several_seeds_have_one_table_and_unread_files_are_named(project: Path, scratch: Path) -> None:
     (project / "src" / "old.py").write_text("print 'x'\n", encoding="utf-8")
     code, out, err = verify(project, scratch, "--transform", "rename", "--seeds", "2")
@@ -400,7 +401,7 @@ UNRUNNABLE = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "told"), UNRUNNABLE.values(), ids=UNRUNNABLE)
 def test_tests_that_cannot_be_run_are_3(
     project: Path, scratch: Path, words: tuple[str, ...], told: str
@@ -421,6 +422,7 @@ USAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "told"), USAGE.values(), ids=USAGE)
 def test_what_does_not_fit_is_2(project: Path, scratch: Path, words: tuple[str, ...], told: str) -> None:
     code, out, err = verify(project, scratch, *words)
@@ -428,6 +430,7 @@ def test_what_does_not_fit_is_2(project: Path, scratch: Path, words: tuple[str, 
     assert told in err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_project_that_does_not_exist_is_3(tmp_path: Path) -> None:
     done = codeaudit("verify", "nowhere", cwd=tmp_path)
     assert done.returncode == 3
@@ -445,11 +448,7 @@ def test_ctrl_c_ends_the_tests_and_removes_the_copy(
     )
     monkeypatch.setenv("TMPDIR", str(scratch))
     process = start("verify", "project", "--test-command", PYTEST, cwd=tmp_path)
-    end = time.monotonic() + 60
-    while not (log.exists() and log.read_text()):
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: log.exists() and log.read_text(), process=process)
     assert len(list(scratch.iterdir())) == 1
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)

@@ -177,6 +177,7 @@ def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built
     assert "seed 0: the perturbed project does not build or start its tests; 0 tests fail" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("style", "why"),
     [
@@ -192,6 +193,7 @@ def test_a_style_gate_is_named(built: Path, style: str, why: str) -> None:
     _names_the_gate(built, f"env STYLE='{style}' sh test.sh", why)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["power check", "renamed"])
 def test_a_style_gate_behind_the_tests_of_another_module_is_named(built: Path, style: str) -> None:
     if style == "renamed":
@@ -211,6 +213,7 @@ def _names_the_gate(built: Path, command: str, why: str) -> None:
     assert "You have 1 Checkstyle violation." in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_the_error_of_a_java_test_is_shown_and_not_the_end_of_its_frames(built: Path) -> None:
     frames = "\\n".join(f"\tat org.runner.Runner.run{number}(Runner.java:{number})" for number in range(40))
     trace = f"java.lang.AssertionError: area\\n{frames}\\nCaused by: java.lang.Error: no side\\n{frames}"
@@ -227,6 +230,7 @@ def test_the_error_of_a_java_test_is_shown_and_not_the_end_of_its_frames(built: 
     assert done.stdout.count("org.runner.Runner") == 11
 
 
+@pytest.mark.slow
 def test_a_build_that_leaves_out_what_did_not_change_is_run_each_time(built: Path) -> None:
     """Gradle runs no tests where neither the sources nor the reports changed since its last run."""
     build = BUILD.replace(
@@ -242,6 +246,7 @@ def test_a_build_that_leaves_out_what_did_not_change_is_run_each_time(built: Pat
     assert (built.parent / "kept/seed-0/TEST-of-the-project.xml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "usual"), [("pom.xml", "mvn "), ("gradlew", "./gradlew "), ("x", "mvn ")])
 def test_java_without_a_test_command_is_told_so(built: Path, file: str, usual: str) -> None:
     (built / file).touch()
@@ -250,6 +255,7 @@ def test_java_without_a_test_command_is_told_so(built: Path, file: str, usual: s
     assert f"give --test-command, such as '{usual}" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_where_nothing_changes_the_reasons_are_told(built: Path) -> None:
     (built / "src/main/java/p/Shapes.java").write_text(
         "package p;\n\nclass Shapes { int f() { return 1; } }\n"

@@ -112,6 +112,7 @@ def test_golden_table_at_80_columns() -> None:
     assert tidy(shown(summary(), "rich")).startswith(GOLDEN)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("width", [80, 100, 200])
 def test_every_table_fits_the_console_and_cuts_nothing(width: int) -> None:
     for report in (summary(), compare([run("r", MODELS, seeds=range(3))])):
@@ -146,6 +147,7 @@ def test_long_names_leave_the_numbers_whole() -> None:
     assert "18.1–56.7" in text
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("width", range(68, 100, 4))
 def test_a_name_that_does_not_fit_breaks_at_a_hyphen(width: int) -> None:
     words = shown(summary("vanilla-java-bugs-checkpoint", "spe-checkpoint"), "rich", width).split()
@@ -212,6 +214,7 @@ def test_best_is_bold_in_a_comparison() -> None:
     assert re.search(r"\x1b\[1m1 spe", target.getvalue())
 
 
+@pytest.mark.slow
 def test_a_comparison_says_its_tests() -> None:
     text = shown(compare([run("r", MODELS, seeds=range(3))]), "markdown")
     assert (

@@ -160,6 +160,7 @@ def test_what_xml_cannot_hold_is_written_out() -> None:
     assert root[0].get("name") == "m\\x0b<> rename"
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=30))
 def test_any_text_survives_xml(text: str) -> None:
     element = Xml.Element("x")

@@ -749,6 +749,7 @@ def test_without_a_decompressor_the_page_says_so(chromium: Chromium, address: st
     chromium.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
 
+@pytest.mark.slow
 def test_the_page_escapes_what_it_shows_once() -> None:
     summary = replace(full(), corpus="a & b <c>")
     text = html(page(summary))

@@ -104,6 +104,7 @@ SMALL = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("pairs", SMALL.values(), ids=SMALL)
 def test_more_classes_have_the_p_value_of_all_permutations(pairs: list[tuple[str, str]]) -> None:
     labels, answers = zip(*pairs, strict=True)
@@ -124,6 +125,7 @@ def test_where_labels_or_answers_are_all_equal_nothing_varies(rows: list[list[in
     assert chance(square(*rows)) == 1.0
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     "rows",
     [

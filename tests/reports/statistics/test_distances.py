@@ -56,6 +56,7 @@ def test_the_definition() -> None:
         assert distance(draws) == sum(told) / 2 / len(pairs)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("after", [FAIR, LEANING])
 def test_it_has_no_bias_with_shared_random_numbers_too(after: Sequence[float], shared: bool) -> None:
@@ -82,6 +83,7 @@ def test_one_answer_is_no_distribution() -> None:
     assert mean_distance([]) == Moved(Excess(), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [False, True])
 def test_without_an_effect_one_run_in_twenty_rejects(shared: bool) -> None:
     rng = np.random.default_rng(2)
@@ -94,6 +96,7 @@ def test_without_an_effect_one_run_in_twenty_rejects(shared: bool) -> None:
     assert sum(one.samples > 0 for one in found) <= 0.085 * runs
 
 
+@pytest.mark.slow
 def test_an_effect_is_shown_and_lies_in_its_interval() -> None:
     rng = np.random.default_rng(3)
     true, runs, held, shown = half_squared(FAIR, LEANING), 60, 0, 0

@@ -107,6 +107,7 @@ def test_values_that_are_all_equal_have_a_bound_without_a_width() -> None:
     assert bounds([(0.25, 3.0), (0.25, 1.0)]) == (0.25, 0.25)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(PAIRS)
 def test_an_interval_holds_its_mean_and_does_not_depend_on_order(

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from codeaudit.reports.statistics import score_loss
 from codeaudit.reports.statistics.score_loss import paired_loss
@@ -35,6 +34,8 @@ def test_right_and_wrong_answers_have_the_exact_mcnemar_test(counts: tuple[int, 
     lost, won, right, wrong = counts
     pairs = [(1.0, 0.0)] * lost + [(0.0, 1.0)] * won + [(1.0, 1.0)] * right + [(0.0, 0.0)] * wrong
     found = paired_loss(pairs, better="higher")
+    from scipy.stats import binomtest
+
     exact = binomtest(lost, lost + won, alternative="greater").pvalue if lost + won else 1.0
     assert found.p == pytest.approx(exact)
     assert (found.samples, found.worse, found.better) == (len(pairs), lost, won)
@@ -85,6 +86,7 @@ def test_equal_scores_say_nothing() -> None:
     assert paired_loss(more, better="higher").loss == pytest.approx(0.3)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("shift", [-0.1, 0.0, 0.05, 0.1])
 def test_for_many_scores_the_normal_distribution_is_near_the_flips(
     shift: float, monkeypatch: pytest.MonkeyPatch

@@ -98,6 +98,7 @@ def simulated(rng: np.random.Generator, *, effect: float, samples: int = 60) -> 
     return tables
 
 
+@pytest.mark.slow
 def test_without_an_effect_it_keeps_its_level() -> None:
     rng = np.random.default_rng(0)
     ps = [shuffled(simulated(rng, effect=0.0)) for _ in range(400)]

@@ -52,6 +52,7 @@ def test_exact_p_has_the_published_values(groups: list[list[float]], statistic: 
     assert test.method == "exact permutation"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "groups", [[[1, 2, 2], [2, 3], [3, 3, 1]], [[1, 1, 1], [2, 2, 1]], [[5, 1], [2, 2], [9, 9, 9]]]
 )
@@ -120,6 +121,7 @@ def test_conover_agrees_with_the_documented_example_of_scikit_posthocs() -> None
     )
 
 
+@pytest.mark.slow
 def test_conover_agrees_with_scikit_posthocs_on_ties() -> None:
     import scikit_posthocs as posthocs
 

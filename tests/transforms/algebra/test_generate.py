@@ -49,7 +49,7 @@ def test_another_process_draws_the_same_pairs() -> None:
     assert found.stdout.strip() == here
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_half_are_true_and_all_are_short_enough(split: Split) -> None:
     found = some(split, COUNT if split == "train" else 300)
@@ -138,6 +138,7 @@ def test_the_rule_of_variables_would_decide_random_pairs() -> None:
     assert (1 + sum(not fit for fit in fits) / len(fits)) / 2 > 0.75
 
 
+@pytest.mark.slow
 def test_no_function_is_a_renaming_of_one_of_another_split() -> None:
     classes = {
         split: {canonical(text(one.pair.function)) for one in some(split, COUNT if split == "train" else 300)}

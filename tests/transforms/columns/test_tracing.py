@@ -127,6 +127,7 @@ def test_what_is_free_is_equivariant(name: str) -> None:
     assert groups.unknown == ()
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", [name for name in FROZEN if "bytes" not in name])
 def test_what_depends_on_the_place_or_is_unknown_is_frozen(name: str) -> None:
     assert found(FROZEN[name]).layout.sizes == ()

@@ -83,6 +83,7 @@ def test_layers_are_equivariant_to_every_legal_order(relation: tuple[int, ...]) 
 STATEMENTS = st.sampled_from(["a = 1", "b = a", "a = b", "c = a", "b = c", "c = 2", "a = c"])
 
 
+@pytest.mark.slow
 @given(st.lists(STATEMENTS, min_size=2, max_size=5))
 def test_theorem_4_3_an_order_is_legal_iff_every_line_keeps_its_layer(lines: list[str]) -> None:
     def of(order: tuple[int, ...]) -> tuple[int, ...]:
@@ -115,6 +116,7 @@ def test_bits_gives_the_positions_in_order(mask: int) -> None:
     assert sum(1 << position for position in bits(mask)) == mask
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("dense", [0, 10_000])
 @given(relations(most=40))
 def test_layers_closure_and_mask_are_what_their_definitions_say(

@@ -9,9 +9,14 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
 from codeaudit.transforms.dependence import orders
+
+
+def _uniform(seen: list[int]) -> bool:
+    from scipy.stats import chisquare  # takes long to import
+
+    return bool(chisquare(seen).pvalue > 0.001)
 
 
 @st.composite
@@ -62,7 +67,7 @@ def test_sampling_is_uniform(relation: tuple[int, ...]) -> None:
     rng = Random(7)
     legal = list(orders.enumerate_orders(relation))
     seen = Counter(orders.sample(relation, rng) for _ in range(400 * len(legal)))
-    assert chisquare([seen[order] for order in legal]).pvalue > 0.001
+    assert _uniform([seen[order] for order in legal])
 
 
 def test_sixty_independent_statements_are_counted_exactly() -> None:
@@ -102,6 +107,7 @@ def test_what_was_taken_apart_before_gives_the_same_draws(relation: tuple[int, .
     assert orders._whole.cache_info().hits == hits + 3
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("bound", [1, 2, 5, 20_000])
 @given(relations())
 def test_beyond_the_bound_nothing_is_counted_and_every_draw_is_legal(
@@ -115,6 +121,7 @@ def test_beyond_the_bound_nothing_is_counted_and_every_draw_is_legal(
     orders._whole.cache_clear()
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "relation", [(0, 0, 0b1, 0b11, 0b10, 0b101), (0, 0, 0b1, 0b11, 0b10), (0, 0b1, 0, 0b101, 0b100)]
 )
@@ -127,9 +134,10 @@ def test_the_chain_is_uniform(relation: tuple[int, ...], monkeypatch: pytest.Mon
     seen = Counter(orders.sample(relation, rng) for _ in range(100 * len(legal)))
     orders._whole.cache_clear()
     assert set(seen) == set(legal)
-    assert chisquare([seen[order] for order in legal]).pvalue > 0.001
+    assert _uniform([seen[order] for order in legal])
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("span", [30, 400])
 def test_four_variants_of_400_entangled_statements_cost_as_little_as_a_loop(span: int) -> None:
     """Relative to two million additions (50 ms on a fast core), because machines and their load differ."""

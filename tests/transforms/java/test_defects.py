@@ -174,6 +174,7 @@ def java() -> Path:
     return found[max(found)]
 
 
+@pytest.mark.slow
 def test_edits_of_traps_compile(java: Path, tmp_path: Path) -> None:
     counts = Counter[str]()
     files: dict[str, str] = {}

@@ -97,8 +97,8 @@ def test_a_comment_that_looks_like_an_import_makes_no_file() -> None:
     assert only_callable(read(source)).kind == "method_declaration"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["java_methods", "defects4j_methods"])
-@pytest.mark.thinned(1)
 def test_real_methods_are_read(name: str) -> None:
     with gzip.open(data_set(f"{name}.jsonl.gz"), "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for number, line in enumerate(lines) if number % 20 == 0]

@@ -388,6 +388,7 @@ def f(*a):
 """
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "told",
     [
@@ -401,6 +402,7 @@ def test_a_result_that_a_program_writes_itself_has_the_agreed_form(told: object)
     assert found == Unknown(BROKEN)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "told",
     [

@@ -114,6 +114,7 @@ def test_the_fuzzer_finds_a_cause_that_is_put_back(judge: Judge, number: str, ne
     pytest.fail("not found")
 
 
+@pytest.mark.thinned(10)
 @pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda construct: construct.__name__)
 def test_every_construct_gives_whole_programs(construct: Callable[[Grammar], list[str]]) -> None:
     whole = 0
@@ -165,6 +166,7 @@ def test_a_difference_is_shrunk_to_a_few_statements(judge: Judge) -> None:
     assert "before" in str(small)
 
 
+@pytest.mark.slow
 def test_smaller_programs_are_programs() -> None:
     found = list(smaller(program(Random(3), size=8)))
     assert len(found) > 10

@@ -29,6 +29,7 @@ def kinds(source: str, place: int = 0) -> set[str]:
     return found
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -134,7 +135,7 @@ def test_hypothesis_is_imported_when_inputs_are_drawn_and_not_before() -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_pure_functions_return_on_some_drawn_input(program: Program) -> None:
     with Oracle() as oracle:

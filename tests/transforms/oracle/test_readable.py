@@ -84,6 +84,7 @@ def beside() -> Iterator[Path]:
     yield from (STDLIB / "sitecustomize.py", Path(sys.prefix, "pyvenv.cfg"))
 
 
+@pytest.mark.slow
 def test_nothing_beside_the_standard_library_can_be_read(sandboxed: Sandbox, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()

@@ -322,6 +322,7 @@ def f(n):
 """
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "text", ["b'x'", 'b\'{"end": "returned", "value": "1"}\'', "bytes(1 << 16)", "bytes(20)"]
 )
@@ -463,6 +464,7 @@ def test_without_a_layer_nothing_runs(layers: Layers, missing: str, monkeypatch:
         Oracle()
 
 
+@pytest.mark.slow
 def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = (
         "from codeaudit.transforms.oracle.containment import Containment as C; "

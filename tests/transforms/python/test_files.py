@@ -88,6 +88,7 @@ def test_nothing_changes_a_byte_of_the_standard_library() -> None:
     assert seen > 50
 
 
+@pytest.mark.slow
 def test_a_rewritten_standard_library_compiles_and_keeps_what_is_between_functions() -> None:
     root = Path(sysconfig.get_path("stdlib"))
     changed = 0

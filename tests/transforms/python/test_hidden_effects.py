@@ -401,6 +401,7 @@ def _variants(source: str, *, file: str = "") -> Iterator[tuple[str, bool]]:
                 yield one.source, transform is returning
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_do_the_same(name: str) -> None:
     source, calls = PROGRAMS[name]

@@ -71,6 +71,7 @@ def test_odd_operands_give_and_do_the_same(operator: str) -> None:
     assert applied > 10
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize(
     ("name", "body"),
     [

@@ -1114,7 +1114,7 @@ def test_a_careless_rewriting_is_seen(trap: Trap) -> None:
     assert behaviour(after(trap.source, trap.careless), trap.calls) != behaviour(trap.source, trap.calls)
 
 
-@pytest.mark.thinned(35)
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS)
 def test_no_transform_falls_into_the_trap(trap: Trap) -> None:
     promised = [name for name in KEEPING if name not in trap.unpromised]

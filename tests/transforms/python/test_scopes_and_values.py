@@ -225,6 +225,7 @@ def outcome(source: str) -> object:
         sys.meta_path.remove(_Finder)
 
 
+@pytest.mark.thinned(40)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_order_does_the_same(name: str) -> None:
     source = PROGRAMS[name]

@@ -251,6 +251,7 @@ def test_the_emulator_notices_a_declaration_that_claims_less(
     assert less.wrong
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(
     "line",
     [

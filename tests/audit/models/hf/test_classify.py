@@ -201,6 +201,7 @@ def test_a_classifier_without_a_task_ends_with_the_task_and_the_map(
     assert "safe=" not in told, "no pair is made up"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("task", ["classification", "error-detection"])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_words_of_a_classifier_mean_what_the_map_says(vulnerable: Path, task: str, swapped: bool) -> None:
@@ -222,6 +223,7 @@ def test_words_of_a_classifier_mean_what_the_map_says(vulnerable: Path, task: st
     assert sum(row.get(meant, 0) for row in found.values()) == safe
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     "more",
     [

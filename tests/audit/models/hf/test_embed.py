@@ -54,7 +54,7 @@ POOLED = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("pooling", "means"),
     [

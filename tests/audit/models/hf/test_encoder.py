@@ -2,13 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 import transformers
 
-from codeaudit.audit.models.hf import encoder as encoders
 from codeaudit.audit.models.hf.heads import quiet
 from codeaudit.audit.papers.lines.encoding import SPECIALS, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import Batch, LineShape, collate
@@ -20,6 +19,9 @@ from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf import networks as made
 from tests.support import stdlib
 from tests.support.networks import SMALL, legal_orders
+
+if TYPE_CHECKING:  # what it imports takes seconds
+    from codeaudit.audit.models.hf.encoder import EncoderStart
 
 LABELS = ("get", "index", "quux")
 LINES = ["--steps", "3", "--batch", "8", "--rarest-label", "3", "--workers", "1", "--full", "--limit", "120"]
@@ -42,9 +44,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def network(folder: Path, kind: str, **options: object) -> tuple[Any, encoders.EncoderStart]:
+def network(folder: Path, kind: str, **options: object) -> "tuple[Any, EncoderStart]":
     """The network in float64, and the encoder that it begins with."""
-    start = encoders.opened(str(folder))
+    from codeaudit.audit.models.hf.encoder import opened
+
+    start = opened(str(folder))
     tokenizer = start.speaking([*SPECIALS, *LABELS])
     shape = LineShape(
         vocabulary=tokenizer.get_vocab_size(), labels=3, width=32, layers=2, heads=4, encoder=start.config
@@ -92,6 +96,7 @@ def test_new_words_are_whole_words_with_the_mean_of_their_pieces(folders: dict[s
     assert torch.equal(found.trunk.tokens.weight[number], wanted)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", ["spe", "symc", "vanilla"])
 @pytest.mark.parametrize("mode", ["hadamard", "additive"])
 def test_with_masks_an_encoder_is_equivariant_to_legal_orders(

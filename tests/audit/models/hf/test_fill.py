@@ -25,6 +25,7 @@ def at_masks(folder: Path, text: str) -> tuple[torch.Tensor, transformers.PreTra
     return logits[read["input_ids"][0] == words.mask_token_id].log_softmax(-1), words  # type: ignore[return-value]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["roberta", "modernbert"])
 def test_a_name_is_filled_in_where_it_stands(name: str, folders: dict[str, Path], load: Load) -> None:
     model = load(name, masks="2")

@@ -47,7 +47,7 @@ def written(folder: Path, text: str) -> tuple[list[int], list[float]]:
     return found, leads
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["gpt2", "llama", "qwen2", "t5"])
 def test_a_batch_writes_what_each_row_alone_would(name: str, folders: dict[str, Path], load: Load) -> None:
     model = load(name, max_new_tokens=str(LONGEST))
@@ -69,6 +69,7 @@ def taught(folder: Path, after: str, text: str, *, chat: str | None = None) -> P
     return made.save(folder, network, words)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("task", "text", "answer"),
     [

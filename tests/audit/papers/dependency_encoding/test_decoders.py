@@ -79,6 +79,7 @@ def test_what_is_remembered_answers_as_what_is_read_again(variant: str, parts: l
     torch.testing.assert_close(found, net(ids), rtol=0, atol=1e-9)
 
 
+@pytest.mark.thinned(2)
 @torch.no_grad()
 @pytest.mark.parametrize("name", list(DECODERS))
 def test_so_it_does_in_single_precision(name: str) -> None:
@@ -89,7 +90,7 @@ def test_so_it_does_in_single_precision(name: str) -> None:
     torch.testing.assert_close(found, net(ids), rtol=0, atol=1e-5)
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("variant", VARIANTS)
 @torch.no_grad()
 def test_portions_of_queries_change_nothing(variant: str) -> None:
@@ -99,6 +100,7 @@ def test_portions_of_queries_change_nothing(variant: str) -> None:
     torch.testing.assert_close(one_by_one(ids), whole(ids), rtol=0, atol=1e-9)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("variant", VARIANTS)
 @torch.no_grad()
 def test_padding_at_the_end_of_a_row_is_not_seen(variant: str) -> None:

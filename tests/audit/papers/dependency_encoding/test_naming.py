@@ -68,6 +68,7 @@ def test_pace_is_one_within_the_window_and_grows_beyond() -> None:
     assert (factors[9:].diff() > 0).all()
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("window", [256, 8])
 def test_line_wise_attention_is_the_formula(window: int) -> None:
     net = made(window=window)

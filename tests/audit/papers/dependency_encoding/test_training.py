@@ -257,6 +257,7 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -
     assert equal(whole, run(tmp_path / "parts", found))
 
 
+@pytest.mark.slow
 def test_sparsity_makes_features_sparser(tmp_path: Path) -> None:
     """The L1 term is felt."""
     found = made()

@@ -171,7 +171,7 @@ class Largest(TorchDispatchMode):
         return found
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(NETWORKS))
 def test_no_tensor_holds_all_pairs_of_tokens(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "PAIRS", 2**12)
@@ -184,7 +184,7 @@ def test_no_tensor_holds_all_pairs_of_tokens(kind: str, monkeypatch: pytest.Monk
     assert largest <= pairs / 2
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["code", "nope", "alibi"])
 def test_decoders_hold_no_tensor_of_all_pairs_either(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoders, "PORTION", 4)

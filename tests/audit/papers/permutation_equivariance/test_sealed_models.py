@@ -104,6 +104,7 @@ def test_our_own_networks_are_sealed(network: str, tmp_path: Path) -> None:
     assert LineModel.load(str(tmp_path / "back")).fingerprint == plain.fingerprint
 
 
+@pytest.mark.slow
 def test_a_model_of_hidden_states_is_sealed_too(tmp_path: Path) -> None:
     library = pytest.importorskip("transformers")
     module: Any = make("bert")
@@ -116,6 +117,7 @@ def test_a_model_of_hidden_states_is_sealed_too(tmp_path: Path) -> None:
         authorise(open_checkpoint(str(place)), key)
 
 
+@pytest.mark.slow
 def test_weights_that_a_file_has_otherwise_are_refused(tmp_path: Path) -> None:
     opened = open_checkpoint(str(write_checkpoint(tmp_path / "plain")))
     lost = next(name for name, own in opened.names.items() if own.endswith("feed.0.weight"))

@@ -230,6 +230,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     assert ended.trained.progress.epochs == resumed.progress.epochs
 
 
+@pytest.mark.slow
 def test_a_finished_training_is_not_run_again(tmp_path: Path, read: LineMaterial, ended: Ended) -> None:
     again, watcher = run(ended.copy(tmp_path / "a"), read)
     assert watcher.steps == 0
@@ -287,6 +288,7 @@ def test_the_rate_rises_then_falls_to_a_twentieth(read: LineMaterial) -> None:
 PRETRAINED = replace(TINY, pretrain_epochs=2, bag_epochs=0, epochs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, "in pretraining's second epoch", "behind it"])
 def test_pretraining_resumes_and_leaves_no_head_behind(
     tmp_path: Path, read: LineMaterial, after: int | str
@@ -506,6 +508,7 @@ def test_without_a_task_a_networks_own_paper_decides(network: str, task: str) ->
     assert registry.family(network, None)[1] == task
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_here")
 def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "symc", "--out", "made", "--steps", "5", "--sign", "1", *SETTINGS]) == 0
@@ -540,6 +543,7 @@ def test_a_cache_that_cannot_be_used_is_told_before_anything_is_read(
     assert capsys.readouterr().err.splitlines()[-1] == told
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_here")
 def test_a_training_into_the_folder_of_a_model_keeps_that_model(capsys: pytest.CaptureFixture[str]) -> None:
     Path("made").mkdir()
@@ -648,6 +652,7 @@ def test_bfloat16_has_to_be_faster_by_more_than_converting_costs(
     assert speed.faster_in_half("cpu") is faster
 
 
+@pytest.mark.slow
 def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
     words = ["train", "spe", "--out", "made", "--steps", "100000", *SETTINGS]
     with start(*words, cwd=tmp_path) as process:

@@ -63,6 +63,7 @@ def made_completer(name: str, options: dict[str, object]) -> Completer:
     return made
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 @torch.no_grad()
 def test_padding_never_matters(name: str, options: dict[str, object]) -> None:

@@ -302,6 +302,7 @@ def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) ->
         assert model.module.scheme.known.any()
 
 
+@pytest.mark.slow
 def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None:
     for degree in ("full", "prefix"):
         recipe = replace(TINY, spelling="whole", degree=degree, epochs=3, rate=3e-3, warm_up=2)
@@ -400,6 +401,7 @@ def real_queries() -> list[Query]:
     return [query for query in asked if reader.unreadable(query) is None]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_what_is_asked_beside_moves_scores_by_less_than_the_declared_noise(precision: str) -> None:
     model = TreeModel.load("tree-checkpoint", device="cpu", precision=precision)

@@ -99,6 +99,7 @@ def test_subsets_and_other_strategies_are_proven_or_collide(name: str) -> None:
     assert len(met) == 5
 
 
+@pytest.mark.slow
 def test_a_second_reader_sees_the_same_tree() -> None:
     confirmed = 0
     for source in methods("java_methods", 300):

@@ -283,7 +283,7 @@ def told(seen: Seen) -> tuple[str, str]:
     return type(seen.error or value).__name__, repr(value) if plain else ""
 
 
-@pytest.mark.thinned(10)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_is_seen_is_declared_and_what_observes_nothing_is_the_same_elsewhere(
     entry: str, tmp_path: Path
@@ -335,6 +335,7 @@ def test_attributes_of_modules_have_exactly_their_type(attribute: str, kind: str
     assert type(found).__name__ == kind
 
 
+@pytest.mark.thinned(60)
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_entry_says_something(entry: str) -> None:
     """A call with plain arguments does not count as one that may do anything."""
@@ -359,6 +360,7 @@ UNCERTAIN: Final = (
 """Expressions that may be of a class that overrides the methods of its base."""
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if "()." in entry])
 def test_a_method_is_known_only_where_the_type_is_certain(entry: str) -> None:
     method = entry.partition(").")[2]

@@ -89,6 +89,7 @@ def test_nearly_every_occurrence_is_found() -> None:
     assert found[False] == 0
 
 
+@pytest.mark.slow
 def test_scopes_agree_with_the_interpreter() -> None:
     """The interpreter's own symbol tables are an independent judge."""
     compared = 0

@@ -48,6 +48,7 @@ def edits(source: str, name: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_operands_whose_exchange_gives_the_same_are_left() -> None:
     applied = 0
     for left in NUMBERS:
@@ -60,6 +61,7 @@ def test_operands_whose_exchange_gives_the_same_are_left() -> None:
     assert applied > 300
 
 
+@pytest.mark.slow
 def test_an_augmented_assignment_that_another_operator_would_not_change_is_left() -> None:
     applied = 0
     for right in NUMBERS:

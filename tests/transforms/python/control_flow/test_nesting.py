@@ -112,6 +112,7 @@ BEFORE_AFTER: dict[str, tuple[PythonRule, str, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("case", BEFORE_AFTER)
 def test_before_and_after(case: str) -> None:
     rule, before, after = BEFORE_AFTER[case]

@@ -551,6 +551,7 @@ ROUTES = {
 """Ways by which a class gets it."""
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("route", ROUTES)
 def test_no_order_shows_where_a_property_comes_from(route: str) -> None:
     before, member, after = ROUTES[route]

@@ -235,13 +235,14 @@ def test_a_callee_meets_its_arguments_where_it_stands(callee: str) -> None:
     assert mistakes(callee, FORMS) == []
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("part", range(12))
 def test_some_forms_of_every_callee(part: int) -> None:
     for number, callee in enumerate(CALLEES[part::12]):
         assert mistakes(callee, FORMS[number % 10 :: 10]) == [], callee
 
 
+@pytest.mark.thinned(80)
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_statement_meets_its_objects_where_it_stands(statement: str) -> None:
     # What was kept sees a variable that is bound again.

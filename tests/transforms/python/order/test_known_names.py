@@ -307,6 +307,7 @@ MODULES = (
 """Their classes and functions free 10 of their functions."""
 
 
+@pytest.mark.slow
 def test_a_file_is_read_where_it_frees_an_order_and_seldom_in_vain() -> None:
     freed, in_vain, others = 0, 0, 0
     for module in MODULES:

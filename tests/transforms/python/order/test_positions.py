@@ -145,6 +145,7 @@ def printed(text: str, path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_reads_lines_reads_the_same(
     text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path

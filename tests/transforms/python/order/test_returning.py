@@ -82,6 +82,7 @@ def compared(*statements: str) -> Counter[str]:
     return ends
 
 
+@pytest.mark.slow
 def test_every_legal_order_of_two_does_the_same_where_the_original_returns() -> None:
     ends = sum((compared(*two) for two in permutations(STATEMENTS, 2)), Counter[str]())
     assert min(ends["returned"], ends["raised"]) > 200

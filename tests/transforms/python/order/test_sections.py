@@ -54,6 +54,7 @@ def above(text: str, mark: str) -> set[str]:
     return set(re.findall(r"\b10\d\b", text.partition(mark + "\n")[0]))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("mark", MARKS)
 def test_nothing_moves_past_what_may_mark_a_section(mark: str) -> None:
     for title, program in PROGRAMS.items():

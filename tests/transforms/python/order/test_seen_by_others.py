@@ -208,6 +208,7 @@ def assert_the_same(
         assert printed(found, capsys) == wanted, f"{name}:\n{found}"
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", sorted(EVALUATING | NAMING))
 def test_a_text_reads_the_variables_of_its_caller(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     # Most of these names mean something else elsewhere, so only what is written counts.

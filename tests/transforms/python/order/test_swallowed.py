@@ -82,6 +82,7 @@ def program(manager: str, statements: str) -> str:
     return PROGRAM.format(head=HEAD, before=before, manager=manager, body=body, after=after)
 
 
+@pytest.mark.thinned(15)
 @pytest.mark.parametrize("statements", STATEMENTS)
 @pytest.mark.parametrize("manager", MANAGERS.values(), ids=MANAGERS)
 def test_what_was_done_before_an_exception_shows(

@@ -80,6 +80,7 @@ def test_why_the_accumulator_stays_the_accumulator(tool: Mca) -> None:
     assert one.cycles != other.cycles
 
 
+@pytest.mark.slow
 def test_renamed_blocks_cost_the_same(tool: Mca) -> None:
     blocks = [*own_blocks(150), *(random_block(Random(seed)) for seed in range(150))]
     pairs = [(one, rewrite(RENAME, one, seed)) for seed, one in enumerate(blocks)]
