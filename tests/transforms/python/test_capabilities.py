@@ -353,3 +353,29 @@ def test_a_file_that_lists_its_names_keeps_its_imports_in_order(look: str) -> No
     text = "import os\nimport json\nimport sys\n"
     assert applies("reorder-imports", text)
     assert not applies("reorder-imports", f"{text}print({look})\n")
+
+
+HELD_FRAMES = (
+    "back = frame.f_back if frame else None\n    return back.f_globals['__name__'] if back else None",
+    "back = frame.f_back or inspect.currentframe()\n    return back.f_globals",
+)
+"""Only attributes of these frames are read, and they are not variables."""
+GIVEN_FRAMES = (
+    "back = frame.f_back if frame else None\n    return show(back)",
+    "back = frame and frame.f_back\n    return back",
+    "return [one.f_back for one in (frame,)]",
+    "return {1: frame.f_back for one in 'a'}",
+    "back = frame.f_back\n    other = back if back else None\n    return other",
+    "if back := frame.f_back:\n        return back",
+)
+FRAMED = "import inspect\ndef look():\n    frame = inspect.currentframe()\n    {}\n"
+
+
+@pytest.mark.parametrize("body", HELD_FRAMES)
+def test_a_frame_that_stays_in_its_function_shows_what_is_asked_of_it(body: str) -> None:
+    assert applies("rename", LOCAL, FRAMED.format(body))
+
+
+@pytest.mark.parametrize("body", GIVEN_FRAMES)
+def test_a_frame_that_is_handed_on_shows_all_variables(body: str) -> None:
+    assert not applies("rename", LOCAL, FRAMED.format(body))

@@ -450,22 +450,38 @@ def _given_away(
     holders = {
         target.id
         for one in nodes(ast.Assign)
-        if is_one(one.value)
+        if any(map(is_one, _branches(one.value)))
         for target in one.targets
         if isinstance(target, ast.Name)
     }
     return any(
-        is_one(given) or (isinstance(given, ast.Name) and given.id in holders)
+        is_one(branch) or (isinstance(branch, ast.Name) and branch.id in holders)
         for kind in _GIVING
         for one in nodes(kind)
         if not (isinstance(one, ast.Call) and last_name(one.func) in known)
         for given in _given(one, is_one)
+        for branch in _branches(given)
     )
+
+
+def _branches(node: ast.expr | None) -> Iterator[ast.expr | None]:
+    """The expressions of which one gives the value: `a` and `b` of `a if test else b`, and of `a or b`."""
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _branches(body)
+            yield from _branches(orelse)
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _branches(value)
+        case ast.NamedExpr(value=value):
+            yield from _branches(value)
+        case _:
+            yield node
 
 
 _GIVING: Final[Sequence[type[ast.AST]]] = (
     ast.Call, ast.Return, ast.Yield, ast.Starred, ast.Assign, ast.Lambda, ast.NamedExpr, ast.AnnAssign,
-    ast.List, ast.Tuple, ast.Set, ast.Dict, ast.BoolOp, ast.IfExp,
+    ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
 )  # fmt: skip
 
 
@@ -478,16 +494,18 @@ def _given(node: ast.AST, is_one: Callable[[ast.AST | None], bool]) -> Iterator[
         case ast.Return(value=value) | ast.Yield(value=value) | ast.Starred(value=value):
             yield value
         case ast.Assign(targets=targets, value=value):
-            if not all(isinstance(target, ast.Name) for target in targets) or not is_one(value):
+            if all(isinstance(target, ast.Name) for target in targets):
+                yield from (branch for branch in _branches(value) if not is_one(branch))
+            else:
                 yield value
         case ast.Lambda(body=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=value):
             yield value
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
             yield from items
-        case ast.BoolOp(values=items):
-            yield from items
-        case ast.IfExp(body=then, orelse=otherwise):
-            yield from (then, otherwise)
+        case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.GeneratorExp(elt=value):
+            yield value
+        case ast.DictComp(value=value):
+            yield value
         case _:
             pass
 
