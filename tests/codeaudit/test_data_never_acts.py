@@ -279,6 +279,7 @@ def reads_only(place: Path, lines: list[str]) -> None:
     assert not list(place.rglob("EXECUTED"))
 
 
+@pytest.mark.slow
 def test_reading_starts_nothing_that_the_data_names(place: Path) -> None:
     """Every command on the most harmful field, and one command on every field."""
     names = json.loads((place / "names").read_text())
@@ -296,6 +297,7 @@ def test_no_command_starts_anything_for_any_field(place: Path) -> None:
     reads_only(place, [one.format(run=name) for name in names for one in READERS] + list(OTHERS))
 
 
+@pytest.mark.slow
 def test_a_run_of_an_unknown_task_is_read_to_its_end(place: Path) -> None:
     """What the run recorded is enough, so these commands do their work."""
     lines = [
