@@ -248,6 +248,7 @@ def watched(place: Path, lines: list[str]) -> list[dict[str, Any]]:
     return [{"line": line, **one} for line, one in zip(lines, found, strict=True)]
 
 
+@pytest.mark.slow
 def test_the_watch_sees_what_is_started(place: Path) -> None:
     """The test of the test: what the user typed is imported, started and asked."""
     port = (place / "port").read_text()

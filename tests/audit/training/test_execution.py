@@ -159,6 +159,7 @@ def test_compiled_blocks_give_the_same_weights_up_to_rounding(
             assert torch.allclose(plain[name].double(), compiled[name].double(), atol=2e-3), name
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_validation_compiles_nothing(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names are said word by word, so that each length would be compiled for itself."""
@@ -211,7 +212,7 @@ LONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["spe", "decoder", "terms", "tree"])
 def test_a_killed_training_goes_on_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
     whole = trained(small(kind, cache, **LONG[kind]), tmp_path / "whole", EXECUTION)
