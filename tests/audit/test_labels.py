@@ -193,6 +193,7 @@ def test_figure_1_is_labelled_as_printed(tmp_path: Path) -> None:
     assert fill.about["iterations"] == 100
 
 
+@pytest.mark.slow
 def test_a_run_measures_its_blocks_and_what_an_order_costs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

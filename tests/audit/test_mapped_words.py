@@ -90,6 +90,7 @@ def by_program(task: Task, labels: tuple[str, ...], text: str) -> Predicted | Fa
 KINDS: Final = (by_prompt, by_callable, by_program)
 
 
+@pytest.mark.thinned(9)
 @pytest.mark.parametrize("words", WORDS.values(), ids=list(WORDS))
 @pytest.mark.parametrize("kind", LABEL_SETS)
 @pytest.mark.parametrize("ask", KINDS)
@@ -189,6 +190,7 @@ ANSWERS: Final = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("write", [_jsonl, _json, _csv, _parquet])
 @pytest.mark.parametrize("as_text", [False, True], ids=["truth values", "texts"])
 def test_truth_values_of_every_table_are_those_of_every_model(

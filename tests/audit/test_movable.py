@@ -132,6 +132,7 @@ def test_the_corpus_may_end_first() -> None:
     assert len({one.sample.id for one in extra}) == len(extra)
 
 
+@pytest.mark.slow
 def test_a_corpus_larger_than_what_was_kept_is_read_to_its_end() -> None:
     corpus = Numbered(300)
     _, extra, told = drawn(inputs(corpus, movable=250))

@@ -137,6 +137,7 @@ def test_a_query_under_way_is_not_asked_again_for_a_later_case() -> None:
     assert len(model.asked) == len(set(model.asked)) == 500 + 500 + 500 + 7
 
 
+@pytest.mark.slow
 def test_later_cases_are_asked_before_earlier_ones_end_and_memory_is_bounded() -> None:
     model = Shuffled()
     drawn = 0

@@ -169,6 +169,7 @@ def repeated_batches(cases: Sequence[Case], *, whole: bool) -> dict[str, list[li
     return found
 
 
+@pytest.mark.slow
 def test_the_company_of_a_repeated_query_is_the_same_in_every_division_into_shards() -> None:
     alone = repeated_batches(SEVERAL, whole=True)
     assert len(alone) == len(SEVERAL)

@@ -239,7 +239,7 @@ def ends_wrong(
 DAMAGES = [(name, command) for name, commands in READ.items() for command in commands]
 
 
-@pytest.mark.thinned(9)
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize(("name", "command"), DAMAGES)
 def test_a_damaged_file_is_named(
     name: str,

@@ -248,6 +248,7 @@ def watched(place: Path, lines: list[str]) -> list[dict[str, Any]]:
     return [{"line": line, **one} for line, one in zip(lines, found, strict=True)]
 
 
+@pytest.mark.slow
 def test_the_watch_sees_what_is_started(place: Path) -> None:
     """The test of the test: what the user typed is imported, started and asked."""
     port = (place / "port").read_text()
@@ -279,6 +280,7 @@ def reads_only(place: Path, lines: list[str]) -> None:
     assert not list(place.rglob("EXECUTED"))
 
 
+@pytest.mark.slow
 def test_reading_starts_nothing_that_the_data_names(place: Path) -> None:
     """Every command on the most harmful field, and one command on every field."""
     names = json.loads((place / "names").read_text())
@@ -296,6 +298,7 @@ def test_no_command_starts_anything_for_any_field(place: Path) -> None:
     reads_only(place, [one.format(run=name) for name in names for one in READERS] + list(OTHERS))
 
 
+@pytest.mark.slow
 def test_a_run_of_an_unknown_task_is_read_to_its_end(place: Path) -> None:
     """What the run recorded is enough, so these commands do their work."""
     lines = [

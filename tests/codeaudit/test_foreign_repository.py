@@ -78,8 +78,8 @@ def finished(
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["", "."], ids=["installed", "PYTHONPATH=."])
-@pytest.mark.thinned(1)
 def test_a_callable_is_audited_with_worker_processes(repository: Path, installed: Path, before: str) -> None:
     words = ("run", "--model", "py/my_model:predict", "--corpus", "src/", "--limit", "0", "--workers", "2")
     done = finished([*COMMAND, *words, "--out", "out"], repository, installed, before=before)
@@ -88,6 +88,7 @@ def test_a_callable_is_audited_with_worker_processes(repository: Path, installed
     assert (repository / "out" / "summary.json").is_file()
 
 
+@pytest.mark.slow
 def test_python_m_codeaudit_works(repository: Path, installed: Path) -> None:
     words = ("run", "--model", "py/my_model:predict", "--corpus", "src/", "--limit", "0", "--workers", "2")
     done = finished([sys.executable, "-m", "codeaudit", *words, "--out", "out"], repository, installed)

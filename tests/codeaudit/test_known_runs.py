@@ -90,7 +90,7 @@ def unchecked(*_: object, **__: object) -> None:
     raise AssertionError("a verdict was judged again")
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_a_run_is_known_where_it_was_made_and_gives_the_numbers_of_its_verdicts(
     name: str, monkeypatch: pytest.MonkeyPatch

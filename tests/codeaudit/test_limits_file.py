@@ -63,7 +63,7 @@ def written(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8"))
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "old",
     [
@@ -222,7 +222,7 @@ def test_without_a_rate_there_is_no_limit(tmp_path: Path) -> None:
     assert not (tmp_path / "x.toml").exists()
 
 
-@pytest.mark.thinned(5)
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("violated", [0, 1, 20, 58, 59, 60])
 @pytest.mark.parametrize("reacting", [3, 30, 60])
 def test_the_limits_of_a_run_let_it_pass(violated: int, reacting: int, tmp_path: Path) -> None:

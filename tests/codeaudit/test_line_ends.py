@@ -61,7 +61,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.thinned(4)
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("how", WRITTEN)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_reads_them(
@@ -83,6 +83,7 @@ def test_every_command_reads_them(
     assert main(COMMANDS[command]) == 0, capsys.readouterr().err
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("how", [*WRITTEN, "indented"])
 def test_runs_of_earlier_versions_too(
     how: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

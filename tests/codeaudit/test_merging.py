@@ -109,6 +109,7 @@ class Notes(SilentProgress):
         self.told.append(message)
 
 
+@pytest.mark.slow
 def test_a_shard_ends_after_the_first_stage_and_the_second_is_told(tmp_path: Path, joined: Path) -> None:
     found = shards(tmp_path, 3, repeats=None)
     repeats = {path: json.loads((path / "manifest.json").read_text())["repeats"]["noisy"] for path in found}
@@ -141,6 +142,7 @@ def test_merged_runs_of_other_options(options: dict[str, Any], tmp_path: Path) -
     assert_same_results(expected, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_copies_in_several_shards_are_left_out_of_the_merged_run(tmp_path: Path) -> None:
     copies = [text.replace("    one", '    """Adds."""\n    one', 1) for text in SOURCES[:30]]
     options: dict[str, Any] = {
@@ -171,6 +173,7 @@ def test_a_frozen_suite_is_divided_too_and_empty_shards_are_shards(tmp_path: Pat
     assert_same_results(expected, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_shard_resumes(parts: list[Path], tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path / "r", "2/3", model=Noisy(breaks_after=9), repeats=2)
@@ -232,6 +235,7 @@ def test_changed_files_are_found(name: str, parts: list[Path], tmp_path: Path) -
         merge(found, tmp_path / "run", command=[])
 
 
+@pytest.mark.slow
 def test_shards_of_other_draws_and_other_corpora_are_refused(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
     rows = [json.dumps({"source": text, "language": "python", "label": "a"}) for text in SOURCES[:8]]
@@ -257,6 +261,7 @@ def test_shards_of_other_draws_and_other_corpora_are_refused(tmp_path: Path) -> 
         merge(found, tmp_path / "other", command=[])
 
 
+@pytest.mark.slow
 def test_a_file_of_answers_serves_all_shards(whole: Path, tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
     inputs = pd.read_parquet(whole / "verdicts.parquet")["input"].unique()[:9]
@@ -278,6 +283,7 @@ def test_an_unfinished_shard_is_named(parts: list[Path], tmp_path: Path) -> None
     assert "shard 3/3, is not finished" in told(found, tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_merging_again_keeps_the_first_result(parts: list[Path], joined: Path, tmp_path: Path) -> None:
     found = copies(parts, tmp_path)
     for _ in range(2):

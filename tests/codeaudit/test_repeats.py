@@ -108,6 +108,7 @@ def test_a_local_model_with_noise_is_asked_as_often_as_it_has_variants() -> None
     assert found["why"] == f"the first repeat changed {changed.sum()} of {FUNCTIONS} answers"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(("repeats", "variants"), [(1, 4), (2, 4), (6, 4), (3, 2)])
 def test_the_user_decides(repeats: int, variants: int) -> None:
     verdicts = run(Model(), repeats=repeats, variants=variants)
@@ -207,8 +208,8 @@ def test_noise_alone_is_no_effect_and_passes_the_gate(seed: int) -> None:
     assert decided.passed, decided
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.thinned(1)
 def test_an_effect_is_shown_beside_the_same_noise_and_fails_the_gate(seed: int) -> None:
     class Moves(Model):
         """It names a third of all texts by their characters."""
@@ -223,6 +224,7 @@ def test_an_effect_is_shown_beside_the_same_noise_and_fails_the_gate(seed: int) 
     assert not decided.passed
 
 
+@pytest.mark.slow
 def test_a_run_of_a_hosted_model_that_was_killed_goes_on_and_is_the_same(sources: Path) -> None:
     told = ["-M", "concurrency=1", "-M", "backoff=0.01", "--transform", "rename", "--workers", "1"]
     killed: list[int] = []

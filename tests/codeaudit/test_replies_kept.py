@@ -99,6 +99,7 @@ def test_no_raw_leaves_replies_out_and_nothing_needs_them(
     assert "answers.parquet" not in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_killed_and_resumed_run_has_the_same_replies(sources: Path) -> None:
     def slow(asked: Asked) -> Act:
         reply = answer(asked)
@@ -141,6 +142,7 @@ def test_an_entry_of_an_earlier_cache_gives_a_null(sources: Path) -> None:
     pd.testing.assert_frame_equal(found[kept], first[kept])
 
 
+@pytest.mark.slow
 def test_merged_shards_have_the_replies_of_the_whole_run(sources: Path) -> None:
     with serving(answer) as endpoint:
         more = ("--model", "fake/hash", "--trials", "2")
@@ -170,6 +172,7 @@ def test_a_callable_that_answers_in_sentences_is_read_and_what_it_said_is_kept(s
     assert told["average"] == {'["average"]'}, "what is said in one word is kept, too"
 
 
+@pytest.mark.slow
 def test_a_long_reply_is_cut_and_says_so(sources: Path) -> None:
     long = "`total`\n" + "x y " * LONGEST_REPLY
     with serving(lambda asked: says(long)) as endpoint:

@@ -130,6 +130,7 @@ def test_the_model_provider_asks_retries_and_counts(site: Path, folder: Path, en
     assert "plain/MODEL" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_report_format_writes_a_line_per_model(site: Path, folder: Path) -> None:
     run(site, folder, *RUN, "--corpus", "code", "--model", "fake/hash", "--transform", "rename")
     head, line = run(site, folder, "report", "out", "--format", "tsv").splitlines()

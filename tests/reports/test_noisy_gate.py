@@ -80,7 +80,7 @@ def test_a_model_that_ignores_the_code_passes_whatever_its_noise(seed: int) -> N
     )
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_that_moves_with_the_code_fails_under_the_same_noise(seed: int) -> None:
     found = limited(noisy(seed, moved=0.3))

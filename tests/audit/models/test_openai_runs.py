@@ -102,6 +102,7 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
     assert sorted(answered) == sorted(text for text in repeats if "value" in text), "the noise alone is new"
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def script(asked: Asked) -> Act:
         return refuses(500, "no memory left") if "count" in asked.text else says("[total] [t]")

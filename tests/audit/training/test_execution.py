@@ -54,6 +54,7 @@ def gradients(learner: Learner[Any, Any], parts: int) -> tuple[float, dict[str, 
     return total, {name: one.grad for name, one in network.named_parameters() if one.grad is not None}
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_parts_of_a_batch_have_the_gradient_of_the_batch(kind: str, cache: Path) -> None:
     learner = small(kind, cache)
@@ -77,6 +78,7 @@ def test_a_batch_has_no_more_parts_than_examples(cache: Path) -> None:
     assert sum(learner.tokens(one) for one in parts) == learner.tokens(batch) > 0
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_family_counts_tokens_and_operations(kind: str, cache: Path, tmp_path: Path) -> None:
     watch = Silent()
@@ -101,6 +103,7 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_recomputed_blocks_give_the_same_weights_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
     """With dropout, which has to be drawn alike in the second computation."""
@@ -156,6 +159,7 @@ def test_compiled_blocks_give_the_same_weights_up_to_rounding(
             assert torch.allclose(plain[name].double(), compiled[name].double(), atol=2e-3), name
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_validation_compiles_nothing(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names are said word by word, so that each length would be compiled for itself."""
@@ -208,7 +212,7 @@ LONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["spe", "decoder", "terms", "tree"])
 def test_a_killed_training_goes_on_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
     whole = trained(small(kind, cache, **LONG[kind]), tmp_path / "whole", EXECUTION)
@@ -241,6 +245,7 @@ class _ToldError(Exception):
     """Ends a training with the first line that it tells."""
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_memory_is_told_before_the_first_step(kind: str, cache: Path, tmp_path: Path) -> None:
     def told(execution: Execution, **settings: Any) -> str:

@@ -72,7 +72,7 @@ def in_two(*command: str, cwd: Path = ROOT) -> None:
     assert [process.returncode for process in started] == [0, 0], told
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["decoder", "spe", "terms", "tree"])
 def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
     assert kind in KINDS

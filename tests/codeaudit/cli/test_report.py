@@ -105,6 +105,7 @@ def render(report, console):
 """
 
 
+@pytest.mark.slow
 def test_an_installed_format_prints_and_writes_files(tmp_path: Path) -> None:
     entry_points = {"codeaudit.formats": {"short-lines": "short_lines:render"}}
     site = install(tmp_path / "site", "short-lines", entry_points, {"short_lines": LINES_FORMAT})

@@ -132,6 +132,8 @@ def test_every_command_has_words() -> None:
 SLOW = ["train"]
 LONG = ["train", "verify"]
 """Commands that take seconds: they run with all streams open, and with all closed."""
+LONGER = [*LONG, "init", "report", "run", "transform"]
+"""Commands that get texts of others with `--rest`."""
 
 
 @pytest.mark.parametrize(
@@ -296,7 +298,7 @@ def hostile_words(command: str, server: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in LONG else []) for one in COMMANDS]
+    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in LONGER else []) for one in COMMANDS]
 )
 def test_no_text_of_others_steers_the_terminal(
     command: str, program: str, server: str, hostile: Path, tmp_path: Path

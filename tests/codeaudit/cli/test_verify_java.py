@@ -158,6 +158,7 @@ def built(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_build_that_breaks_is_one_finding_with_the_compilers_first_error(built: Path) -> None:
     words = ("verify", "project", "--transform", "rename", "--test-command")
     command = "env STYLE=nothing sh test.sh"

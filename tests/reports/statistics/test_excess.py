@@ -145,6 +145,7 @@ def test_scores_may_differ_by_more_than_one() -> None:
 # ── sign flips ───────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(PAIRS, st.booleans())
 def test_flips_are_those_of_brute_force(differences: list[Fraction], above: bool) -> None:

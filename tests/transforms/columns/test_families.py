@@ -42,8 +42,8 @@ def test_columns_are_equivariant_forward_and_backward(name: str) -> None:
     assert found.within(EXACT), found
 
 
+@pytest.mark.slow
 @each_family
-@pytest.mark.thinned(1)
 def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
     module, call, groups = family(name)
     found = deviation(module, groups, draw(groups.layout.sizes, Random(1)), call)

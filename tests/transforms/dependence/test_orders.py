@@ -121,7 +121,7 @@ def test_beyond_the_bound_nothing_is_counted_and_every_draw_is_legal(
     orders._whole.cache_clear()
 
 
-@pytest.mark.thinned(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "relation", [(0, 0, 0b1, 0b11, 0b10, 0b101), (0, 0, 0b1, 0b11, 0b10), (0, 0b1, 0, 0b101, 0b100)]
 )
