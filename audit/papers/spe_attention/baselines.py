@@ -128,8 +128,6 @@ def counts_alone(train: Examples, valid: Examples, test: Examples) -> Baseline:
             value = np.logaddexp(0, -margins).mean() + strength / 2 * weights[1:] @ weights[1:]
             return value, np.concatenate([[slopes.sum()], inputs.T @ slopes + strength * weights[1:]])
 
-        from scipy.optimize import minimize
-
         found = minimize(loss, np.zeros(width + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300})
         return np.asarray(found.x)
 
