@@ -23,7 +23,7 @@ from codeaudit.transforms.oracle.encode import BUILTINS
 globals()["__builtins__"] = BUILTINS
 
 
-class Part(NamedTuple):
+class StatePart(NamedTuple):
     """A part of the state."""
 
     read: Callable[[], Any]
@@ -123,25 +123,25 @@ def _reset_loggers(held: list[Any]) -> None:
     logging.root.manager.loggerDict.clear()
 
 
-_PARTS: Final[dict[str, Part]] = {
-    "environment": Part(_variables.copy, _set_environment),
-    "variables of other programs": Part(_put.copy, lambda held: _put.clear()),
-    "time zone": Part(lambda: [*time.tzname, time.timezone, time.altzone]),
-    "locale": Part(lambda: _setlocale(_ALL), lambda held: _setlocale(_ALL, held)),
-    "umask": Part(_mask, _umask),
-    "folder": Part(os.getcwd, os.chdir),
-    "path": Part(lambda: list(_path), lambda held: _path.__setitem__(slice(None), held)),
-    "arguments": Part(lambda: list(_arguments), lambda held: _arguments.__setitem__(slice(None), held)),
-    "recursion limit": Part(sys.getrecursionlimit, sys.setrecursionlimit),
-    "digits of integers": Part(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
-    "switch interval": Part(sys.getswitchinterval, sys.setswitchinterval),
-    "collector": Part(lambda: [gc.isenabled(), *gc.get_threshold()], _set_collector),
-    "decimal context": Part(lambda: repr(getcontext()), lambda held: setcontext(Context())),
-    "warnings": Part(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
-    "signals": Part(lambda: list(map(_getsignal, _signals)), _set_signals),
-    "loggers": Part(_loggers, _reset_loggers),
+_PARTS: Final[dict[str, StatePart]] = {
+    "environment": StatePart(_variables.copy, _set_environment),
+    "variables of other programs": StatePart(_put.copy, lambda held: _put.clear()),
+    "time zone": StatePart(lambda: [*time.tzname, time.timezone, time.altzone]),
+    "locale": StatePart(lambda: _setlocale(_ALL), lambda held: _setlocale(_ALL, held)),
+    "umask": StatePart(_mask, _umask),
+    "folder": StatePart(os.getcwd, os.chdir),
+    "path": StatePart(lambda: list(_path), lambda held: _path.__setitem__(slice(None), held)),
+    "arguments": StatePart(lambda: list(_arguments), lambda held: _arguments.__setitem__(slice(None), held)),
+    "recursion limit": StatePart(sys.getrecursionlimit, sys.setrecursionlimit),
+    "digits of integers": StatePart(sys.get_int_max_str_digits, sys.set_int_max_str_digits),
+    "switch interval": StatePart(sys.getswitchinterval, sys.setswitchinterval),
+    "collector": StatePart(lambda: [gc.isenabled(), *gc.get_threshold()], _set_collector),
+    "decimal context": StatePart(lambda: repr(getcontext()), lambda held: setcontext(Context())),
+    "warnings": StatePart(lambda: list(_filters), lambda held: _filters.__setitem__(slice(None), held)),
+    "signals": StatePart(lambda: list(map(_getsignal, _signals)), _set_signals),
+    "loggers": StatePart(_loggers, _reset_loggers),
     # The next number that the generator gives. It is seeded before each run, so reading may change it.
-    "chance": Part(lambda: [_draw(), vars(_chance)["gauss_next"]]),
+    "chance": StatePart(lambda: [_draw(), vars(_chance)["gauss_next"]]),
 }  # fmt: skip
 """All parts, by the name that a difference shows."""
 

@@ -158,7 +158,7 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
         ("os.close(1); time.sleep(60)", "closed its output before it had answered"),
         (
             'out.write(b"Loading model...\\n"); out.flush(); time.sleep(60)',
-            "protocol: 'Loading model...' is no",
+            "wrote 'Loading model...' to stdout: each line",
         ),
         ('out.write(b"[1]\\n"); out.flush(); time.sleep(60)', r"wrote '\[1\]' to stdout: each line"),
         ('out.write(b"{}\\n"); out.flush(); time.sleep(60)', "wrote '{}' to stdout: each line"),
@@ -166,7 +166,10 @@ def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.Captur
             'out.write(b"[" * 100000 + b"\\n"); out.flush(); time.sleep(60)',
             r"wrote '\[\[\[.*' to stdout: each line",
         ),
-        ('out.write(b"caf\\xe9\\n"); out.flush(); time.sleep(60)', r"protocol: 'caf\\\\xe9' is not UTF-8"),
+        (
+            'out.write(b"caf\\xe9\\n"); out.flush(); time.sleep(60)',
+            r"wrote 'caf\\\\xe9' to stdout, which is not UTF-8",
+        ),
         ('say("7"); time.sleep(60)', "answered the id '7', which it was not asked"),
         ('say("-1"); time.sleep(60)', "answered the id '-1', which it was not asked"),
         ('say("00"); time.sleep(60)', "answered the id '00', which it was not asked"),
