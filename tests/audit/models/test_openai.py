@@ -185,6 +185,7 @@ REASONS = {
     "500": "endpoint: 500",
     "503": "endpoint: 503",
     "529": "endpoint: 529",
+    "an error as if nothing had happened": "endpoint: 503",
     **dict.fromkeys(("half body", "disconnect", "reset"), "endpoint: connection broken"),
 }
 
