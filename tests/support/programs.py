@@ -210,7 +210,7 @@ def shown(value):
     if isinstance(value, (list, tuple, collections.deque)) or hasattr(type(value), "__next__"):
         return f"{type(value).__name__}[{', '.join(shown(one) for one in itertools.islice(value, 9))}]"
     return repr(value) if type(value).__module__ == "builtins" else sorted(map(shown, vars(value)))
-def own_text(text=""): return text
+def own_text(): return getattr(re, "_own_text", "")
 def section(name):
     """The modules that a section of the program's own text imports."""
     inside, found = False, set()
