@@ -23,7 +23,8 @@ import struct
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
+from gc import get_referents
 from hashlib import sha256
 from io import BytesIO, StringIO
 from opcode import opmap
@@ -104,6 +105,8 @@ _STANDARD_ITERATORS: Final = _ids(*map(type, _ITERATORS), GeneratorType)
 _ARGUMENTS: Final[Any] = BaseException.__dict__["args"]
 _CAUSE: Final[Any] = BaseException.__dict__["__cause__"]
 _CONTEXT: Final[Any] = BaseException.__dict__["__context__"]
+_CACHING: Final = type(lru_cache(len))
+_INFO: Final[Any] = _CACHING.cache_info
 _REDUCE: Final[Any] = object.__dict__["__reduce_ex__"]
 _DICT: Final[Any] = type.__dict__["__dict__"].__get__
 _MRO: Final[Any] = type.__dict__["__mro__"].__get__
@@ -302,6 +305,8 @@ class ValueEncoder:
 
     def _reduced(self, value: Any, kind: type, depth: int) -> str:
         """What a copy of an object would be made from, for types of the standard library."""
+        if kind is _CACHING:
+            return self._remembered(value, depth)
         try:
             if PROGRAM not in map(_MODULE, _MRO(kind)):
                 made_from = _REDUCE(value, 2)
@@ -352,6 +357,18 @@ class ValueEncoder:
             parts.append(self._all(_EXCEPTIONS(error), depth + 1))
         parts.append(self._of_class(error, kind, depth))
         return f"<{' '.join(filter(None, parts))}>"
+
+    def _remembered(self, value: Any, depth: int) -> str:
+        """What a function with a cache remembers, the oldest use first, and how often it was asked."""
+        held, most = get_referents(value), _INFO(value).maxsize
+        entries = held[1 : 1 + 3 * _INFO(value).currsize]  # a key, what it gave, and the type of the entry
+        if most is None:
+            entries = [
+                part for one in held[1:2] if type(one) is dict for entry in one.items() for part in entry
+            ]
+        elif len({*map(id, entries[2::3])}) > 1:
+            return self._more()
+        return f"{_INFO(value)} {self._all(entries, depth)}"
 
     def _all(self, values: Any, depth: int) -> str:
         found = []
