@@ -30,6 +30,11 @@ LIMIT = 60
 seen = []
 
 
+def by_name(function):
+    """A decorator of another file that reads the names of parameters."""
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
 def emit(*values):
     """Write down that it was called; a loop that never ends is cut off."""
     seen.append(repr(values))
@@ -63,8 +68,6 @@ from typing import get_type_hints
 class M(type):
     @classmethod
     def __prepare__(cls, name, bases): return {"v": "the metaclass's"}
-def by_name(function):
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
 """
 """What the situations of renaming use."""
 
