@@ -26,7 +26,7 @@ class Assumption:
     """One entry of a language's ledger. Each text is one sentence, for people."""
 
     id: str
-    """A short word, as it stands in suites and tables: `looks-quiet`."""
+    """Its name in suites and tables, such as `looks-quiet`."""
     assumed: str
     """What is assumed of code outside of the file."""
     shown: str = ""

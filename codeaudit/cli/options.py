@@ -240,7 +240,7 @@ FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
     "transforms": {"cls": Listed, "shell_complete": complete_transforms},
     "address": {"cls": OneAddress},
 }
-"""What click is told of an option by the form of its text."""
+"""Further arguments of `click.option`, by the form of the option's text."""
 
 
 def run_option(name: str, text: str | None = None, **changes: Any) -> Callable[[F], F]:

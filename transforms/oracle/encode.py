@@ -130,6 +130,12 @@ def hashed(text: str, most: int) -> str:
     return f"{text[:most]}… {len(text)} characters, {digest}"
 
 
+def parts_of_function(value: FunctionType) -> tuple[Any, ...]:
+    """What a function object holds besides its code."""
+    own = {name: one for name, one in value.__dict__.items() if name != "__wrapped__"}
+    return value.__defaults__, value.__kwdefaults__, own
+
+
 class ValueEncoder:
     """Encodes the values that one call left behind; remembers which objects it has met."""
 
@@ -332,11 +338,7 @@ class ValueEncoder:
 
     def _function(self, value: FunctionType, depth: int) -> str:
         """What a function object holds besides its code."""
-        held = (
-            value.__defaults__,
-            value.__kwdefaults__,
-            {k: v for k, v in value.__dict__.items() if k != "__wrapped__"},
-        )
+        held = parts_of_function(value)
         return self._all(held, depth) if any(held) else ""
 
     def _error(self, error: BaseException, depth: int) -> str:
@@ -360,15 +362,15 @@ class ValueEncoder:
 
     def _remembered(self, value: Any, depth: int) -> str:
         """What a function with a cache remembers, the oldest use first, and how often it was asked."""
-        held, most = get_referents(value), _INFO(value).maxsize
-        entries = held[1 : 1 + 3 * _INFO(value).currsize]  # a key, what it gave, and the type of the entry
-        if most is None:
+        held, info = get_referents(value), _INFO(value)
+        entries = held[1 : 1 + 3 * info.currsize]  # a key, what it gave, and the type of the entry
+        if info.maxsize is None:
             entries = [
                 part for one in held[1:2] if type(one) is dict for entry in one.items() for part in entry
             ]
         elif len({*map(id, entries[2::3])}) > 1:
             return self._more()
-        return f"{_INFO(value)} {self._all(entries, depth)}"
+        return f"{info} {self._all(entries, depth)}"
 
     def _all(self, values: Any, depth: int) -> str:
         found = []

@@ -50,7 +50,14 @@ from typing import Any, Final
 
 from codeaudit.transforms.oracle import encode, state
 from codeaudit.transforms.oracle.carry import message
-from codeaudit.transforms.oracle.encode import BUILTINS, PROGRAM, ValueEncoder, data_of_class, hashed
+from codeaudit.transforms.oracle.encode import (
+    BUILTINS,
+    PROGRAM,
+    ValueEncoder,
+    data_of_class,
+    hashed,
+    parts_of_function,
+)
 from codeaudit.transforms.oracle.intact import IntactParts
 from codeaudit.transforms.oracle.state import ProcessState
 
@@ -422,8 +429,7 @@ def _content(value: Any) -> Any:
     """A global, or what can be changed in a function or class of the program."""
     kind = type(value)
     if kind is FunctionType:
-        own = {name: one for name, one in value.__dict__.items() if name != "__wrapped__"}
-        return own, value.__defaults__, value.__kwdefaults__
+        return parts_of_function(value)
     return data_of_class(value) if issubclass(kind, type) else value
 
 

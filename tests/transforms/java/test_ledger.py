@@ -28,7 +28,7 @@ class Program(NamedTuple):
     file: str
     """The text around; `    §` stands for the method."""
     known: bool = True
-    """Whether the transform is told the file."""
+    """Whether the transform gets the file around the method."""
 
     def text(self, function: str) -> str:
         """The file with this text in the place of the method."""

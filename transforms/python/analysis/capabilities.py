@@ -498,13 +498,16 @@ def _given(node: ast.AST, is_one: Callable[[ast.AST | None], bool]) -> Iterator[
                 yield from (branch for branch in _branches(value) if not is_one(branch))
             else:
                 yield value
-        case ast.Lambda(body=value) | ast.NamedExpr(value=value) | ast.AnnAssign(value=value):
+        case (
+            ast.Lambda(body=value)
+            | ast.NamedExpr(value=value)
+            | ast.AnnAssign(value=value)
+            | ast.DictComp(value=value)
+        ):
             yield value
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
             yield from items
         case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.GeneratorExp(elt=value):
-            yield value
-        case ast.DictComp(value=value):
             yield value
         case _:
             pass
