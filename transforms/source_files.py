@@ -506,8 +506,10 @@ class _FunctionPass:
         outcome = self._file.outcome(self._text, unit, transform)
         if isinstance(outcome, Declined):
             return outcome
-        # A rewriting may put a second statement behind the function, or change the line above it.
-        if not self._file.form.is_one(outcome.source, self._place.wrapper):
+        # A rewriting may put a second statement behind the function, or change the line above it. Text that
+        # compiles to the same code does neither.
+        proven = outcome.evidence == "compiled" and outcome.source.startswith(self._place.wrapper)
+        if not (proven or self._file.form.is_one(outcome.source, self._place.wrapper)):
             return _declined(unit, transform, WRAPPER_LOST)
         before, self._text = self._text, outcome.source
         if self._others is not None:

@@ -25,7 +25,7 @@ from codeaudit.transforms.dependence.effects import (
 )
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.patches import line_starts
-from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, named_in_texts
+from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, may_look, named_in_texts
 from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
 from codeaudit.transforms.python.analysis.expressions import SUBMODULES
 from codeaudit.transforms.python.analysis.facts import (
@@ -165,6 +165,7 @@ class PythonProgramBuilder:
         """What is known at each statement, by the `id` of its node."""
         self.looking = False
         """Whether a function of the text may look at its own variables."""
+        self._may_look = may_look(source)
         self._text = source.encode()
         self._starts = line_starts(self._text)
         self._dependence = dependence
@@ -202,7 +203,7 @@ class PythonProgramBuilder:
         facts.shown = self._shown
         # Any code that runs may then see every variable, as a closure would. Most functions hold no
         # suspect word.
-        if looks_at_variables(node) and looks_at_variables(node, free_names(node)):
+        if self._may_look and looks_at_variables(node) and looks_at_variables(node, free_names(node)):
             facts.captured = facts.local
             self.looking = True
         facts.captured |= named_in_texts(node, facts.local)

@@ -536,8 +536,18 @@ _CLASS: Final = "__class__"
 _LOOKING: Final = HERE.words.keys() | {word for word, sees in FILE.words.items() if sees & Sees.LOCALS}
 """Names and attributes by which a function looks at itself, or at all functions of its file."""
 _SPEAKING: Final = frozenset(HERE.builtins) - _LISTING
+_LOOKING_WORDS: Final = _SPEAKING.union(_LOOKING, _LISTING, [_SUPER, _CLASS], *HERE.paths.values())
+"""One of these stands in every text that looks."""
 BARRIERS: Final = frozenset({*HERE.builtins, *_FRAMES, "stack"})
 """Calls that see every binding above them."""
+
+
+def may_look(source: str) -> bool:
+    """Whether code of a text may read variables as data. Its tree is not read, and few texts hold a word that
+    counts; `looks_at_variables` tells for these.
+    """
+    words = words_of(source)
+    return words is None or not words.isdisjoint(_LOOKING_WORDS)
 
 
 def looks_at_variables(tree: ast.AST, outer: Set[str] | None = None) -> bool:

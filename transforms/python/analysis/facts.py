@@ -8,6 +8,7 @@ analysis. `builder` gathers the facts of each function; `effects` completes them
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -115,6 +116,12 @@ def own_nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
     return found
 
 
+@lru_cache(maxsize=512)
+def nodes_inside(function: FunctionNode | ast.ClassDef) -> tuple[ast.AST, ...]:
+    """The own nodes of a body. Several facts read them; nobody changes the tree."""
+    return tuple(own_nodes(function.body))
+
+
 def _outer_parts(args: ast.arguments) -> Iterator[ast.expr]:
     yield from args.defaults
     yield from (default for default in args.kw_defaults if default is not None)
@@ -139,7 +146,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     hiding: set[str] = set()
     nested: list[ast.AST] = []
     managers: list[ast.expr] = []
-    own = own_nodes(function.body)
+    own = nodes_inside(function)
     for node in own:
         kind = node.__class__
         if kind is ast.Name:
@@ -325,6 +332,7 @@ def comprehension_targets(node: ast.AST) -> set[int]:
     return {id(inner) for generator in node.generators for inner in below(generator.target)}
 
 
+@lru_cache(maxsize=512)
 def free_names(scope: ast.AST) -> frozenset[str]:
     """The names that a nested function, lambda, class or comprehension takes from the scope around it.
 
@@ -349,7 +357,7 @@ def free_names(scope: ast.AST) -> frozenset[str]:
     late = set[str]().union(*(_used(part) for part in deferred))
     outer: set[str] = set()
     counted: set[int] = set()
-    for node in own_nodes(inner):
+    for node in nodes_inside(scope) if isinstance(scope, FunctionNode | ast.ClassDef) else own_nodes(inner):
         counted |= comprehension_targets(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
@@ -480,10 +488,11 @@ def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[
     }
     if not owned:
         return frozenset()
-    own = own_nodes(function.body)
+    own = nodes_inside(function)
     # A lambda that sees an owned container is used up by its call, but what it does with it counts.
     lambdas = [node for node in own if isinstance(node, ast.Lambda)]
-    own += own_nodes([node.body for node in lambdas])
+    if lambdas:
+        own = (*own, *own_nodes([node.body for node in lambdas]))
     unlike = facts.unlike.union(*(parameter_names(node.args) for node in lambdas))
     harmless = {id(use) for node in own for use in _harmless_uses(node, facts, unlike)}
     for node in own:

@@ -32,6 +32,12 @@ _ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-
 """A letter of a text that is written as a number."""
 _NAMED_LETTER: Final = re.compile(r"\\N\{")
 """One that is written by its name."""
+_MADE: Final = re.compile(
+    r"[\"']\.join\(\s*[\[(]\s*\w{0,2}[\"']"
+    r"|%s[^\"'\n]*[\"']{1,3}\s*%\s*\(?\s*\w{0,2}[\"']"
+    r"|\b(?:[fF][rR]?|[rR][fF])[\"'](?:\"\")?[^\"'\n]*\{\s*\w{0,2}[\"']"
+)
+"""A text that others are put into: `"".join(["f_", "locals"])`, `"%s_locals" % "f"`, `f"{'f_'}locals"`."""
 OWN_MODULE: Final = "__main__"
 """What the module of a text is called where it imports itself."""
 _OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
@@ -40,11 +46,14 @@ _OF_MODULES: Final = frozenset({"modules", "import_module", "__import__"})
 
 @lru_cache(maxsize=16)
 def words_of(file: str) -> Set[str] | None:
-    """Every word that the text of a file may mention; `None` if letters are written by their names.
+    """Every word that the text of a file may mention; `None` if letters are written by their names, or texts
+    are put into others.
 
     The tree is not read. A name that is not among the words is certainly not mentioned.
     """
     if "\\N" in file and _NAMED_LETTER.search(file):
+        return None
+    if ("join" in file or "%" in file or "{" in file) and _MADE.search(file):
         return None
     plain = normalised(file)
     found = frozenset(_WORD.findall(plain))

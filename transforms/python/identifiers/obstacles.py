@@ -13,6 +13,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.capabilities import (
     NAMES_SEEN,
     looks_at_variables,
+    may_look,
     named_in_texts,
 )
 from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES as PLAIN_CLASSES
@@ -93,6 +94,8 @@ def mangled(name: str) -> bool:
 
 def reflects(scopes: PythonScopes) -> bool:
     """Whether the function can look at the names of its variables."""
+    if not may_look(scopes.source.decode()):
+        return False
     outer = {binding.name for binding in scopes.bindings if binding.scope == OUTER}
     return looks_at_variables(scopes.function, outer)
 

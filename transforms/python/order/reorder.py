@@ -244,7 +244,7 @@ def _holds_neighbours(top: ast.stmt) -> bool:
 def _ordering(source: str, dependence: Dependence, around: str, package: PackageSummary) -> PythonOrdering:
     key = source, dependence, around, package
     needed = _FILE_NEEDED.get(key)
-    if needed:
+    if needed or 0 < len(around) < _AT_ONCE * len(source):
         program = analyse_tree(source, shared_tree(source), dependence, around, package)
         return PythonOrdering(program, around)
     program = analyse(source, dependence=dependence, package=package)
@@ -264,6 +264,10 @@ def _ordering(source: str, dependence: Dependence, around: str, package: Package
 _FILE_NEEDED: Final[dict[tuple[str, Dependence, str, PackageSummary], bool]] = {}
 """Whether the file around a function had to be read. Later draws of the same function know it."""
 _KEPT: Final = 4096
+_AT_ONCE: Final = 32
+"""A file that is at most so many times longer than its function is read without a question: to ask whether it
+is needed, the function is analysed alone.
+"""
 
 
 def _file_may_free(program: PythonProgram, around: str, package: PackageSummary) -> bool:
