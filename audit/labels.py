@@ -20,6 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from typing_extensions import override
+
 from codeaudit.audit.checks import is_number, load_json
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
@@ -300,7 +302,7 @@ EACH: Final = 4
 """How often each of few values occurs at least, on average."""
 
 
-class SeenLabels:
+class SeenLabels(Corpus):
     """A corpus that looks at its labels when it is read: at those of a classification, and at others that are
     no name of the function, which fit no other task."""
 
@@ -312,12 +314,13 @@ class SeenLabels:
         self._read = False
 
     @property
+    @override
     def spec(self) -> str:
-        """As of `Corpus`."""
         return self.whole.spec
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As of `Corpus`, with the words of the task in the place of those of `--label-map`."""
+        """With the words of the task in the place of those of `--label-map`."""
         first = not self._read
         self._read = True
         for raw in self.whole.read(skipped):

@@ -163,7 +163,7 @@ class LossTest:
 
     @property
     def covers(self) -> bool:
-        """As of `RiseTest`."""
+        """Never: it is about the score, and may be left out."""
         return False
 
 

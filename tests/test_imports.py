@@ -67,7 +67,7 @@ def test_version_imports_no_framework() -> None:
 
 
 def test_listing_imports_no_engine_and_no_framework() -> None:
-    assert _imported("list") <= {"click", "codeaudit", "colorama"}
+    assert _imported("list") <= {"click", "codeaudit", "colorama", "typing_extensions"}
 
 
 def test_a_run_without_a_network_needs_no_torch(sources: Path, tmp_path: Path) -> None:

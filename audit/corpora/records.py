@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
+from typing_extensions import override
+
 from codeaudit.audit.checks import shown
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.grammar import counted_reasons, with_reasons
@@ -90,19 +92,19 @@ class Corpus(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldCorpus:
+class ToldCorpus(Corpus):
     """A corpus that tells what it leaves out, each time it has been read to its end."""
 
     whole: Corpus
     note: Note
 
     @property
+    @override
     def spec(self) -> str:
-        """As of `Corpus`."""
         return self.whole.spec
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As of `Corpus`."""
         found = LeftOut()
         yield from self.whole.read(found)
         also_left_out(skipped, found, found.files, found.details)
@@ -113,7 +115,7 @@ class ToldCorpus:
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadCorpus:
+class SpreadCorpus(Corpus):
     """Some samples of a corpus, spread over it: those whose ids have the smallest hashes. Nothing else is
     decided by these hashes, and so each split gets its share (`split_of`).
 
@@ -124,13 +126,12 @@ class SpreadCorpus:
     count: int
 
     @property
+    @override
     def spec(self) -> str:
-        """As of `Corpus`."""
         return self.whole.spec
 
+    @override
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As of `Corpus`."""
-
         def rank(numbered: tuple[int, Sample]) -> bytes:
             sample = numbered[1]
             return hashlib.sha256(f"spread:{sample.group or sample.id}".encode()).digest()

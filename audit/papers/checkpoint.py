@@ -23,10 +23,12 @@ from safetensors.torch import load_file, save
 from tokenizers import Tokenizer
 from torch import nn
 from torch.overrides import TorchFunctionMode
+from typing_extensions import override
 
 from codeaudit import transforms
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
+from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -234,7 +236,7 @@ Features = TypeVar("Features")
 """What a network reads of a query."""
 
 
-class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
+class PaddedModel(PaperModel[C, N], AnswersBatches, Generic[C, N, Features]):
     """A network that computes queries of similar size together, padded: `AnswersBatches`.
 
     The other queries of a batch change a query's scores by arithmetic noise at most. On a processor, each
@@ -254,16 +256,17 @@ class PaddedModel(PaperModel[C, N], Generic[C, N, Features]):
         """The predictions of a padded batch."""
 
     @property
+    @override
     def at_once(self) -> int:
-        """As of `AnswersBatches`."""
         return AT_ONCE if self.device == "cpu" else 1
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As of `PaperModel`."""
         return next(self.answers([queries]))[1]
 
+    @override
     def answers(self, batches: Iterable[Sequence[Query]]) -> Iterator[tuple[int, list[Prediction]]]:
-        """As of `AnswersBatches`, in the order of the batches."""
+        """In the order of the batches."""
         numbered = enumerate(batches)
         while some := list(islice(numbered, self.at_once)):
             read = [[self.refused(query) or self.read(query) for query in queries] for _, queries in some]

@@ -12,8 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from typing_extensions import override
+
 from codeaudit.audit.training.speed import peak
-from codeaudit.audit.training.trainer import Learner, TrainingProgress
+from codeaudit.audit.training.trainer import Learner, Monitor, TrainingProgress
 from codeaudit.transforms.distribution import Extra, how_to_install
 from codeaudit.transforms.errors import UsageError
 
@@ -94,8 +96,8 @@ class CsvLog(TrainingLog):
         self._path = folder / TABLE
         self._file: TextIO | None = None
 
+    @override
     def begin(self, step: int) -> None:
-        """As of `TrainingLog`."""
         kept = [row for row in self._rows() if int(row["step"]) < step]
         self._file = self._path.open("w", encoding="utf-8", newline="")
         self._writer = csv.DictWriter(self._file, COLUMNS, lineterminator="\n")
@@ -111,14 +113,14 @@ class CsvLog(TrainingLog):
         except (OSError, UnicodeDecodeError, csv.Error):
             return []
 
+    @override
     def write(self, row: Mapping[str, float | None]) -> None:
-        """As of `TrainingLog`."""
         assert self._file is not None
         self._writer.writerow({name: "" if value is None else f"{value:.9g}" for name, value in row.items()})
         self._file.flush()
 
+    @override
     def close(self) -> None:
-        """As of `TrainingLog`."""
         if self._file is not None:
             self._file.close()
 
@@ -130,20 +132,20 @@ class BoardLog(TrainingLog):
         self._folder = folder / BOARD
         self._writer: Any = None
 
+    @override
     def begin(self, step: int) -> None:
-        """As of `TrainingLog`."""
         from torch.utils.tensorboard import SummaryWriter
 
         self._writer = SummaryWriter(str(self._folder), purge_step=step)
 
+    @override
     def write(self, row: Mapping[str, float | None]) -> None:
-        """As of `TrainingLog`."""
         for name, value in row.items():
             if name != "step" and value is not None:
                 self._writer.add_scalar(name, value, int(row["step"] or 0))
 
+    @override
     def close(self) -> None:
-        """As of `TrainingLog`."""
         if self._writer is not None:
             self._writer.close()
 
@@ -155,8 +157,8 @@ class WandbLog(TrainingLog):
         self._folder = folder
         self._run: Any = None
 
+    @override
     def open(self) -> None:
-        """As of `TrainingLog`."""
         import wandb
 
         # The name of the folder finds the run again after an interruption.
@@ -169,16 +171,17 @@ class WandbLog(TrainingLog):
                 f"--log wandb: {told}; or keep the log on this machine: WANDB_MODE=offline"
             ) from error
 
+    @override
     def begin(self, step: int) -> None:
-        """As of `TrainingLog`. Rows that the server has already stay there."""
+        """Rows that the server has already stay there."""
 
+    @override
     def write(self, row: Mapping[str, float | None]) -> None:
-        """As of `TrainingLog`."""
         told = {name: value for name, value in row.items() if value is not None}
         self._run.log(told, step=int(row["step"] or 0))
 
+    @override
     def close(self) -> None:
-        """As of `TrainingLog`."""
         if self._run is not None:
             self._run.finish()
 
@@ -207,16 +210,16 @@ def log_kinds(given: str) -> tuple[str, ...]:
     return kinds
 
 
-class LogWriter:
-    """A `Monitor` that writes a row for every step."""
+class LogWriter(Monitor):
+    """Writes a row for every step."""
 
     def __init__(self, logs: Sequence[TrainingLog], learner: Learner[Any, Any]) -> None:
         self._logs, self._learner = logs, learner
         self._last: Moment | None = None
         self._row: dict[str, float | None] | None = None
 
+    @override
     def stepped(self, progress: TrainingProgress, loss: float) -> None:
-        """As of `Monitor`."""
         learner, now = self._learner, Moment.of(progress)
         if self._last is None:
             for log in self._logs:
@@ -238,8 +241,8 @@ class LogWriter:
             "valid": None,
         }
 
+    @override
     def epoch(self, progress: TrainingProgress) -> None:
-        """As of `Monitor`."""
         if self._row is not None:
             self._row["valid"] = progress.epochs[-1].get("valid")
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import torch
+from typing_extensions import override
 
-from codeaudit.audit.interface import CLOSED, NameOfCode, OneLabel, OneNumber, OneWordOf
+from codeaudit.audit.interface import CLOSED, NameOfCode, OneLabel, OneNumber, OneWordOf, SeveralTasks
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
@@ -16,7 +17,7 @@ from codeaudit.transforms.errors import ModelError, UsageError
 MULTI_LABEL: Final = "multi_label_classification"
 
 
-class ClassificationHead:
+class ClassificationHead(SeveralTasks):
     """Answers with the label of the highest output. `-M labels=…` replaces labels that say nothing
     (`LABEL_0`, …), and `--label-map` says what each means.
 
@@ -58,8 +59,9 @@ class ClassificationHead:
         return fitting[0] if len(fitting) == 1 else None
 
     @property
+    @override
     def tasks(self) -> frozenset[str]:
-        """As of `SeveralTasks`: with labels, every classification, too."""
+        """With labels, every classification, too."""
         own = frozenset() if self.task is None else frozenset({self.task})
         return own | frozenset(tasks_answered_by(OneLabel)) if self._labels else own
 

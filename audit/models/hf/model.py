@@ -10,7 +10,9 @@ from typing import Final
 
 import torch
 import transformers
+from typing_extensions import override
 
+from codeaudit.audit.interface import ChecksInput, SeveralTasks
 from codeaudit.audit.models.hf.heads import Head, LoadedNetwork, Row, TokenizedQuery, of_its_files, quiet
 from codeaudit.audit.models.text_models import joined
 from codeaudit.audit.records import Failed, Prediction, Query
@@ -44,7 +46,7 @@ PROBES: Final = (
 _log = logging.getLogger(__name__)
 
 
-class HubModel:
+class HubModel(SeveralTasks, ChecksInput):
     """A network with a head. Queries of similar length share a batch."""
 
     def __init__(
@@ -70,8 +72,8 @@ class HubModel:
         return self._head.task
 
     @property
+    @override
     def tasks(self) -> frozenset[str]:
-        """As of `SeveralTasks`."""
         own = frozenset() if self.task is None else frozenset({self.task})
         found: frozenset[str] = getattr(self._head, "tasks", own)
         return found
@@ -122,8 +124,8 @@ class HubModel:
         texts = self._engine.texts
         return f"inputs longer than its {texts.window:,} tokens, which lost their end: {len(texts.cut):,}"
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As of `ChecksInput`."""
         with of_its_files(self.name), quiet():
             read = self._head.ask(query)
         # Only what is asked counts as cut; `predict` notes it again.

@@ -12,7 +12,9 @@ from typing import ClassVar, Final
 
 import torch
 import torch.nn.functional as F
+from typing_extensions import override
 
+from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel
 from codeaudit.audit.papers.dependency_encoding.material import VERSION, Streams
 from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build
@@ -53,8 +55,8 @@ class DecoderConfig(Config):
     precision: str = "float32"
     languages: tuple[str, ...] = (DEFAULT,)
 
+    @override
     def known(self) -> Sequence[Known]:
-        """As of `Config`."""
         return (
             Known("task", self.task, {CODE_MODELLING.name}),
             Known("network", self.network, DECODERS),
@@ -62,16 +64,17 @@ class DecoderConfig(Config):
         )
 
     @property
+    @override
     def words(self) -> int:
-        """As of `Config`: all tokens except `start`."""
+        """All tokens except `start`."""
         return self.sizes.vocabulary - 1
 
+    @override
     def build(self) -> Decoder:
-        """As of `Config`."""
         return build(self.network, self.sizes, self.options)
 
 
-class DecoderModel(PaperModel[DecoderConfig, Decoder]):
+class DecoderModel(PaperModel[DecoderConfig, Decoder], ChecksInput):
     """A trained language model.
 
     Each query is computed alone. So no answer depends on other queries, and equal inputs have equal answers.
@@ -90,16 +93,17 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         if (self.streams.start, self.streams.newline) != (config.sizes.start, config.sizes.newline):
             raise ValueError("made with another tokenizer.json")
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As of `ChecksInput`: only a measured text must fit the window; of a prompt the end is read."""
+        """Only a measured text must fit the window; of a prompt the end is read."""
         try:
             ids = self.streams.ids(query.source) if query.task == CODE_MODELLING.name else []
         except SourceError:
             return UNREADABLE
         return self.refused(query) or (TOO_LONG if len(ids) > LONGEST else None)
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As of `PaperModel`."""
         return [self._predicted(query) for query in queries]
 
     def continued(self, prompts: Sequence[str], *, tokens: int, stop: Sequence[str] = ()) -> list[str]:

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor
+from typing_extensions import override
 
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.dependency_encoding.material import (
@@ -44,26 +45,28 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
         # Not a pass over the corpus: validation comes equally often, whatever the size of the corpus.
         self.per_epoch = recipe.stretch
 
+    @override
     def make(self) -> Decoder:
-        """As of `Learner`."""
         return build(self.recipe.network, self.recipe.sizes(self.material.streams), self.recipe.options)
 
+    @override
     def optimiser(self, network: Decoder) -> torch.optim.Optimizer:
-        """As of `Learner`; the table of tokens does not decay."""
+        """The table of tokens does not decay."""
         return adamw(network, self.recipe, second_beta=0.95, tables=[network.tokens.weight])
 
+    @override
     def rate(self, step: int) -> float:
-        """As of `Learner`."""
         return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.05)
 
+    @override
     def batches(self, epoch: int) -> list[Integers]:
-        """As of `Learner`."""
         first = epoch * self.per_epoch
         count = len(self.material.train)
         return [batch_of(self.recipe, count, step) for step in range(first, first + self.per_epoch)]
 
+    @override
     def tokens(self, batch: Integers) -> int:
-        """As of `Learner`: those that are predicted."""
+        """Those that are predicted."""
         return int((self.material.train.batch(batch)[1] != NOTHING).sum())
 
     def loss(
@@ -90,29 +93,31 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
         places = TokenPlaces.of(inputs, inputs.shape[1], network.sizes)
         return int((places.ends & (targets != NOTHING)).sum())
 
+    @override
     def validate(self, network: Decoder) -> Validation:
-        """As of `Learner`: bits per byte."""
+        """Bits per byte."""
         valid = self.material.valid
         found = judged(network, valid, self.validated(valid), device=self.device)
         bits = found.bits_per_byte
         return Validation(bits, {"valid": bits, "accuracy": found.accuracy})
 
     @property
+    @override
     def tokenizer(self) -> Tokenizer:
-        """As of `CheckpointLearner`."""
         return self.material.streams.tokenizer
 
     @property
+    @override
     def size(self) -> str:
-        """As of `Learner`."""
         return f"{self.material.streams.vocabulary:,} tokens, {counted(len(self.material.train), 'window')}"
 
+    @override
     def told(self, epoch: Mapping[str, float]) -> str:
-        """As of `Learner`."""
         return f"validation {epoch['valid']:.3f} bits per byte, accuracy {epoch['accuracy']:.1%}"
 
+    @override
     def write(self, folder: Path, trained: Trained[Decoder], *, about: Mapping[str, object]) -> Sequence[str]:
-        """As of `Learner`. The scores are those of the rounded weights, on test texts each alone."""
+        """The scores are those of the rounded weights, on test texts each alone."""
         recipe, material, network = self.recipe, self.material, trained.network
         weights = checkpoint.rounded(network)
         valid = judged(network, material.valid, self.validated(material.valid))

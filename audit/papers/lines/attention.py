@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
+from typing_extensions import override
 
 PAIRS: Final = 2**19
 """How many biases exist at once: 2 MiB in float32, which a processor's cache can hold."""
@@ -146,8 +147,8 @@ class LineBias(PairBias):
         """Of a (B, N, N) table of lines; padding is hidden."""
         return cls(_by_token(table, line, real), line)
 
+    @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        """As of `PairBias`."""
         batch, lines, keys = self.table.shape
         # Rows of one flat table, because whole rows are copied fast.
         place = self.line[:, rows] + lines * torch.arange(batch, device=self.line.device)[:, None]
@@ -188,12 +189,12 @@ class MaskedScores(PairBias):
         share = member / count.clamp(min=1)[:, :, None]
         return cls(LineBias(torch.cat([tokens, through], 2), line), share)
 
+    @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        """As of `PairBias`."""
         return self.bias.block(rows, seen, dtype)
 
+    @override
     def extended(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """As of `PairBias`."""
         means = self.share[:, None].to(value.dtype) @ value
         return torch.cat([key, torch.zeros_like(means)], 2), torch.cat([value, means], 2)
 
@@ -205,8 +206,8 @@ class SameKind(PairBias):
     kind: Tensor
     """(B, T) equal for tokens that see each other."""
 
+    @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        """As of `PairBias`."""
         return unless(self.kind[:, rows, None] == self.kind[:, None, seen], dtype)[:, None]
 
 
@@ -217,11 +218,11 @@ class Causal(PairBias):
     starts: Tensor
     """(B, T) the place of the first token that each token sees."""
 
+    @override
     def seen(self, rows: slice, keys: int) -> slice:
-        """As of `PairBias`."""
         return slice(int(self.starts[:, rows].amin()), rows.stop)
 
+    @override
     def block(self, rows: slice, seen: slice, dtype: torch.dtype) -> Tensor:
-        """As of `PairBias`."""
         row, key = (torch.arange(some.start, some.stop, device=self.starts.device) for some in (rows, seen))
         return unless((key <= row[:, None]) & (key >= self.starts[:, rows, None]), dtype)[:, None]

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from typing_extensions import override
 
+from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, one_thread
 from codeaudit.audit.papers.renamer.networks import NETWORKS, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS
@@ -25,21 +27,21 @@ class TermConfig(Config):
     sizes: TermSizes
     precision: str = "float32"
 
+    @override
     def known(self) -> Sequence[Known]:
-        """As of `Config`."""
         return Known("task", self.task, TASKS), Known("network", self.network, NETWORKS)
 
     @property
+    @override
     def words(self) -> int:
-        """As of `Config`."""
         return self.sizes.vocabulary
 
+    @override
     def build(self) -> Renamer:
-        """As of `Config`."""
         return NETWORKS[self.network].make(self.sizes)
 
 
-class TermModel(PaperModel[TermConfig, Renamer]):
+class TermModel(PaperModel[TermConfig, Renamer], ChecksInput):
     """A trained network as a model.
 
     Each query is computed alone, in a batch of one. So an answer does not depend on other queries, and equal
@@ -61,13 +63,13 @@ class TermModel(PaperModel[TermConfig, Renamer]):
             end=self.term_task.language.end,
         )
 
+    @override
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As of `PaperModel`."""
         with one_thread():
             return [self._predicted(query) for query in queries]
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As of `ChecksInput`."""
         features = self._features(query)
         return features if isinstance(features, Failed) else None
 

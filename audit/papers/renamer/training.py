@@ -12,6 +12,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional as F
+from typing_extensions import override
 
 from codeaudit.audit.labels import SYNTAX, labels
 from codeaudit.audit.papers import checkpoint
@@ -44,27 +45,30 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         self.sizes = recipe.sizes(material.tokenizer.get_vocab_size())
         self.task = TASKS[recipe.task]
 
+    @override
     def make(self) -> Renamer:
-        """As of `Learner`. The first outputs are as large as the right ones."""
+        """The first outputs are as large as the right ones."""
         network = NETWORKS[self.recipe.network].make(self.sizes)
         _begin_at(network, self.material.train)
         return network
 
+    @override
     def optimiser(self, network: Renamer) -> torch.optim.Optimizer:
-        """As of `Learner`."""
         return adamw(network, self.recipe, second_beta=0.999)
 
+    @override
     def rate(self, step: int) -> float:
-        """As of `Learner`."""
         return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.02)
 
+    @override
     def batches(self, epoch: int) -> list[Integers]:
-        """As of `Learner`; texts of similar length together."""
+        """Texts of similar length together."""
         rng = np.random.default_rng([self.recipe.seed, epoch])
         return bucketed(self.material.train.lengths, self.recipe.batch, rng)
 
+    @override
     def tokens(self, batch: Integers) -> int:
-        """As of `Learner`: terms."""
+        """Terms."""
         return int(self.material.train.lengths[batch].sum())
 
     def loss(
@@ -84,31 +88,33 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
         loss = self.task.target.losses(outputs.float(), right.to(self.device)).mean()
         return loss if whole is None else loss * (len(batch) / len(whole)), len(batch)
 
+    @override
     def validate(self, network: Renamer) -> Validation:
-        """As of `Learner`: the mean error."""
+        """The mean error."""
         valid = self.material.valid
         error = mean_error(network, valid, self.validated(valid), device=self.device)
         return Validation(error, {"valid": error})
 
     @property
+    @override
     def tokenizer(self) -> Tokenizer:
-        """As of `CheckpointLearner`."""
         return self.material.tokenizer
 
     @property
+    @override
     def size(self) -> str:
-        """As of `Learner`."""
         classes = self.material.classes["train"]
         return f"{len(self.material.train):,} {self.task.noun}, {classes:,} alpha classes"
 
+    @override
     def told(self, epoch: Mapping[str, float]) -> str:
-        """As of `Learner`."""
         target = self.task.target
         return f"validation {target.score_name} {target.score(epoch['valid']):.1%}"
 
     @torch.no_grad()
+    @override
     def write(self, folder: Path, trained: Trained[Renamer], *, about: Mapping[str, object]) -> Sequence[str]:
-        """As of `Learner`. The scores are those of the rounded weights, also on a renaming of each text."""
+        """The scores are those of the rounded weights, also on a renaming of each text."""
         recipe, material, task = self.recipe, self.material, self.task
 
         def measured(examples: TermExamples, renaming: Random | None = None) -> float:

@@ -7,7 +7,9 @@ from operator import itemgetter
 from typing import Any, ClassVar, Final
 
 import torch
+from typing_extensions import override
 
+from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import (
     WEIGHTS,
     Config,
@@ -50,8 +52,8 @@ class LineConfig(Config):
     """The relation of the masks that it was trained with."""
     labels: tuple[str, ...]
 
+    @override
     def known(self) -> Sequence[Known]:
-        """As of `Config`."""
         return (
             Known("made for task", self.task, TASKS),
             *(Known("language", one, readable_languages()) for one in self.languages),
@@ -60,26 +62,26 @@ class LineConfig(Config):
         )
 
     @property
+    @override
     def words(self) -> int:
-        """As of `Config`."""
         return self.shape.vocabulary
 
     @property
+    @override
     def answers(self) -> Sequence[str]:
-        """As of `Config`."""
         return self.labels
 
     @property
+    @override
     def outputs(self) -> int:
-        """As of `Config`."""
         return self.shape.labels
 
+    @override
     def build(self) -> LineNetwork:
-        """As of `Config`."""
         return build(self.network, self.shape, self.options)
 
 
-class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
+class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines], ChecksInput):
     """A trained network as a model."""
 
     config_type = LineConfig
@@ -106,20 +108,20 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines]):
         """See `NOISE`."""
         return NOISE[self.precision]
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As of `ChecksInput`."""
         return self.refused(query) or self.encoder.refusal(query.source, query.language)
 
+    @override
     def read(self, query: Query) -> EncodedLines | Failed:
-        """As of `PaddedModel`."""
         return self.encoder.encode(query.source, query.language)
 
+    @override
     def size(self, features: EncodedLines) -> int:
-        """As of `PaddedModel`."""
         return len(features.ids)
 
+    @override
     def computed(self, inputs: Sequence[EncodedLines]) -> list[Prediction]:
-        """As of `PaddedModel`."""
         return self._predictions(self.logits(inputs), [one.words for one in inputs])
 
     @torch.no_grad()

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor
+from typing_extensions import override
 
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, SPECIALS, UNKNOWN
@@ -120,8 +121,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             task=material.task,
         )
 
+    @override
     def make(self) -> LineNetwork:
-        """As of `Learner`; also a ValueError where the material was prepared for another reading."""
+        """Also a ValueError where the material was prepared for another reading."""
         # Features with and without referents differ in their words, so one cannot stand for the other.
         if (self.relation == "referents") != bool(len(self.material.train.referents)):
             raise ValueError(
@@ -144,8 +146,8 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         factor = self.recipe.word_factor
         return adamw(network, self.recipe, second_beta=0.98, tables=tables, table_factor=factor)
 
+    @override
     def rate(self, step: int) -> float:
-        """As of `Learner`."""
         # Each stage warms up anew, because parts of the network have not been trained yet.
         if step < self.pretrain_steps:
             return self.recipe.rate * min(1.0, (step + 1) / self.recipe.warm_up)
@@ -155,24 +157,25 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         warm_up = short_warm_up(self.recipe, total)
         return cosine(self.recipe.rate, step, total, warm_up=warm_up, floor=0.05)
 
+    @override
     def batches(self, epoch: int) -> list[LineBatch]:
-        """As of `Learner`; where orders are stored, each example comes in one of them."""
+        """Where orders are stored, each example comes in one of them."""
         rng = np.random.default_rng([self.recipe.seed, epoch])
         leads = self.leads
         mixed = [leads[some] for some in bucketed(self.material.train.tokens[leads], self.recipe.batch, rng)]
         stored = len(self.material.train.orders)
         return [LineBatch(one, rng.integers(0, stored, len(one)) if stored else None) for one in mixed]
 
+    @override
     def examples(self, batch: LineBatch) -> int:
-        """As of `Learner`."""
         return len(batch.chosen)
 
+    @override
     def part(self, batch: LineBatch, some: slice) -> LineBatch:
-        """As of `Learner`."""
         return LineBatch(batch.chosen[some], None if batch.orders is None else batch.orders[some])
 
+    @override
     def tokens(self, batch: LineBatch) -> int:
-        """As of `Learner`."""
         return int(self.material.train.tokens[self.with_twins(batch).chosen].sum())
 
     def with_twins(self, batch: LineBatch) -> LineBatch:
@@ -277,8 +280,9 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         right = torch.cat(found)
         return float(right.double().mean()) if len(right) else 0.0
 
+    @override
     def validate(self, network: LineNetwork) -> Validation:
-        """As of `Learner`, at the best threshold; in pretraining the share of hidden words that it finds."""
+        """At the best threshold; in pretraining the share of hidden words that it finds."""
         if network.trunk.pretraining:
             return Validation(0.0, {"words_found": self._words_found(network)})
         valid, task = self.material.valid, self.material.task
@@ -291,28 +295,29 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
         return Validation(reached.worth, {"valid": reached.told, "threshold": threshold, **chooses})
 
     @property
+    @override
     def tokenizer(self) -> Tokenizer:
-        """As of `CheckpointLearner`."""
         return self.material.tokenizer
 
     @property
+    @override
     def size(self) -> str:
-        """As of `Learner`."""
         labels = counted(len(self.material.labels), "label")
         return f"{counted(len(self.material.train), 'function')}, {labels}"
 
+    @override
     def told(self, epoch: Mapping[str, float]) -> str:
-        """As of `Learner`."""
         if "words_found" in epoch:
             return f"pretraining: {epoch['words_found']:.1%} of hidden words found"
         # Not the F1 of `buggy` chooses the weights.
         both = f", of both classes {epoch['balanced']:.1%}" if "balanced" in epoch else ""
         return f"validation F1 {epoch['valid']:.1%}{both} at threshold {epoch['threshold']:.1f}"
 
+    @override
     def write(
         self, folder: Path, trained: Trained[LineNetwork], *, about: Mapping[str, object]
     ) -> Sequence[str]:
-        """As of `Learner`. The scores are those of the rounded weights."""
+        """The scores are those of the rounded weights."""
         recipe, material = self.recipe, self.material
         trained.network.trunk.word_head = None
         config = LineConfig(

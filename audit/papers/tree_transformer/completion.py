@@ -12,6 +12,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from typing_extensions import override
 
 from codeaudit.audit.papers.lines.encoding import UNKNOWN
 from codeaudit.audit.papers.lines.tasks import split_hashes as hashes
@@ -108,8 +109,8 @@ class CompletionLearner(TreeLearner[Completer]):
         super().__init__(recipe, material.train, material.hashes)
         self.material = material
 
+    @override
     def make(self) -> Completer:
-        """As of `Learner`."""
         types, values = self.material.words.reader(self.recipe.spelling).sizes
         shape = self.recipe.shape(types=types, values=values)
         network = completer(self.recipe.network, shape, self.recipe.options)
@@ -144,8 +145,9 @@ class CompletionLearner(TreeLearner[Completer]):
             loss = loss + F.cross_entropy(values.float(), right.values[known])
         return loss, len(batch)
 
+    @override
     def validate(self, network: Completer) -> Validation:
-        """As of `Learner`: the share of nodes with right type and value."""
+        """The share of nodes with right type and value."""
         recipe, valid = self.recipe, self.material.valid
         reached = judged(network, valid, self.validated(valid), levels=recipe.levels, degree=recipe.degree)
         return Validation(reached.both, {"valid": reached.both})

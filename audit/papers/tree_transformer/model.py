@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
+from typing_extensions import override
+
+from codeaudit.audit.interface import ChecksInput
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaddedModel
 from codeaudit.audit.papers.lines.encoding import KEPT
 from codeaudit.audit.papers.lines.words import readable_languages
@@ -56,8 +59,8 @@ class TreeConfig(Config):
     labels: tuple[str, ...]
     """The words that it can say."""
 
+    @override
     def known(self) -> Sequence[Known]:
-        """As of `Config`."""
         return (
             Known("task", self.task, (TASK,)),
             Known("network", self.network, TREE_NETWORKS),
@@ -67,26 +70,26 @@ class TreeConfig(Config):
         )
 
     @property
+    @override
     def words(self) -> int:
-        """As of `Config`."""
         return self.shape.values
 
     @property
+    @override
     def answers(self) -> Sequence[str]:
-        """As of `Config`."""
         return self.labels
 
     @property
+    @override
     def outputs(self) -> int:
-        """As of `Config`."""
         return self.shape.names
 
+    @override
     def build(self) -> Namer:
-        """As of `Config`."""
         return namer(self.network, self.shape, self.options)
 
 
-class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
+class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput], ChecksInput):
     """A trained network as a model: it says a name word by word, each time the most probable word.
 
     The answer is the set of the words. Its scores are their logits. Its margin is the smallest amount by
@@ -109,8 +112,8 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
         if network.spoken.tolist() != [END_ID, *(places[label] for label in config.labels)]:
             raise ValueError("made with other words or labels")
 
+    @override
     def unreadable(self, query: Query) -> Failed | None:
-        """As of `ChecksInput`."""
         features = self.refused(query) or self._read(query.source, query.language)
         return features if isinstance(features, Failed) else None
 
@@ -119,16 +122,16 @@ class TreeModel(PaddedModel[TreeConfig, Namer, TreeInput]):
         """See `NOISE`."""
         return NOISE[self.precision]
 
+    @override
     def read(self, query: Query) -> TreeInput | Failed:
-        """As of `PaddedModel`."""
         return self._read(query.source, query.language)
 
+    @override
     def size(self, features: TreeInput) -> int:
-        """As of `PaddedModel`."""
         return len(features.types)
 
+    @override
     def computed(self, inputs: Sequence[TreeInput]) -> list[Prediction]:
-        """As of `PaddedModel`."""
         return self._predictions(self.said(inputs))
 
     def said(self, inputs: Sequence[TreeInput]) -> Said:

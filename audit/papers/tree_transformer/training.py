@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
 from torch import Tensor, nn
+from typing_extensions import override
 
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.lines.tasks import read_splits as read
@@ -60,23 +61,26 @@ class TreeLearner(Learner[N, Integers]):
         super().__init__(recipe, hashes, len(train), device=device)
         self.recipe, self.lengths = recipe, train.lengths
 
+    @override
     def optimiser(self, network: N) -> torch.optim.Optimizer:
-        """As of `Learner`; embeddings do not decay."""
+        """Embeddings do not decay."""
         embeddings = (module for module in network.modules() if isinstance(module, nn.Embedding))
         tables = [weight for module in embeddings for weight in module.parameters()]
         return adamw(network, self.recipe, second_beta=0.98, tables=tables)
 
+    @override
     def rate(self, step: int) -> float:
-        """As of `Learner`."""
         warm_up = short_warm_up(self.recipe, self.total)
         return cosine(self.recipe.rate, step, self.total, warm_up=warm_up, floor=0.02)
 
+    @override
     def batches(self, epoch: int) -> list[Integers]:
-        """As of `Learner`; trees of similar size together."""
+        """Trees of similar size together."""
         return bucketed(self.lengths, self.recipe.batch, np.random.default_rng([self.recipe.seed, epoch]))
 
+    @override
     def tokens(self, batch: Integers) -> int:
-        """As of `Learner`: nodes."""
+        """Nodes."""
         return int(self.lengths[batch].sum())
 
 
@@ -96,8 +100,8 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         types, values = words.reader(self.recipe.spelling).sizes
         return self.recipe.shape(types=types, values=values, names=len(words.labels))
 
+    @override
     def make(self) -> Namer:
-        """As of `Learner`."""
         network = namer(self.recipe.network, self.shape, self.recipe.options)
         count_relations(network, self.material.train.examples, self.recipe)
         begin(network, self.material)
@@ -120,30 +124,32 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
         loss = F.cross_entropy(said, right, ignore_index=IGNORED, reduction="sum")
         return loss / int((wanted != IGNORED).sum()), len(batch)
 
+    @override
     def validate(self, network: Namer) -> Validation:
-        """As of `Learner`: F1 of sets of words."""
+        """F1 of sets of words."""
         valid = self.material.valid
         chosen = self.validated(valid)
         reached = judged(network, self.material, valid, chosen, self.recipe, device=self.device)
         return Validation(reached.micro, {"valid": reached.micro})
 
     @property
+    @override
     def tokenizer(self) -> Tokenizer:
-        """As of `CheckpointLearner`."""
         return self.material.words.tokenizer()
 
     @property
+    @override
     def size(self) -> str:
-        """As of `Learner`."""
         labels = counted(len(self.material.words.labels), "label")
         return f"{counted(len(self.material.train), 'function')}, {labels}"
 
+    @override
     def told(self, epoch: Mapping[str, float]) -> str:
-        """As of `Learner`."""
         return f"validation F1 {epoch['valid']:.1%}"
 
+    @override
     def write(self, folder: Path, trained: Trained[Namer], *, about: Mapping[str, object]) -> Sequence[str]:
-        """As of `Learner`. The scores are those of the rounded weights."""
+        """The scores are those of the rounded weights."""
         recipe, material, network = self.recipe, self.material, trained.network
         config = TreeConfig(
             task=TASK,
