@@ -14,9 +14,9 @@ from itertools import groupby, islice
 from typing import Final, Protocol, TypeAlias, TypeGuard, get_args
 
 from codeaudit.audit.interface import LabelSource
+from codeaudit.audit.languages import audit_of
 from codeaudit.audit.records import Case
 from codeaudit.transforms.dependence.relations import related_name
-from codeaudit.transforms.language import find_language
 from codeaudit.transforms.perturb import promised
 from codeaudit.transforms.records import KEEPS_TEXT, Evidence, Outcome, Perturbed
 from codeaudit.transforms.registration import load_target
@@ -120,9 +120,8 @@ def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Wit
     """
     found: dict[str, Witness] = {}
     for name in sorted(set(languages)):
-        language = find_language(name)
-        if language is not None and language.witness:
-            found[name] = load_target(language.witness)(labels)
+        if witness := audit_of(name).witness:
+            found[name] = load_target(witness)(labels)
     return found
 
 

@@ -125,9 +125,8 @@ def changes(target: str, summary: str, example: str) -> TransformEntry:
 class Language:
     """All that the program knows about one language.
 
-    A field whose description says "as `module:attribute`" is imported when first used, because a parser or a
-    network's features are heavy, and because some of them stand in packages that this one may not import. An
-    empty target says that the language does not offer this.
+    A field whose description says "as `module:attribute`" is imported when first used, because a parser is
+    heavy. An empty target says that the language does not offer this.
     """
 
     name: str
@@ -166,8 +165,6 @@ class Language:
     rewritten."""
     parse: str = ""
     """`str -> object`, as `module:attribute`: raises SourceError where a text does not parse."""
-    unit_name: str = ""
-    """`str -> str | None`, as `module:attribute`: the name of the one function in a text."""
     content: str = ""
     """`str -> str`, as `module:attribute`: equal for texts that differ only in layout, comments and
     documentation. Without it, texts that differ only in white space count as equal."""
@@ -187,32 +184,8 @@ class Language:
     machine_code: str = ""
     """`str -> unit`, as `module:attribute`: a unit from its bytes in hexadecimal digits; its
     text is `unit.source`."""
-    reader: str = ""
-    """`(text, path, left_out) -> Iterator[Sample]`, as `module:attribute`: the units of a file; `left_out`
-    counts those that are no samples, by reason."""
     files: str = ""
     """A `FileFormat`, as `module:attribute`: lets files be perturbed in place."""
-    probes: str = ""
-    """A `Probes` of `codeaudit.audit.projects`, as `module:attribute`: lets `verify` see what tests
-    execute."""
-
-    # ── evidence ──
-    witness: str = ""
-    """`Labels -> Witness` of `codeaudit.audit.evidence_check`, as `module:attribute`: runs or measures
-    variants."""
-
-    # ── networks ──
-    lines: str = ""
-    """`str -> Program` of `codeaudit.audit.papers.lines`, as `module:attribute`: a function as lines with
-    dependences."""
-    operators: str = ""
-    """A regular expression of operators of several characters that Python does not have, ending with `|`."""
-    referents: str = ""
-    """`str -> Marked` of `codeaudit.audit.papers.lines`, as `module:attribute`: a function whose variables
-    can be distinguished by number."""
-    nodes: str = ""
-    """`str -> nodes` of `codeaudit.audit.papers.tree_transformer`, as `module:attribute`: a function's syntax
-    tree."""
 
     transforms: Mapping[str, TransformEntry] = field(init=False, repr=False, compare=False)
     """Its transforms by name, family by family."""

@@ -16,7 +16,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -38,16 +38,15 @@ from codeaudit.audit.corpora.records import (
 )
 from codeaudit.audit.corpora.selection import rank_of, select
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.languages import LANGUAGE_AUDITS, audit_of
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.java.defects import DEFECTS as JAVA_DEFECTS
-from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.python.defects import DEFECTS as PYTHON_DEFECTS
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
 
@@ -70,11 +69,6 @@ CONTROLS: Final = (
     "arguments-swapped",
 )
 """Controls of the catalogue that resemble mistakes of people."""
-DEFECTS: Final[Mapping[str, tuple[Transform, ...]]] = {
-    PYTHON.name: PYTHON_DEFECTS,
-    JAVA.name: JAVA_DEFECTS,
-}
-"""More such controls, by language."""
 UNEXECUTED: Final = "unexecuted"
 OWN_DRAW: Final = 2**60
 """Added to the seed. A run of the same seed that audits these samples would first draw the functions chosen
@@ -88,6 +82,13 @@ CLEAN: Final = 0.0
 BUGGY: Final = 1.0
 _FIELD: Final = re.compile(rf"(train|valid|test|{UNEXECUTED}|seed\d{{1,9}}|\d{{1,9}}):")
 """A part of a SPEC before the corpus."""
+
+
+def defects(language: str) -> tuple[Transform, ...]:
+    """The controls of a language that resemble mistakes of people, beside `CONTROLS`; empty without any."""
+    target = audit_of(language).bugs
+    found: tuple[Transform, ...] = load_target(target) if target else ()
+    return found
 
 
 class Seeded(NamedTuple):
@@ -139,9 +140,12 @@ class SeededBugs:
             self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
-        names = [*(one.name for one in PYTHON_DEFECTS), *CONTROLS]
+        names = [*(one.name for one in defects(PYTHON.name)), *CONTROLS]
         if not self.executed:
-            names += [UNEXECUTED, JAVA.name, *(one.name for one in JAVA_DEFECTS)]
+            names.append(UNEXECUTED)
+            for language in LANGUAGE_AUDITS:
+                if language != PYTHON.name and (found := defects(language)):
+                    names += [language, *(one.name for one in found)]
         # Everything that decides a result, because a stale one would be read as if it had been executed.
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         key = hashlib.sha256(repr((SCHEMA, self.seed, TRIES, names, python)).encode()).hexdigest()[:16]
@@ -266,13 +270,13 @@ def _executable(sample: Sample) -> Sample | str:
 
 
 def _changeable(sample: Sample) -> Sample | str:
-    return sample if sample.language in DEFECTS else NO_BUGS
+    return sample if audit_of(sample.language).bugs else NO_BUGS
 
 
 def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
     """One text for each kind of bug that fits the function, in a random order per function."""
     controls = (transform_for(name, sample.language) for name in CONTROLS)
-    makers = [*DEFECTS[sample.language], *controls]
+    makers = [*defects(sample.language), *controls]
     stream(seed, sample.id, NAME).shuffle(makers)
     # One site per bug: a function with five bugs at once is no mistake that a person makes.
     for maker in makers:

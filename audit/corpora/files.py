@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.functions import decode
 from codeaudit.audit.corpora.records import CorpusResources, also_left_out
+from codeaudit.audit.languages import audit_of, reads_files, warn_of_broken_readers
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.language import (
@@ -25,7 +26,6 @@ from codeaudit.transforms.language import (
     by_ending,
     every_language,
     rewritten_today,
-    warn_of_broken_languages,
     without_engine,
 )
 from codeaudit.transforms.python.language import PYTHON
@@ -40,7 +40,7 @@ Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
 def endings() -> frozenset[str]:
     """The endings of source files whose units can be read."""
     return frozenset(
-        ending for language in every_language() if language.reader for ending in language.endings
+        ending for language in every_language() if reads_files(language.name) for ending in language.endings
     )
 
 
@@ -48,7 +48,7 @@ def _language(path: Path) -> Language:
     """The language of a file; a file of unknown ending is read as one of the default language."""
     language = by_ending(path.suffix)
     # Only a file that the user named gets here with another ending: scripts often have none.
-    return language if language is not None and language.reader else LANGUAGES.get(DEFAULT)
+    return language if language is not None and reads_files(language.name) else LANGUAGES.get(DEFAULT)
 
 
 def _text(data: bytes, language: Language) -> str:
@@ -100,7 +100,7 @@ class SourceFiles:
                     found = True
                     yield from self._file(path, skipped)
         if not found:
-            warn_of_broken_languages()
+            warn_of_broken_readers()
             others = counted_reasons(
                 {key: n for key, n in skipped.items() if key.endswith(NO_ENGINE)}, most=3
             )
@@ -110,7 +110,7 @@ class SourceFiles:
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
             language = _language(path)
-            units: Units = load_target(language.reader)
+            units: Units = load_target(audit_of(language.name).reader)
             yield from units(_text(read_bytes(path), language), self._origin(path), skipped)
         except SourceError as error:
             # In a folder of thousands a broken file is a count; a file that was named is the whole request.

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.calls import asserted_calls
+from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.language import NO_ENGINE, without_engine
 from codeaudit.transforms.python.language import PYTHON
@@ -281,7 +282,7 @@ def _humaneval_x(row: Row) -> Row | str:
     if kind != JAVA.name:
         return f"row in {without_engine(name=kind) or kind}{NO_ENGINE}"
     # The declaration is the prompt without its comment, up to the opened body of the method.
-    methods = list(load_target(JAVA.reader)(declaration + solution, "", Counter()))
+    methods = list(load_target(audit_of(JAVA.name).reader)(declaration + solution, "", Counter()))
     named = re.findall(r"(\w+)\s*\(", declaration)
     chosen = next((one for one in methods if named and one.label == named[-1]), None)
     if chosen is None:

@@ -15,6 +15,7 @@ from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.programs import ASSEMBLY, AssemblyBlocks, ProgramBlocks, is_program
 from codeaudit.audit.corpora.records import Corpus, CorpusResources, LabelColumn, OpensCorpus
 from codeaudit.audit.corpora.tables import Table, is_table
+from codeaudit.audit.languages import reads_files, warn_of_broken_readers
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.language import (
@@ -22,7 +23,6 @@ from codeaudit.transforms.language import (
     by_ending,
     every_language,
     rewritten_today,
-    warn_of_broken_languages,
     without_engine,
 )
 from codeaudit.transforms.registration import Entry, OnBroken, Registry
@@ -158,14 +158,16 @@ def _at_path(spec: str, column: LabelColumn | None, columns: Mapping[str, str]) 
     if path.suffix.lower() in ASSEMBLY:
         return AssemblyBlocks(spec=spec, path=path)
     language = by_ending(path.suffix)
-    is_text = language is not None and bool(language.reader)
+    is_text = language is not None and reads_files(language.name)
     if not is_text and is_program(path):
         return ProgramBlocks(spec=spec, path=path)
     if not is_text and path.suffix:
-        warn_of_broken_languages()
+        warn_of_broken_readers()
         if (title := without_engine(ending=path.suffix)) is not None:
             raise CorpusError(f"cannot use {spec!r}: it is in {title}{NO_ENGINE}; {rewritten_today()}")
-        known = ", ".join(ending for one in every_language() for ending in one.endings if one.reader)
+        known = ", ".join(
+            ending for one in every_language() if reads_files(one.name) for ending in one.endings
+        )
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "
             f"known: {known}, .json[l][.gz], .csv[.gz], .parquet, .s, ELF"

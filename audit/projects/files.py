@@ -18,6 +18,7 @@ from typing import Final, Protocol
 
 from codeaudit.audit.corpora.files import walked
 from codeaudit.audit.engines.local import spread
+from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted_reasons, first_of, with_reasons
 from codeaudit.transforms.interface import Transform
@@ -74,7 +75,7 @@ def file_format(path: str) -> FileFormat:
 
 def probes(path: str) -> Probes:
     """The probes for a file."""
-    found: Probes = load_target(source_languages()[PurePath(path).suffix].probes)
+    found: Probes = load_target(audit_of(source_languages()[PurePath(path).suffix].name).probes)
     return found
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from codeaudit.audit.interface import NameOfCode, Task
+from codeaudit.audit.languages import audit_of
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.python.parsing import FunctionNode, drawn_tree
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
@@ -43,16 +43,14 @@ def name_of(source: str, language: str) -> str | None:
     """The name of the one function that a text defines; `None` if there is none, or if the language's record
     does not say where a name stands.
     """
-    name: str | None = (
-        load_target(LANGUAGES.get(language).unit_name)(source) if tells_name(language) else None
-    )
+    target = audit_of(language).unit_name
+    name: str | None = load_target(target)(source) if target else None
     return name
 
 
 def tells_name(language: str) -> bool:
     """Whether the texts of a language contain the name of their function."""
-    record = find_language(language)
-    return record is not None and bool(record.unit_name)
+    return bool(audit_of(language).unit_name)
 
 
 def function_name(source: str) -> str | None:

@@ -19,8 +19,8 @@ from codeaudit.audit.evidence_check import (
     witnesses,
 )
 from codeaudit.audit.labels import GivenLabels
+from codeaudit.audit.languages import audit_of
 from codeaudit.audit.records import Case
-from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 
 
@@ -165,5 +165,5 @@ def test_a_witness_that_says_too_little_is_an_error_and_not_silence() -> None:
 def test_only_the_languages_that_are_there_have_witnesses() -> None:
     found = witnesses(["python", "java", "cobol"], GivenLabels())
     assert "python" in found
-    assert all(LANGUAGES.get(name).witness for name in found)
+    assert all(audit_of(name).witness for name in found)
     assert found["python"].missing == ()

@@ -179,9 +179,11 @@ def test_each_page_shows_its_example(name: str) -> None:
     """A page quotes the entry point and links the package, so that a renamed example is noticed."""
     page = (ROOT / "docs" / "howto" / f"{name}.md").read_text("utf-8")
     project = tomllib.loads((PLUGINS / name / "pyproject.toml").read_text("utf-8"))
-    ((group, points),) = project["project"]["entry-points"].items()
-    for point, target in points.items():
-        assert f'[project.entry-points."{group}"]\n{point} = "{target}"' in page
+    groups = project["project"]["entry-points"]
+    assert groups
+    for group, points in groups.items():
+        for point, target in points.items():
+            assert f'[project.entry-points."{group}"]\n{point} = "{target}"' in page
     assert f"examples/plugins/{name}" in page
     (module,) = project["tool"]["setuptools"]["py-modules"]
     code = (PLUGINS / name / f"{module}.py").read_text("utf-8").splitlines()

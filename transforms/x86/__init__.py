@@ -58,5 +58,4 @@ X86: Final = Language(
     named_endings=(".s", ".asm"),
     column="asm",
     machine_code="codeaudit.transforms.x86.reading:from_hex",
-    witness="codeaudit.audit.witnesses.x86:witness",
 )

@@ -29,6 +29,7 @@ import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 from tokenizers.models import WordPiece
 
+from codeaudit.audit.papers.languages import features_of
 from codeaudit.audit.papers.lines.words import (
     DEPTHS,
     NAME,
@@ -46,7 +47,7 @@ from codeaudit.audit.records import UNPARSABLE, Failed
 from codeaudit.transforms.dependence.graph import common_ancestor_distances, symmetry_mask
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.language import DEFAULT, find_language
+from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
 from codeaudit.transforms.python.identifiers.rename import variables
 from codeaudit.transforms.python.language import PYTHON
@@ -317,11 +318,11 @@ class LineEncoder:
 def line_words(program: LineProgram, language: str, relation: Relation) -> list[Sequence[Word]] | Failed:
     """The words of each line, as a network with such a relation reads them."""
     if relation == "referents":
-        record = find_language(language)
-        if record is None or not record.referents:
+        referents = features_of(language).referents
+        if not referents:
             return NO_REFERENTS
         try:
-            return list(load_target(record.referents)(program.source).lines())
+            return list(load_target(referents)(program.source).lines())
         except SourceError:
             return NOT_ONE
     name = masked_name(program.lines[0].text) if program.lines else ""

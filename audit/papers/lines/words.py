@@ -10,17 +10,18 @@ from functools import cache
 from random import Random
 from typing import Final, NamedTuple, Protocol
 
+from codeaudit.audit.papers.languages import features_of
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.language import DEFAULT, LANGUAGES, every_language, find_language
+from codeaudit.transforms.language import DEFAULT, every_language
 from codeaudit.transforms.registration import load_target
 
 
 def readable_languages() -> tuple[str, ...]:
     """The languages whose functions can be read as lines."""
-    return tuple(language.name for language in every_language() if language.lines)
+    return tuple(language.name for language in every_language() if features_of(language.name).lines)
 
 
 class CodeLine(Protocol):
@@ -66,10 +67,10 @@ def analyse(source: str, language: str, dependence: Dependence = "strict") -> Li
     Raises:
         SourceError: the text is not of that language, or nothing that can be read here.
     """
-    record = find_language(language)
-    if record is None or not record.lines:
+    lines = features_of(language).lines
+    if not lines:
         raise SourceError("no reader for this language")
-    found: LineProgram = load_target(record.lines)(source, dependence=dependence)
+    found: LineProgram = load_target(lines)(source, dependence=dependence)
     return found
 
 
@@ -111,7 +112,7 @@ _MASKED: Final = re.compile(rf"\s({MASK}(?:_\d+)?)\s*\(")
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
     """The words of a language's lines, with the operators that it adds to Python's."""
-    return re.compile(_PATTERN.replace("{more}", LANGUAGES.get(language).operators), re.VERBOSE | re.DOTALL)
+    return re.compile(_PATTERN.replace("{more}", features_of(language).operators), re.VERBOSE | re.DOTALL)
 
 
 def masked_name(header: str) -> str:

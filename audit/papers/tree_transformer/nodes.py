@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from codeaudit.audit.papers.languages import features_of
 from codeaudit.audit.papers.lines.encoding import PAD, UNKNOWN
 from codeaudit.audit.papers.lines.words import LETTERS, NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
 from codeaudit.audit.records import UNPARSABLE, Failed
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.language import find_language
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.registration import load_target
 
@@ -123,11 +123,11 @@ def read(source: str, language: str, *, limit: int | None = LIMIT) -> Tree | Fai
     Raises:
         SourceError: there is no reader for the language.
     """
-    record = find_language(language)
-    if record is None or not record.nodes:
+    nodes = features_of(language).nodes
+    if not nodes:
         raise SourceError("no reader for this language")
     try:
-        root, branch = load_target(record.nodes)(source)
+        root, branch = load_target(nodes)(source)
         return _flat(root, branch, limit)
     except (SourceError, RecursionError):
         return UNPARSABLE

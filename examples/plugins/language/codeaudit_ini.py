@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.languages import LanguageAudit
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.language import Language, TransformFamily, keeps
 from codeaudit.transforms.records import Kind, Move, Sample, Unit
@@ -64,5 +65,5 @@ INI = Language(
     name="ini", title="INI", units="sections", endings=(".ini",), standard=("reorder",),
     families=(TransformFamily.of("", "order", "the order of keys", _ROW),), example=_EXAMPLE,
     canonical=f"{__name__}:sorted_keys",
-    reader=f"{__name__}:sections", unit_name=f"{__name__}:name_of",
 )  # fmt: skip
+INI_AUDIT = LanguageAudit(reader=f"{__name__}:sections", unit_name=f"{__name__}:name_of")

@@ -187,6 +187,17 @@ def test_a_broken_language_says_nothing_where_it_is_not_needed(call: Call, site:
 
 
 @pytest.mark.slow
+def test_a_broken_reader_stops_only_its_language(call: Call, site: Path) -> None:
+    points = {"codeaudit.language_audits": {"ini": "failing:X"}}
+    install(site, "broken", points, {"failing": FAILING})
+    done = call("run", "--corpus", "src", "--model", "fake/hash", "--transform", "rename", "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    done = call("run", "--corpus", "a.ini", "--model", "fake/hash")
+    assert done.returncode == 3
+    assert "plug-in 'ini' (codeaudit.language_audits)" in done.stderr
+
+
+@pytest.mark.slow
 def test_run_and_compare_print_in_a_format_of_a_package(call: Call, site: Path) -> None:
     text = "def render(report, console):\n    console.print(type(report).__name__)\n"
     points = {"codeaudit.formats": {"kind-only": "kinds:render", "bad": "no_such_module:X"}}

@@ -1,0 +1,86 @@
+"""What audits add to a language: how its units are read, named, broken on purpose and executed.
+
+The record of a language (`codeaudit.transforms.language`) knows its transforms and its files. No record names
+a package above its own, so what audits know of a language stands here, and what networks read stands in
+`codeaudit.audit.papers.languages`. Plug-ins register a record of each kind under the name of their language.
+"""
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.language import warn_of_broken_languages
+from codeaudit.transforms.registration import Entry, Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageAudit:
+    """Each field is a `module:attribute`, imported when first used. An empty one is not offered."""
+
+    reader: str = ""
+    """`(text, path, left_out) -> Iterator[Sample]`: the units of a file. `left_out` counts what is no sample,
+    by reason."""
+    unit_name: str = ""
+    """`str -> str | None`: the name of the one function in a text."""
+    bugs: str = ""
+    """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
+    probes: str = ""
+    """A `Probes` of `codeaudit.audit.projects`: lets `verify` see what tests execute."""
+    witness: str = ""
+    """`Labels -> Witness` of `codeaudit.audit.evidence_check`: runs or measures variants."""
+
+
+PYTHON: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.functions:functions",
+    unit_name="codeaudit.audit.tasks.function_name:function_name",
+    bugs="codeaudit.transforms.python.defects:DEFECTS",
+    probes="codeaudit.audit.projects.probes.python:PROBES",
+    witness="codeaudit.audit.witnesses.python:witness",
+)
+JAVA: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.methods:methods",
+    unit_name="codeaudit.audit.corpora.methods:method_name",
+    bugs="codeaudit.transforms.java.defects:DEFECTS",
+    probes="codeaudit.audit.projects.probes.java:PROBES",
+    witness="codeaudit.audit.witnesses.java:witness",
+)
+X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
+
+LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
+    "language",
+    {
+        "python": Entry(f"{__name__}:PYTHON", "functions of Python files"),
+        "java": Entry(f"{__name__}:JAVA", "methods of Java files"),
+        "x86": Entry(f"{__name__}:X86", "basic blocks of x86-64 assembly"),
+    },
+    group="codeaudit.language_audits",
+    expects=LanguageAudit,
+)
+
+_log: Final = logging.getLogger(__name__)
+_NOTHING: Final = LanguageAudit()
+
+
+def audit_of(language: str) -> LanguageAudit:
+    """What audits know of a language; an empty record for one that nobody registered.
+
+    Raises:
+        CannotAudit: the record is a broken plug-in's.
+    """
+    return LANGUAGE_AUDITS.get(language) if language in LANGUAGE_AUDITS else _NOTHING
+
+
+def reads_files(language: str) -> bool:
+    """Whether units of a language are found in its files; false for a broken plug-in's."""
+    try:
+        return bool(audit_of(language).reader)
+    except CodeauditError:
+        return False
+
+
+def warn_of_broken_readers() -> None:
+    """Log a line for each broken plug-in. For callers that found no language: it may be one of these."""
+    warn_of_broken_languages()
+    for _ in LANGUAGE_AUDITS.working(lambda error: _log.warning("codeaudit: %s", error)):
+        pass
