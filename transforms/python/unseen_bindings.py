@@ -11,8 +11,13 @@ from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
-from codeaudit.transforms.python.analysis.mentions import OWN_MODULE, Mentions, names_module, words_of
+from codeaudit.transforms.python.analysis.mentions import (
+    OWN_MODULE,
+    mentions_in,
+    names_module,
+    told,
+    words_of,
+)
 from codeaudit.transforms.python.parsing import last_name, parameter_names, standing_on
 from codeaudit.transforms.python.walking import below
 
@@ -60,7 +65,7 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
     tree = made()
     aliases, body = frozenset[str](), tree.body
     if words is None or OWN_MODULE in words:
-        aliases = frozenset(Mentions(NodesByKind(tree)).aliases(OWN_MODULE))
+        aliases = frozenset(mentions_in(tree).aliases(OWN_MODULE))
     else:
         body = list(filter(standing_on(_WORD, text), body))
     nodes = list(chain.from_iterable(map(below, body)))
@@ -71,7 +76,13 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
         reader.read(node)
     for node in own_nodes(body):
         reader.read_at_top(node)
+    for one in mentions_in(tree).texts if words is None or "builtins" in words else ():
+        # `patch("builtins.open")` of `unittest.mock`
+        names = _NAMED.findall(one) if "builtins" in one else []
+        reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
     if words is None or not words.isdisjoint(_PATCHING):
+        dotted = filter(_DOTTED.fullmatch, mentions_in(tree).texts)
+        reader.found.update(text.rpartition(".")[2] for text in dotted)
         for node in below(tree):
             reader.read_patch(node)
     return reader.found
@@ -100,6 +111,14 @@ class _Reader:
                     self.found.add(ANY_NAME)
             # What a frame belongs to is seldom the module of the text, but may be.
             case ast.Subscript(value=ast.Attribute(attr="f_globals"), slice=key, ctx=ast.Store()):
+                self._store(key)
+            # Any module that is named may be the one of the text.
+            case ast.Attribute(value=ast.Subscript() | ast.Call() as owner, attr=attr, ctx=ast.Store()) if (
+                names_module(owner) is not None
+            ):
+                self.found.add(attr)
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, _]) if names_module(owner):
+                self._is_plain(owner)
                 self._store(key)
             # Another object stands for the module; its names are bound as before.
             case ast.Subscript(ctx=ast.Store()) if self._is_module(node):
@@ -162,11 +181,6 @@ class _Reader:
             case ast.ImportFrom(module=module, names=aliases):
                 wanted = {"builtins"} | (_BINDING if module == "builtins" else set())
                 bare = any(one.name in wanted for one in aliases)
-            # `patch("builtins.open")` of `unittest.mock`
-            case ast.Constant(value=str(text)) if "builtins." in text:
-                names = _NAMED.findall(text)
-                self.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
-                return
             case _:
                 return
         if bare and id(node) not in self._plain:
@@ -203,8 +217,6 @@ class _Reader:
     def read_patch(self, node: ast.AST) -> None:
         """Note what mock or pytest binds: `patch("__main__.len")`, `patch.object(m, "len")`."""
         match node:
-            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(text):
-                self.found.add(text.rpartition(".")[2])
             case ast.Call(func=func, args=[_, key, *_]) if last_name(func) in (
                 "object",
                 "setattr",
@@ -232,8 +244,7 @@ class _Reader:
             self._plain.add(id(node.func))
 
     def _store(self, key: ast.expr) -> None:
-        told = key.value if isinstance(key, ast.Constant) else None
-        self.found.add(told if isinstance(told, str) else ANY_NAME)
+        self.found.add(told(key) or ANY_NAME)
 
 
 def _binds_globals(node: ast.AST) -> bool:

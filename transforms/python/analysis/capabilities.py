@@ -78,6 +78,18 @@ class Sees(Flag):
     """The attributes of an object, in the order in which they were first stored."""
     LIVES = auto()
     """Which objects live, and who holds them."""
+    DROPS = auto()
+    """The moment at which an object is dropped."""
+    IMPORTS = auto()
+    """Which modules are imported, and in which order."""
+    MOMENTS = auto()
+    """What stands in objects between two statements of a function."""
+    DEPTH = auto()
+    """At which call the stack ends."""
+    STOPS = auto()
+    """Where a function stops halfway, because the memory ends or somebody interrupts."""
+    SIGNS = auto()
+    """The sign of a number, also that of a NaN."""
 
     @property
     def variables(self) -> bool:
@@ -108,6 +120,23 @@ _LINES: Final = {
 }
 
 
+DENIED: Final = {
+    Sees.DROPS: "release-unseen",
+    Sees.IMPORTS: "imports-independent",
+    Sees.MOMENTS: "nobody-between",
+    Sees.DEPTH: "runs-through",
+    Sees.STOPS: "runs-through",
+    Sees.SIGNS: "identity-unread",
+}
+"""The entries of the ledger that do not hold in a file that shows this."""
+
+
+def denied_in(file: str) -> frozenset[str]:
+    """The entries of the ledger that a file shows not to hold. The others are asked for one by one."""
+    shown = shown_by(file)
+    return frozenset(id for what, id in DENIED.items() if shown & what)
+
+
 class Reach(Enum):
     """Of whose code a way shows something."""
 
@@ -125,7 +154,7 @@ class Way(NamedTuple):
     reach: Reach
     spelled: str
     """Words. `f_locals`: any attribute, import or text. `inspect.stack`: of this module. `locals()`: the
-    builtin. `%lineno`: a field of a format.
+    builtin. `%lineno`: a field of a format. `=__del__`: a name that the text binds.
     """
 
 
@@ -151,7 +180,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("names in code objects", Sees.LOCALS, Reach.FILE,
         "co_varnames co_freevars co_cellvars co_names co_nlocals co_consts getclosurevars cell_contents"
         " dis.dis dis.code_info dis.show_code dis.distb"),
-    Way("instructions", Sees.LOCALS | Sees.LINES, Reach.FILE, "dis.Bytecode get_instructions"),
+    Way("instructions", Sees.LOCALS | Sees.SOURCE, Reach.FILE,
+        "dis.Bytecode get_instructions co_code co_stacksize co_exceptiontable _co_code_adaptive"),
     Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE,
         "inspect.getmembers inspect.getmembers_static"),
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
@@ -177,6 +207,21 @@ WAYS: Final[Sequence[Way]] = (
     Way("state of an object", Sees.OBJECT, Reach.FILE, "__getstate__ __reduce_ex__"),
     # ── lives ────────────────────────────────────────────────────────────────────────────────────────
     Way("references", Sees.LIVES, Reach.FILE, "getrefcount get_referrers get_referents get_objects"),
+    # ── what happens in between ──────────────────────────────────────────────────────────────────────
+    Way("finalisers", Sees.DROPS, Reach.FILE, "=__del__ weakref.finalize"),
+    Way("imports", Sees.IMPORTS, Reach.FILE,
+        "meta_path path_hooks addaudithook sys.modules builtins.__import__ =__import__"),
+    Way("threads", Sees.MOMENTS, Reach.FILE,
+        "threading _thread futures ThreadPool to_thread run_in_executor"),
+    Way("signals and tracers", Sees.MOMENTS, Reach.FILE,
+        "signal.signal signal.setitimer signal.alarm add_signal_handler settrace setprofile"
+        " settrace_all_threads setprofile_all_threads sys.monitoring"),
+    Way("the end of the stack", Sees.DEPTH, Reach.FILE,
+        "RecursionError() setrecursionlimit stack_size setrlimit"),
+    Way("other ends", Sees.STOPS, Reach.FILE, "MemoryError() KeyboardInterrupt() setrlimit"),
+    Way("signs", Sees.SIGNS, Reach.FILE,
+        "copysign signbit tobytes struct.pack struct.pack_into struct.Struct array.array ctypes.c_double"
+        " ctypes.c_float marshal.dumps pickle.dumps pickle.dump"),
     # ── parts of names ───────────────────────────────────────────────────────────────────────────────
     Way("a name that is put together", _ANY, Reach.FILE, "+f_ +co_ +tb_ +gi_ +cr_ +ag_"),
 )  # fmt: skip
@@ -192,16 +237,17 @@ class _Spelled(NamedTuple):
     """By the module."""
     fields: Mapping[str, Sees]
     parts: Mapping[str, Sees]
+    bound: Mapping[str, Sees]
 
     @property
     def every(self) -> frozenset[str]:
-        """All names in the table."""
-        names = {name for one in self.paths.values() for name in one}
-        return frozenset({*self.words, *self.builtins, *self.fields, *self.parts, *names})
+        """All names in the table, without those of modules."""
+        return frozenset({*self.words, *self.builtins, *self.fields, *self.parts, *self.bound})
 
 
 def _spelled(reach: Reach) -> _Spelled:
-    found = _Spelled({}, {}, {}, {}, {})
+    found = _Spelled({}, {}, {}, {}, {}, {})
+    marked = {"%": found.fields, "+": found.parts, "=": found.bound}
     for way in WAYS:
         for text in way.spelled.split() if way.reach is reach else ():
             module, _, name = text.rpartition(".")
@@ -210,8 +256,8 @@ def _spelled(reach: Reach) -> _Spelled:
                 found.paths[module] = table  # type: ignore[index]
             elif text.endswith("()"):
                 table, name = found.builtins, text[:-2]  # type: ignore[assignment]
-            elif text[0] in "%+":
-                table, name = (found.fields if text[0] == "%" else found.parts), text[1:]  # type: ignore[assignment]
+            elif text[0] in marked:
+                table, name = marked[text[0]], text[1:]  # type: ignore[assignment]
             else:
                 table = found.words  # type: ignore[assignment]
             table[name] = table.get(name, Sees.NOTHING) | way.sees
@@ -240,18 +286,14 @@ _READING: Final = frozenset({"read_text", "read_bytes", "open"})
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
-_STRONG: Final = (
-    FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
-) - {
-    "stack", "trace", "getmembers", "getmembers_static", "monitoring",
-    "dis", "lineno", "getline", "getlines", *STATES,
-}  # fmt: skip
+_STRONG: Final = (FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}) - {
+    "lineno",
+    *STATES,
+}
 """One of these words, or a pair below, stands in every text that shows anything."""
 _PAIRS: Final = (
-    ({"stack", "trace", "getmembers", "getmembers_static"}, {"inspect"}),
-    ({"monitoring"}, {"sys"}),
-    ({"dis"}, {"dis"}),
-    ({"getline", "getlines"}, {"linecache"}),
+    *((names.keys(), {module}) for module, names in FILE.paths.items()),
+    (HERE.paths["inspect"].keys(), {"inspect"}),
     ({"lineno"}, _WARNED | _LOGGING),
     (_OWN_FILE, _READING),
 )
@@ -314,6 +356,10 @@ def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
         for name, what in names.items():
             if what & ~sees and found.asks(module, frozenset({name})):
                 sees |= what
+    for name in (found.names | said) & rows.builtins.keys():
+        sees |= rows.builtins[name]
+    for name in found.bound & rows.bound.keys() if rows.bound else ():
+        sees |= rows.bound[name]
     for name in found.fields & rows.fields.keys() if _LOGGING & found.words else ():
         sees |= rows.fields[name]
     for part in found.spelled & rows.parts.keys():
@@ -641,3 +687,28 @@ def _is_written(node: ast.expr) -> bool:
             return _is_written(text)
         case _:
             return False
+
+
+# ── keywords of calls ────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=64)
+def passed_by_keyword(file: str, function: str) -> Set[str] | None:
+    """The names of arguments that calls of a function with this name may give in a file; `None`: any.
+
+    A file that mentions the function other than by a call may call it by any of its keywords; so may one
+    whose method of this name Python itself calls, such as `__init__`.
+    """
+    try:
+        found = mentions_of(file)
+    except SourceError:
+        return None
+    calls = found.nodes(ast.Call)
+    called = {id(one.func) for one in calls}
+    mentions: list[ast.Name | ast.Attribute] = [*found.nodes(ast.Name), *found.nodes(ast.Attribute)]
+    elsewhere = function.startswith("__") or function in found.taken or function in found.spelled
+    if not elsewhere and all(id(one) in called for one in mentions if last_name(one) == function):
+        calls = [one for one in calls if last_name(one.func) == function]
+    words = {word.arg for call in calls for word in call.keywords}
+    # `partial(f, **options)`, `f(**options)`
+    return None if None in words else frozenset(word for word in words if word is not None)

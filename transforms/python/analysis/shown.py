@@ -34,6 +34,7 @@ from codeaudit.transforms.python.analysis.looks import (
     CLASS_OF,
     METHODS,
     READING,
+    RUN_BY_LOOKS,
     STORING,
     Bindings,
     NoBindings,
@@ -222,6 +223,8 @@ class _Text:
         self._find_properties(classes)
         self._find_other_names(nodes)
         self._generated = _read_by_others(classes, nodes)
+        derived = (bound_names(one.body) for one in classes if one.bases)
+        self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
         self._given = _given(nodes)
         self._imported: dict[str, set[str]] = {}
         for name, full in _imports(nodes):
@@ -311,7 +314,7 @@ class _Text:
 
     def _function(self, node: FunctionNode) -> None:
         foreign = [one for one in node.decorator_list if not self._is_plain(one)]
-        method = _is_method(node.name)
+        method = _is_method(node.name) or node.name in self._run_by_looks
         if not foreign:
             if method:
                 self._define(node.name).bodies.append(node)
@@ -839,7 +842,7 @@ def _collapsed(
 ) -> ShownLooks:
     """The facts; `generated` are attributes that methods from elsewhere may read."""
     attributes = READING | CLASS_OF | computed
-    methods = any(_is_method(name) for name in acting - READING - STORING)
+    methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
     methods |= not (acting & generated).isdisjoint(attributes)
     return ShownLooks(methods, acting & attributes, raising & attributes, computed, stores)
 
