@@ -734,6 +734,21 @@ HELD_FRAMES = (
     "back = frame.f_back or inspect.currentframe()\n    return back.f_globals",
 )
 """Only attributes of these frames are read, and they are not variables."""
+OTHER_BUILTINS = (
+    "import builtins\nbuiltins.__dict__['_'] = f",
+    "def g(mod):\n    mod.__builtins__ = __builtins__",
+    "import builtins\nbuiltins._ = f",
+)
+"""They take nothing out of the module that looks at variables."""
+
+
+@pytest.mark.parametrize("line", OTHER_BUILTINS)
+def test_who_puts_something_into_the_builtins_looks_at_no_variable(line: str) -> None:
+    assert applies("rename", LOCAL, f"{line}\n")
+    for taken in ("b = builtins.__dict__\n", "show = builtins.__dict__['locals']\n", "g(builtins)\n"):
+        assert not applies("rename", LOCAL, f"import builtins\n{line}\n{taken}")
+
+
 GIVEN_FRAMES = (
     "back = frame.f_back if frame else None\n    return show(back)",
     "back = frame and frame.f_back\n    return back",

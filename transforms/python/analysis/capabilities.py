@@ -140,6 +140,9 @@ def denied_in(file: str) -> frozenset[str]:
 class Reach(Enum):
     """Of whose code a way shows something."""
 
+    DEFINITIONS = "definitions"
+    """The functions and classes of the file that mentions it; nothing else of them."""
+
     HERE = "here"
     """The function that mentions it."""
     FILE = "file"
@@ -222,6 +225,13 @@ WAYS: Final[Sequence[Way]] = (
     Way("signs", Sees.SIGNS, Reach.FILE,
         "copysign signbit tobytes struct.pack struct.pack_into struct.Struct array.array ctypes.c_double"
         " ctypes.c_float marshal.dumps pickle.dumps pickle.dump"),
+    # ── definitions by their names ───────────────────────────────────────────────────────────────────
+    Way("names that are looked up", Sees.FUNCTIONS, Reach.DEFINITIONS,
+        "globals() locals() vars() dir() eval() exec() __import__() =__getattr__ modules __dict__ __globals__"
+        " __subclasses__ f_globals"),
+    Way("objects that are stored or found by name", Sees.FUNCTIONS, Reach.DEFINITIONS,
+        "builtins cloudpickle copyreg dill doctest gc importlib inspect joblib marshal pickle pkgutil runpy"
+        " shelve"),
     # ── parts of names ───────────────────────────────────────────────────────────────────────────────
     Way("a name that is put together", _ANY, Reach.FILE, "+f_ +co_ +tb_ +gi_ +cr_ +ag_"),
 )  # fmt: skip
@@ -266,6 +276,7 @@ def _spelled(reach: Reach) -> _Spelled:
 
 HERE: Final = _spelled(Reach.HERE)
 FILE: Final = _spelled(Reach.FILE)
+_DEFINITIONS: Final = _spelled(Reach.DEFINITIONS)
 STATES: Final = frozenset(word for word, sees in FILE.words.items() if sees == Sees.OBJECT)
 """Methods that give the attributes of an object in their order; `shown` asks for them."""
 
@@ -428,6 +439,13 @@ def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[i
         # `builtins.__dict__.keys()`
         if attribute.attr == "keys" and isinstance(attribute.value, ast.Attribute):
             plain.add(id(attribute.value.value))
+    # `builtins.__dict__["_"] = translate`, `mod.__builtins__ = __builtins__`
+    for item in nodes(ast.Subscript):
+        if item.ctx.__class__ is ast.Store and isinstance(item.value, ast.Attribute):
+            plain.add(id(item.value.value))
+    for several in nodes(ast.Assign):
+        if {last_name(one) for one in several.targets} == {"__builtins__"}:
+            plain.add(id(several.value))
     for call in nodes(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
@@ -476,6 +494,56 @@ def _reads_own_file(call: ast.Call) -> bool:
 
 def _bare(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
+
+
+# ── names and namespaces ─────────────────────────────────────────────────────────────────────────────────
+
+_BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+"""Builtins that take a name as text: harmless if that text is written there."""
+
+
+def finds_by_name(tree: ast.Module) -> bool:
+    """Whether a module may find its functions and classes by their names."""
+    found = mentions_in(tree)
+    if _mentioned(found, _DEFINITIONS) or "*" in found.taken:
+        return True
+    told_apart = {
+        id(one.func)
+        for one in found.nodes(ast.Call)
+        if last_name(one.func) in _BY_NAME and len(one.args) > 1 and told(one.args[1]) is not None
+    }
+    return any(one.id in _BY_NAME and id(one) not in told_apart for one in found.nodes(ast.Name))
+
+
+_OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
+"""Methods of a dict that are about one key."""
+
+
+def namespaces_in(found: Mentions, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
+    """The mentions of these ways to get a namespace that may list it: `vars(x)`, but not `vars(x)["size"]`.
+
+    `None` stands for one in a text, a pattern or an import: `getattr(x, "__dict__")`,
+    `"{0.__dict__}".format(x)`, `case object(__dict__=d)`.
+    """
+    if not wanted.isdisjoint(found.spelled | found.patterns | found.taken):
+        yield None
+    if wanted.isdisjoint(found.names | found.attributes):
+        return
+    nodes = found.nodes
+    of_one = {id(one.value) for one in nodes(ast.Subscript)}
+    of_one |= {id(one.value) for one in nodes(ast.Attribute) if one.attr in _OF_ONE_KEY}
+    for test in nodes(ast.Compare):
+        tests = zip(test.ops, test.comparators, strict=True)
+        of_one |= {id(right) for op, right in tests if isinstance(op, ast.In | ast.NotIn)}
+    calls = {id(one.func): one for one in nodes(ast.Call)}
+    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+    for one in mentions:
+        name = last_name(one)
+        # `self.__dict__ = shared`
+        if name in wanted and (name == "__dict__" or one.ctx.__class__ is ast.Load):
+            given = one if name == "__dict__" else calls.get(id(one))
+            if given is None or id(given) not in of_one:
+                yield one
 
 
 # ── frames and code that are handed on ───────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.capabilities import STATES
+from codeaudit.transforms.python.analysis.capabilities import STATES, namespaces_in
 from codeaudit.transforms.python.analysis.classes import (
     PLAIN_BASES,
     PLAIN_DECORATORS,
@@ -83,8 +83,6 @@ _KEEPING_STORES: Final = PLAIN_DECORATORS | {"dataclass", "unique"}
 """Decorators of classes after which storing an attribute still runs no code."""
 _NAMESPACES: Final = frozenset({"__dict__", "vars"})
 """What gives the attributes of an object in the order in which they were first stored."""
-_OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
-"""Methods of a dict that are about one key."""
 ANY_ATTRIBUTE: Final = "__getattribute__"
 _ANY_METHOD: Final = "__eq__"
 
@@ -537,7 +535,9 @@ class _Text:
         self._unseen_stores(nodes)
         names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
-        self._listed = _lists_attributes(nodes, Mentions(nodes))
+        found = Mentions(nodes)
+        listing = [*namespaces_in(found, _NAMESPACES)]
+        self._listed = bool(listing) or not STATES.isdisjoint(found.words)
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
         if not names.isdisjoint(_FILLING) or any(map(_fills_itself, nodes(ast.ClassDef))):
@@ -742,28 +742,6 @@ def _is_class_of(node: ast.expr) -> bool:
             return True
         case _:
             return False
-
-
-def _lists_attributes(nodes: NodesByKind, found: Mentions) -> bool:
-    """Whether a text asks an object for all of its attributes: `vars(x)`, but not `x.__dict__["size"]`."""
-    # `getattr(x, "__dict__")`, `"{0.__dict__}".format(x)`, `case object(__dict__=d)`, `builtins.vars`
-    unclear = found.spelled | found.patterns | found.taken
-    if not unclear.isdisjoint(_NAMESPACES) or not STATES.isdisjoint(found.words):
-        return True
-    if any(one.attr == "vars" for one in nodes(ast.Attribute)):
-        return True
-    asked = [
-        *(one for one in nodes(ast.Attribute) if one.attr == "__dict__"),
-        *(one for one in nodes(ast.Call) if isinstance(one.func, ast.Name) and one.func.id == "vars"),
-    ]
-    called = {id(one.func) for one in asked if isinstance(one, ast.Call)}
-    of_one = {id(one.value) for one in nodes(ast.Subscript)}
-    of_one |= {id(one.value) for one in nodes(ast.Attribute) if one.attr in _OF_ONE_KEY}
-    for test in nodes(ast.Compare):
-        tests = zip(test.ops, test.comparators, strict=True)
-        of_one |= {id(right) for op, right in tests if isinstance(op, ast.In | ast.NotIn)}
-    passed_on = any(one.id == "vars" and id(one) not in called for one in nodes(ast.Name))
-    return passed_on or any(id(one) not in of_one for one in asked)
 
 
 def _is_frozen(node: ast.ClassDef) -> bool:
