@@ -10,6 +10,7 @@ from collections.abc import Callable, Set
 from itertools import chain
 from typing import Final
 
+from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, PATCHING, patched_in
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
 from codeaudit.transforms.python.analysis.mentions import (
     OWN_MODULE,
@@ -18,23 +19,16 @@ from codeaudit.transforms.python.analysis.mentions import (
     told,
     words_of,
 )
-from codeaudit.transforms.python.parsing import last_name, parameter_names, standing_on
+from codeaudit.transforms.python.parsing import parameter_names, standing_on
 from codeaudit.transforms.python.walking import below
 
-ANY_NAME: Final = "*"
-"""Stands for every name."""
-_PATCHING: Final = frozenset({"patch", "mock", "mocker", "monkeypatch"})
-_WORDS: Final = _PATCHING | {
+_WORDS: Final = PATCHING | {
     "globals", "__globals__", "f_globals", "builtins", "__builtins__", "exec", "vars", "locals", "modules",
     OWN_MODULE,
 }  # fmt: skip
 """One of these stands in every text that matters."""
 _WORD: Final = re.compile(r"globals|builtins|exec|vars|locals|modules")
 """One of these stands on every line that matters, where nothing is patched."""
-_SETTING: Final = frozenset({"object", "setattr", "delattr"})
-"""Functions that bind the attribute that their second argument names."""
-_DOTTED: Final = re.compile(r"(?:[^\W\d]\w*)?(?:\.[^\W\d]\w*)+")
-"""A text that names something in a module; `".len"` behind `__name__`."""
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
@@ -80,11 +74,8 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
         # `patch("builtins.open")` of `unittest.mock`
         names = _NAMED.findall(one) if "builtins" in one else []
         reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
-    if words is None or not words.isdisjoint(_PATCHING):
-        dotted = filter(_DOTTED.fullmatch, mentions_in(tree).texts)
-        reader.found.update(text.rpartition(".")[2] for text in dotted)
-        for node in below(tree):
-            reader.read_patch(node)
+    if words is None or not words.isdisjoint(PATCHING):
+        reader.found |= patched_in(mentions_in(tree))
     return reader.found
 
 
@@ -213,20 +204,6 @@ class _Reader:
         if isinstance(node, ast.Name):
             return node.id in self._modules
         return names_module(node) in ("builtins", OWN_MODULE)
-
-    def read_patch(self, node: ast.AST) -> None:
-        """Note what mock or pytest binds: `patch("__main__.len")`, `patch.object(m, "len")`."""
-        match node:
-            case ast.Call(func=func, args=[_, key, *_]) if last_name(func) in (
-                "object",
-                "setattr",
-                "delattr",
-            ):
-                self._store(key)
-            case ast.Call(func=ast.Attribute(attr="multiple"), keywords=words):
-                self.found.update(ANY_NAME if word.arg is None else word.arg for word in words)
-            case _:
-                pass
 
     def _is_namespace(self, node: ast.expr) -> bool:
         """Whether an expression gives the names of a module: `globals()`, `f.__globals__`."""

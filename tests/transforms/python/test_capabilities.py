@@ -240,7 +240,61 @@ def work(limit, scale):
     return {look}
 print(work(1, 2))
 """
+REPLACED = """\
+import sys
+from unittest import mock
+seen = []
+def clean(x):
+    return 1
+def told(x):
+    seen.append(x)
+    return 2
+def work():
+    a = clean("a")
+    b = clean("b")
+    c = clean("c")
+    return a, b, c
+{bind}
+print(seen)
+"""
 TEXTS = {
+    "definitions": (
+        REPLACED,
+        "bind",
+        (
+            "clean = told\nwork()",
+            "globals()['clean'] = told\nwork()",
+            "globals().update(clean=told)\nwork()",
+            "vars()['cle' + 'an'] = told\nwork()",
+            "setattr(sys.modules[__name__], 'cle' 'an', told)\nwork()",
+            "sys.modules['text'].clean = told\nwork()",
+            "with mock.patch('text.clean', told):\n    work()",
+            "with mock.patch('te' + 'xt.clean', told):\n    work()",
+            "with mock.patch(f'{__name__}.clean', told):\n    work()",
+            "with mock.patch.object(sys.modules[__name__], 'clean', told):\n    work()",
+            "with mock.patch.multiple(__name__, clean=told):\n    work()",
+            "with mock.patch.dict(globals(), clean=told):\n    work()",
+            "replace = mock.patch\nwith replace('text.clean', told):\n    work()",
+            "replace = mock.patch.object\nwith replace(sys.modules[__name__], 'clean', told):\n    work()",
+            "replace = getattr(mock, 'patch')\nwith replace('text.clean', told):\n    work()",
+            "with getattr(mock, 'pat' 'ch')('text.clean', told):\n    work()",
+            "from unittest.mock import patch as replace\nwith replace('text.clean', told):\n    work()",
+            "with [mock.patch][0]('text.clean', told):\n    work()",
+            "put = setattr\nput(sys.modules[__name__], 'clean', told)\nwork()",
+            "exec('clean = told')\nwork()",
+            "exec('cle' 'an = told', globals())\nwork()",
+            "clean.__code__ = told.__code__\nwork()",
+            "setattr(clean, '__code__', told.__code__)\nwork()",
+            "getattr(clean, '__setattr__')('__code__', told.__code__)\nwork()",
+            "object.__setattr__(clean, '__co' 'de__', told.__code__)\nwork()",
+            "for clean in [told]: work()",
+            "work.__globals__['clean'] = told\nwork()",
+            "def change():\n    global clean\n    clean = told\nchange()\nwork()",
+            "import operator\noperator.setitem(globals(), 'clean', told)\nwork()",
+            "import text as own\nown.clean = told\nwork()",
+            "import importlib\nimportlib.import_module('text').clean = told\nwork()",
+        ),
+    ),
     "finalisers": (
         DROPPED,
         "hook",
@@ -470,6 +524,10 @@ TEXTS = {
             "replace = mock.patch.object\nwith replace(A, '__eq__', same):\n    work(A(1, 2), A(1, 2), 3)",
             "with mock.patch(__name__ + '.A.__eq__', same):\n    work(A(1, 2), A(1, 2), 3)",
             "kind = A\nkind._x = Desc()\nkind._y = Desc()\nA(1, 2)",
+            "replace = mock.patch.object\nwith replace(A, '_x', Desc(), create=True):\n"
+            "    with replace(A, '_' 'y', Desc(), create=True):\n        A(1, 2)",
+            "with mock.patch.multiple(A, _x=Desc(), _y=Desc(), create=True):\n    A(1, 2)",
+            "replace = getattr(mock, 'patch')\nwith replace('text.A.__eq__', same):\n    work(A(1, 2), A(1, 2), 3)",
         ),
     ),
     "23 the order of names": (

@@ -496,6 +496,38 @@ def _bare(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
+# ── patches ──────────────────────────────────────────────────────────────────────────────────────────────
+
+PATCHING: Final = frozenset({"patch", "mock", "mocker", "monkeypatch"})
+"""What a text mentions that replaces things for a test, by names in texts and keywords."""
+_BY_TEXT: Final = frozenset(
+    {"import_module", "__import__", "modules", "getattr", "attrgetter", "resolve_name"}
+)
+"""What gives a module or an attribute by its name in a text."""
+ANY_NAME: Final = "*"
+"""Stands for every name."""
+
+
+def patched_in(found: Mentions) -> Set[str]:
+    """The names that a text may replace by mock or pytest, whatever it calls them.
+
+    `ANY_NAME` is among them if it computes such a name.
+    """
+    said = found.names | found.attributes | found.imported
+    # To read all texts takes longer, and most texts name nothing.
+    if PATCHING.isdisjoint(said) and (_BY_TEXT.isdisjoint(said) or PATCHING.isdisjoint(found.spelled)):
+        return frozenset()
+    names = set(_WORD.findall(" ".join(found.texts)))
+    for call in found.nodes(ast.Call):
+        names.update(word.arg or ANY_NAME for word in call.keywords)
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        places = {"patch": 0, "object": 1 if last_name(owner or call) == "patch" else None}
+        place = places.get(last_name(call.func) or "")
+        if place is not None and len(call.args) > place and told(call.args[place]) is None:
+            names.add(ANY_NAME)
+    return names
+
+
 # ── names and namespaces ─────────────────────────────────────────────────────────────────────────────────
 
 _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})

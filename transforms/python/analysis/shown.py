@@ -17,13 +17,15 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.capabilities import STATES, namespaces_in
+from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, STATES, namespaces_in, patched_in
 from codeaudit.transforms.python.analysis.classes import (
+    HOMES,
     PLAIN_BASES,
     PLAIN_DECORATORS,
     PLAIN_VALUES,
     TextBindings,
     bases_of,
+    called_name,
     own_statements,
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
@@ -211,6 +213,7 @@ class _Text:
         self._stored: set[int] = set()
         """Targets that `_store` has read."""
         self._nodes = nodes
+        self._said = Mentions(nodes)
         for node in nodes.functions:
             self._functions.setdefault(node.name, []).append(node)
             # A class inside may take such a name from the function: `def f(len): class C: …`.
@@ -251,7 +254,7 @@ class _Text:
         """
         bases = {last_name(one) for one in bases_of(node)}
         return (
-            not _KEEPING_STORES.issuperset(map(_maker, node.decorator_list))
+            not _KEEPING_STORES.issuperset(map(called_name, node.decorator_list))
             or not bases - self._classes <= PLAIN_BASES
             # `from pydantic import dataclasses`, `from tools import Protocol`
             or any(map(self._is_from_elsewhere, (*bases_of(node), *node.decorator_list)))
@@ -264,7 +267,7 @@ class _Text:
         if isinstance(node, ast.Call):
             node = node.func
         name = last_name(node) or ""
-        known = _HOMES.get(name)
+        known = HOMES.get(name)
         if known is None or name in self._classes:
             return False
         parts: list[str] = []
@@ -535,7 +538,7 @@ class _Text:
         self._unseen_stores(nodes)
         names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
-        found = Mentions(nodes)
+        found = self._said
         listing = [*namespaces_in(found, _NAMESPACES)]
         self._listed = bool(listing) or not STATES.isdisjoint(found.words)
         if not names.isdisjoint(_DEFAULTING):
@@ -559,22 +562,22 @@ class _Text:
         }
         if setters or given:
             self._anything()
+        names = set(patched_in(self._said))
         for call in nodes(ast.Call):
             match call:
-                case (
-                    ast.Call(func=ast.Attribute(attr="object" | "setattr"), args=[_, key, *_])
-                    | ast.Call(
-                        func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, _]
-                    )
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, value]
                 ):
-                    if (name := told(key)) is None:
-                        self._anything()
-                    elif not (len(call.args) > 2 and isinstance(call.args[2], PLAIN_VALUES)):
-                        self._attached.add(name)
-                        self._computed.add(name)
-                        self._define(name).unknown = True
+                    if not isinstance(value, PLAIN_VALUES):
+                        names.add(told(key) or ANY_NAME)
                 case _:
                     pass
+        if ANY_NAME in names:
+            self._anything()
+        for name in names:
+            self._attached.add(name)
+            self._computed.add(name)
+            self._define(name).unknown = True
 
     def _namespace(self, node: ast.expr) -> None:
         """What `type(name, bases, node)` gives a class."""
@@ -648,13 +651,6 @@ class _Text:
                 seen[id(node)] = _body_flags(builder, node)
             flags |= seen[id(node)]
         return flags
-
-
-_HOMES: Final = {
-    "dataclass": "dataclasses", "ABC": "abc", "Generic": "typing", "Protocol": "typing", "final": "typing",
-    "runtime_checkable": "typing", "total_ordering": "functools", "unique": "enum",
-}  # fmt: skip
-"""The modules of the bases and decorators that are known."""
 
 
 def _imports(nodes: NodesByKind) -> Iterator[tuple[str, str]]:
@@ -750,11 +746,6 @@ def _is_frozen(node: ast.ClassDef) -> bool:
     return any(word.arg is None or (word.arg == "frozen" and not _is_false(word.value)) for word in words)
 
 
-def _maker(node: ast.expr) -> str | None:
-    """The last name of a decorator or base, or of what is called there."""
-    return last_name(node.func if isinstance(node, ast.Call) else node)
-
-
 def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
 
@@ -795,8 +786,8 @@ def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> froz
     own = {node.name: node for node in classes}
     found: set[str] = set()
     for node in classes:
-        bases = [last_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
-        decorators = [_maker(one) for one in node.decorator_list]
+        bases = [last_name(base) for base in bases_of(node)]
+        decorators = [called_name(one) for one in node.decorator_list]
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue

@@ -18,6 +18,7 @@ from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.capabilities import Sees, namespaces_in
+from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES
 from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.mentions import mentions_in
@@ -37,9 +38,6 @@ UNKNOWN_CLASS: Final = "a metaclass, decorator or base may see the order"
 FUNCTIONS: Final = "functions"
 METHODS: Final = "methods"
 
-_PLAIN_BASES: Final = frozenset(
-    ["object", "dict", "list", "set", "frozenset", "tuple", "str", "bytes", "bytearray", "int", "float"]
-) | {name for name in BUILTINS if name.endswith(("Error", "Exception", "Warning"))}
 _PLAIN_DECORATORS: Final = frozenset(["staticmethod", "classmethod", "property"])
 _ACCESSORS: Final = frozenset(["getter", "setter", "deleter"])
 _GENERICS: Final = frozenset(["list", "dict", "set", "frozenset", "tuple", "type"])
@@ -107,7 +105,7 @@ class _ModuleNames:
     def _plain_base(self, base: ast.expr, depth: int) -> bool:
         if not isinstance(base, ast.Name):
             return False
-        if base.id in _PLAIN_BASES and self.builtin(base.id):
+        if base.id in BUILTIN_CLASSES and self.builtin(base.id):
             return True
         above = self.classes.get(base.id)
         # `__init_subclass__` of a base gets the finished class, with its `__dict__` in the order of the text.
