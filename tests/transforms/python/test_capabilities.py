@@ -493,6 +493,8 @@ TEXTS = {
             "with mock.patch('.'.join(['builtins', 'len']), told):\n    work([1], 2)",
             "replace = mock.patch\nwith replace('builtins.len', told):\n    work([1], 2)",
             "with mock.patch.multiple('builtins', len=told):\n    work([1], 2)",
+            "class monkeypatch:\n    setattr = setattr\n"
+            "monkeypatch.setattr(sys.modules[__name__], ''.join(reversed('nel')), told)\nwork([1], 2)",
             "with mock.patch.dict('builtins.__dict__', len=told):\n    work([1], 2)",
             "with mock.patch.dict(vars(sys.modules[__name__]), {'len': told}):\n    work([1], 2)",
             "with mock.patch.dict(globals(), len=told):\n    work([1], 2)",

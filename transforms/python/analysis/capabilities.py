@@ -521,7 +521,9 @@ def patched_in(found: Mentions) -> Set[str]:
     for call in found.nodes(ast.Call):
         names.update(word.arg or ANY_NAME for word in call.keywords)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        places = {"patch": 0, "object": 1 if last_name(owner or call) == "patch" else None}
+        named = 1 if last_name(owner or call) == "patch" else None
+        # `monkeypatch.setattr(module, name, told)`
+        places = {"patch": 0, "object": named, "setattr": 1, "delattr": 1}
         place = places.get(last_name(call.func) or "")
         if place is not None and len(call.args) > place and told(call.args[place]) is None:
             names.add(ANY_NAME)
