@@ -249,7 +249,7 @@ def _denied(transform: Transform, language: str, file: str) -> str | None:
     entry = record and record.transforms.get(transform.name.rpartition("/")[2])
     if record is None or not entry or not record.shown_in:
         return None
-    shown: frozenset[str] = load_target(record.shown_in)(file)
+    shown: frozenset[str] = load_target(record.shown_in)(file) - getattr(transform, "judges", frozenset())
     return next((f"{DENIED}{id}" for id in entry.rests_on if id in shown), None)
 
 

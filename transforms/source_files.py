@@ -21,6 +21,7 @@ from codeaudit.transforms.language import find_language
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.perturb import failure, perturb_one
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
+from codeaudit.transforms.registry import rests_on
 
 LARGEST: Final = 2_000_000
 """Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""
@@ -153,6 +154,8 @@ class Applied:
     kind: Kind
     evidence: Evidence
     moves: tuple[Move, ...]
+    rests_on: tuple[str, ...] = ()
+    """The entries of the language's ledger on which the edit rests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -530,6 +533,7 @@ def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:
         kind=outcome.kind,
         evidence=outcome.evidence,
         moves=outcome.moves,
+        rests_on=tuple(row.id for row in rests_on(outcome)),
     )
 
 

@@ -26,7 +26,7 @@ from codeaudit.transforms.language import NO_ENGINE, Language, every_language, w
 from codeaudit.transforms.mixing import Mixed
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
 from codeaudit.transforms.registration import load_target
-from codeaudit.transforms.registry import entry_of, languages_of, transform_for
+from codeaudit.transforms.registry import entry_of, languages_of, rests_on, transform_for
 from codeaudit.transforms.source_files import (
     LARGEST,
     MODULE,
@@ -454,6 +454,8 @@ class TransformCounts:
     """Why it was not applied."""
     evidence: Counter[str] = field(default_factory=Counter)
     """Of the changed ones."""
+    rests_on: Counter[str] = field(default_factory=Counter)
+    """How many of the changed ones rest on each entry of the ledger."""
 
     @property
     def units(self) -> int:
@@ -479,6 +481,10 @@ def count(counts: CountsByTransform, records: Iterable[UnitRecord | Outcome]) ->
             case Applied() | Perturbed():
                 found.changed += 1
                 found.evidence[record.evidence] += 1
+                if isinstance(record, Applied):
+                    found.rests_on.update(record.rests_on)
+                else:
+                    found.rests_on.update(row.id for row in rests_on(record))
             case Declined() | NotApplied():
                 found.reasons[record.reason] += 1
 
@@ -490,3 +496,4 @@ def add(counts: CountsByTransform, more: CountsByTransform) -> None:
         found.changed += one.changed
         found.reasons.update(one.reasons)
         found.evidence.update(one.evidence)
+        found.rests_on.update(one.rests_on)

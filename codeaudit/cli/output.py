@@ -318,6 +318,8 @@ LONG: Final = 12
 """A table of more transforms shows one reason for each, and names those that changed nothing below it."""
 MOST: Final = 4
 """Number of reasons shown for a transform."""
+PROMISES: Final = "docs/promises.md"
+"""The page that says what each entry of a ledger assumes."""
 
 
 def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: str) -> Sheet:
@@ -336,11 +338,14 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
         told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
         why = Cell(lines=(", ".join(reasons),) if long else reasons or ("",))
         rows.append((*(Cell(lines=(text,)) for text in told), why))
+    resting = dict.fromkeys(id for one in counts.values() for id in one.rests_on)
+    notes = [f"changed nothing: {', '.join(unchanged)}."] if unchanged else []
+    notes += [f"the edits rest on: {', '.join(resting)} ({PROMISES})."] if resting else []
     return Sheet(
         title=title,
         columns=(*words("transform", "kind"), *numbers(units, "changed"), *words("why not")),
         rows=tuple(rows),
-        notes=(f"changed nothing: {', '.join(unchanged)}.",) if unchanged else (),
+        notes=tuple(notes),
         stacked=2,
     )
 
@@ -354,6 +359,7 @@ def counts_json(counts: Mapping[str, TransformCounts]) -> list[dict[str, object]
             "units": one.units,
             "changed": one.changed,
             "evidence": dict(one.evidence.most_common()),
+            "rests_on": dict(one.rests_on.most_common()),
             "not_applied": dict(one.reasons.most_common()),
         }
         for name, one in counts.items()

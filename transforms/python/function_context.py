@@ -16,6 +16,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.python.analysis.capabilities import ANY_NAME
 from codeaudit.transforms.python.analysis.facts import bound_by, comprehension_targets, own_nodes
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.parsing import (
@@ -26,7 +27,7 @@ from codeaudit.transforms.python.parsing import (
     parse,
     table_of,
 )
-from codeaudit.transforms.python.unseen_bindings import ANY_NAME, bound_in
+from codeaudit.transforms.python.unseen_bindings import bound_in
 from codeaudit.transforms.python.walking import below
 from codeaudit.transforms.records import FunctionContext
 

@@ -36,6 +36,7 @@ PYTHON: Final = Language(
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),
     ledger=LEDGER,
+    shown_in="codeaudit.transforms.python.analysis.capabilities:denied_in",
     forms={"codemod": "codeaudit.transforms.python.codemod:load"},
     function_context="codeaudit.transforms.python.function_context:function_context",
     obstacle_in_file="codeaudit.transforms.python.function_context:obstacle_in_file",

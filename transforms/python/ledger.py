@@ -42,11 +42,10 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="calls-by-position",
             assumed="Callers pass the parameters that get another name by position.",
-            shown="It calls the function with a keyword.",
+            shown="It calls the function with a keyword, or hands it on and passes such a keyword elsewhere.",
             refused="The parameter keeps its name.",
             reach="function",
             of_text=True,
-            unseen="a call with a keyword",
             example="`def f(value)` becomes `def f(item)`, and another file calls `f(value=1)`",
         ),
         Assumption(
@@ -83,19 +82,16 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             id="annotations-hold",
             assumed="A parameter that is annotated with builtin types gets such a value and no object of "
             "a derived class, and the keys of `**kw` are plain texts.",
-            shown="It binds the name in the annotation anew, or calls the function with something else.",
+            shown="It binds the name in the annotation anew, or one of its classes has a method of the data "
+            "model that does more than look.",
             refused="To iterate over the parameter, or to convert it, may do anything.",
-            reach="function",
-            unseen="a call with an object of a derived class",
             example="a loop over `xs: list[int]` passes `n = self._n`, and `xs` counts its loops there",
         ),
         Assumption(
             id="identity-unread",
             assumed="Nobody tells equal numbers or texts apart: by `is`, `id`, or the sign of a NaN.",
-            shown="It asks for the identity or the sign of a result: `is`, `id`, `copysign`.",
+            shown="It asks for the identity or the sign of a number: `is`, `id`, `copysign`.",
             refused="The expression stays.",
-            reach="callers",
-            unseen="the sign of a result",
             example="`a + b` becomes `b + a`, both are NaN, and a caller asks for `copysign(1, result)`",
         ),
         # ── what nobody looks at ──
@@ -139,11 +135,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="release-unseen",
             assumed="Nobody sees in which order values are dropped, or how many references there are.",
-            shown="It drops a value on purpose (`del file`, `file = None`), has a `__del__`, or counts "
-            "references.",
+            shown="It drops a value on purpose (`del file`, `file = None`), has a `__del__` or a "
+            "`weakref.finalize`, or counts references.",
             refused="The statement that drops the value keeps its place.",
-            reach="function",
-            unseen="a class with `__del__`",
             example="`a = n` and `b = n` change places, and the old values print in their `__del__`",
         ),
         Assumption(
@@ -158,10 +152,9 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="imports-independent",
             assumed="Nobody sees in which order two standard modules are first imported.",
-            shown="It changes how modules are imported (`sys.meta_path`, `sys.path_hooks`), or lists "
+            shown="It changes how modules are imported (`sys.meta_path`, `sys.path_hooks`), or mentions "
             "`sys.modules`.",
             refused="Imports keep their order.",
-            unseen="a hook for imports; a list of the modules",
             example="`import json` and `import csv` change places, and another file has an import hook "
             "that prints",
         ),
@@ -169,19 +162,16 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
         Assumption(
             id="nobody-between",
             assumed="No other thread, signal handler or tracer looks between two statements of a function.",
-            shown="It starts threads, sets a signal handler or a tracer.",
-            refused="Stores that others may see keep their order.",
-            unseen="a thread",
+            shown="It mentions threads, sets a signal handler or a tracer.",
+            refused="What others may see keeps its order.",
             example="`self._rows = rows` and `self._ready = True` change places, and another thread waits "
             "for `_ready`",
         ),
         Assumption(
             id="runs-through",
             assumed="Loops and calls end, memory and stack suffice, and nothing interrupts.",
-            shown="It catches `MemoryError`, `RecursionError` or `KeyboardInterrupt`, or sets a limit.",
-            refused="What it guards keeps its order.",
-            reach="callers",
-            unseen="a handler of RecursionError",
+            shown="It mentions `MemoryError`, `RecursionError` or `KeyboardInterrupt`, or sets a limit.",
+            refused="Stores and calls keep their order.",
             example="`self._a = 1` passes `clean(1)`, and the stack ends in that call",
         ),
         # ── beyond the analysis ──

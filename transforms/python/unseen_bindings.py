@@ -10,26 +10,25 @@ from collections.abc import Callable, Set
 from itertools import chain
 from typing import Final
 
+from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, PATCHING, patched_in
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
-from codeaudit.transforms.python.analysis.mentions import OWN_MODULE, Mentions, names_module, words_of
-from codeaudit.transforms.python.parsing import last_name, parameter_names, standing_on
+from codeaudit.transforms.python.analysis.mentions import (
+    OWN_MODULE,
+    mentions_in,
+    names_module,
+    told,
+    words_of,
+)
+from codeaudit.transforms.python.parsing import parameter_names, standing_on
 from codeaudit.transforms.python.walking import below
 
-ANY_NAME: Final = "*"
-"""Stands for every name."""
-_PATCHING: Final = frozenset({"patch", "mock", "mocker", "monkeypatch"})
-_WORDS: Final = _PATCHING | {
+_WORDS: Final = PATCHING | {
     "globals", "__globals__", "f_globals", "builtins", "__builtins__", "exec", "vars", "locals", "modules",
     OWN_MODULE,
 }  # fmt: skip
 """One of these stands in every text that matters."""
 _WORD: Final = re.compile(r"globals|builtins|exec|vars|locals|modules")
 """One of these stands on every line that matters, where nothing is patched."""
-_SETTING: Final = frozenset({"object", "setattr", "delattr"})
-"""Functions that bind the attribute that their second argument names."""
-_DOTTED: Final = re.compile(r"(?:[^\W\d]\w*)?(?:\.[^\W\d]\w*)+")
-"""A text that names something in a module; `".len"` behind `__name__`."""
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
@@ -60,7 +59,7 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
     tree = made()
     aliases, body = frozenset[str](), tree.body
     if words is None or OWN_MODULE in words:
-        aliases = frozenset(Mentions(NodesByKind(tree)).aliases(OWN_MODULE))
+        aliases = frozenset(mentions_in(tree).aliases(OWN_MODULE))
     else:
         body = list(filter(standing_on(_WORD, text), body))
     nodes = list(chain.from_iterable(map(below, body)))
@@ -71,9 +70,12 @@ def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
         reader.read(node)
     for node in own_nodes(body):
         reader.read_at_top(node)
-    if words is None or not words.isdisjoint(_PATCHING):
-        for node in below(tree):
-            reader.read_patch(node)
+    for one in mentions_in(tree).texts if words is None or "builtins" in words else ():
+        # `patch("builtins.open")` of `unittest.mock`
+        names = _NAMED.findall(one) if "builtins" in one else []
+        reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
+    if words is None or not words.isdisjoint(PATCHING):
+        reader.found |= patched_in(mentions_in(tree))
     return reader.found
 
 
@@ -100,6 +102,14 @@ class _Reader:
                     self.found.add(ANY_NAME)
             # What a frame belongs to is seldom the module of the text, but may be.
             case ast.Subscript(value=ast.Attribute(attr="f_globals"), slice=key, ctx=ast.Store()):
+                self._store(key)
+            # Any module that is named may be the one of the text.
+            case ast.Attribute(value=ast.Subscript() | ast.Call() as owner, attr=attr, ctx=ast.Store()) if (
+                names_module(owner) is not None
+            ):
+                self.found.add(attr)
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, _]) if names_module(owner):
+                self._is_plain(owner)
                 self._store(key)
             # Another object stands for the module; its names are bound as before.
             case ast.Subscript(ctx=ast.Store()) if self._is_module(node):
@@ -162,11 +172,6 @@ class _Reader:
             case ast.ImportFrom(module=module, names=aliases):
                 wanted = {"builtins"} | (_BINDING if module == "builtins" else set())
                 bare = any(one.name in wanted for one in aliases)
-            # `patch("builtins.open")` of `unittest.mock`
-            case ast.Constant(value=str(text)) if "builtins." in text:
-                names = _NAMED.findall(text)
-                self.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
-                return
             case _:
                 return
         if bare and id(node) not in self._plain:
@@ -200,22 +205,6 @@ class _Reader:
             return node.id in self._modules
         return names_module(node) in ("builtins", OWN_MODULE)
 
-    def read_patch(self, node: ast.AST) -> None:
-        """Note what mock or pytest binds: `patch("__main__.len")`, `patch.object(m, "len")`."""
-        match node:
-            case ast.Constant(value=str(text)) if _DOTTED.fullmatch(text):
-                self.found.add(text.rpartition(".")[2])
-            case ast.Call(func=func, args=[_, key, *_]) if last_name(func) in (
-                "object",
-                "setattr",
-                "delattr",
-            ):
-                self._store(key)
-            case ast.Call(func=ast.Attribute(attr="multiple"), keywords=words):
-                self.found.update(ANY_NAME if word.arg is None else word.arg for word in words)
-            case _:
-                pass
-
     def _is_namespace(self, node: ast.expr) -> bool:
         """Whether an expression gives the names of a module: `globals()`, `f.__globals__`."""
         match node:
@@ -232,8 +221,7 @@ class _Reader:
             self._plain.add(id(node.func))
 
     def _store(self, key: ast.expr) -> None:
-        told = key.value if isinstance(key, ast.Constant) else None
-        self.found.add(told if isinstance(told, str) else ANY_NAME)
+        self.found.add(told(key) or ANY_NAME)
 
 
 def _binds_globals(node: ast.AST) -> bool:

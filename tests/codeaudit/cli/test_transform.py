@@ -16,6 +16,7 @@ import pytest
 from codeaudit.audit.rows import read_suite
 from codeaudit.audit.store import suite_contents
 from codeaudit.cli.main import main
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
 from tests.support.commands import start
 from tests.support.waiting import until
@@ -131,6 +132,25 @@ def test_by_default_nothing_that_callers_see_is_changed(
     assert "rename-parameters" not in names
     for row in told["by_transform"]:
         assert row["units"] == row["changed"] + sum(row["not_applied"].values())
+
+
+def test_the_counts_name_the_assumptions_on_which_the_edits_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "tools.py"
+    source.write_text("class C:\n    def f(self, a, b):\n        self._a = a\n        self._b = b\n")
+    for number, names in enumerate(("reorder,spacing", "reorder", "spacing", "reorder-breaking")):
+        asked = ["transform", str(source), "--transform", names]
+        assert main([*asked, "--out", str(tmp_path / f"{number}.py"), "--format", "json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["by_transform"]
+        for row in rows:
+            entries = PYTHON.transforms[row["transform"]].rests_on
+            # What the compiler shows to be equal rests on nothing but the text.
+            kept = [id for id in entries if PYTHON.ledger[id].of_text or "compiled" not in row["evidence"]]
+            assert row["rests_on"] == dict.fromkeys(kept, row["changed"]) or not row["changed"]
+        assert main([*asked, "--out", str(tmp_path / f"{number}-told.py")]) == 0
+        told = " ".join("".join(capsys.readouterr()).split())
+        assert ("the edits rest on: " in told) == any(row["rests_on"] for row in rows)
 
 
 def test_a_diff_is_a_patch(tree: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -118,7 +118,303 @@ def told(f):
     return {look}
 print(told(work))
 """
+DROPPED = """\
+import weakref
+class Told:
+    def __init__(self, name): self.name = name
+    {hook}
+def work(a, b, n):
+    a = n
+    b = n
+    return a, b
+print(work(Told("a"), Told("b"), 1))
+"""
+CALLED = """\
+import sys
+from functools import partial
+def work(first, second):
+    return [first], second
+{call}
+"""
+SIGNED = """\
+import math, struct, pickle, array
+def work(x, y):
+    a = float(x)
+    b = float(y)
+    return a + b
+nan = "nan", "-nan"
+print({look})
+"""
+DERIVED = """\
+seen = []
+def told(self):
+    seen.append(1)
+    return iter([1])
+{kind}
+def work(xs: list, d: dict):
+    n = len(seen)
+    for x in xs:
+        pass
+    m = len(seen)
+    for x in d.items():
+        pass
+    k = len(seen)
+    return n, m, k
+print(work(Odd([1]), More(a=1)))
+"""
+PLAIN_MORE = "class More(dict): pass"
+CHECKED = """\
+from typing import Protocol, runtime_checkable
+{has}
+class Row:
+    def __init__(self):
+        self._n = 0
+    @property
+    def size(self):
+        self._n += 1
+        return 1
+    def work(self, other):
+        n = self._n
+        found = isinstance(self, HasSize)
+        m = self._n
+        same = isinstance(other, (int, HasSize))
+        return n, found, m, same
+    def matched(self, other):
+        n = self._n
+        match other:
+            case HasSize():
+                found = True
+            case _:
+                found = False
+        m = self._n
+        return n, found, m
+row = Row()
+print(row.work(row), row.matched(row))
+"""
+OVERRIDDEN = """\
+import argparse, collections, datetime
+seen = []
+{kind}
+def work(a, b):
+    n = len(seen)
+    {look}
+    m = len(seen)
+    return n, m
+print(work({values}))
+"""
+RELEASED = """\
+seen = []
+class Told:
+    def __init__(self, name): self.name = name
+    def __del__(self): seen.append(self.name)
+def make(name): return Told(name)
+def work():
+    a = make("a")
+    b = make("b")
+    {drop}
+    n = len(seen)
+    return n
+print(work(), seen)
+"""
+COMPARED = """\
+start = 10 ** 3
+def work(n):
+    found = []
+    for i in range(1000, n):
+        found.append({look})
+    return found
+print(work(1003))
+"""
+EVALUATED = """\
+import sys
+class Frame:
+    def query(self, text):
+        return eval(text.replace("@", ""), {}, sys._getframe(1).f_locals)
+    eval = evaluate = sql = query
+def model_matrix(text, frame):
+    return eval(text, {}, sys._getframe(1).f_locals)
+frame = Frame()
+def work(limit, scale):
+    top = limit * 2
+    rest = scale + 1
+    return {look}
+print(work(1, 2))
+"""
+REPLACED = """\
+import sys
+from unittest import mock
+seen = []
+def clean(x):
+    return 1
+def told(x):
+    seen.append(x)
+    return 2
+def work():
+    a = clean("a")
+    b = clean("b")
+    c = clean("c")
+    return a, b, c
+{bind}
+print(seen)
+"""
 TEXTS = {
+    "definitions": (
+        REPLACED,
+        "bind",
+        (
+            "clean = told\nwork()",
+            "globals()['clean'] = told\nwork()",
+            "globals().update(clean=told)\nwork()",
+            "vars()['cle' + 'an'] = told\nwork()",
+            "setattr(sys.modules[__name__], 'cle' 'an', told)\nwork()",
+            "sys.modules['text'].clean = told\nwork()",
+            "with mock.patch('text.clean', told):\n    work()",
+            "with mock.patch('te' + 'xt.clean', told):\n    work()",
+            "with mock.patch(f'{__name__}.clean', told):\n    work()",
+            "with mock.patch.object(sys.modules[__name__], 'clean', told):\n    work()",
+            "with mock.patch.multiple(__name__, clean=told):\n    work()",
+            "with mock.patch.dict(globals(), clean=told):\n    work()",
+            "replace = mock.patch\nwith replace('text.clean', told):\n    work()",
+            "replace = mock.patch.object\nwith replace(sys.modules[__name__], 'clean', told):\n    work()",
+            "replace = getattr(mock, 'patch')\nwith replace('text.clean', told):\n    work()",
+            "with getattr(mock, 'pat' 'ch')('text.clean', told):\n    work()",
+            "from unittest.mock import patch as replace\nwith replace('text.clean', told):\n    work()",
+            "with [mock.patch][0]('text.clean', told):\n    work()",
+            "put = setattr\nput(sys.modules[__name__], 'clean', told)\nwork()",
+            "exec('clean = told')\nwork()",
+            "exec('cle' 'an = told', globals())\nwork()",
+            "clean.__code__ = told.__code__\nwork()",
+            "setattr(clean, '__code__', told.__code__)\nwork()",
+            "getattr(clean, '__setattr__')('__code__', told.__code__)\nwork()",
+            "object.__setattr__(clean, '__co' 'de__', told.__code__)\nwork()",
+            "for clean in [told]: work()",
+            "work.__globals__['clean'] = told\nwork()",
+            "def change():\n    global clean\n    clean = told\nchange()\nwork()",
+            "import operator\noperator.setitem(globals(), 'clean', told)\nwork()",
+            "import text as own\nown.clean = told\nwork()",
+            "import importlib\nimportlib.import_module('text').clean = told\nwork()",
+        ),
+    ),
+    "finalisers": (
+        DROPPED,
+        "hook",
+        (
+            "def __del__(self): print(self.name)",
+            "__del__ = lambda self: print(self.name)",
+            "pass\nTold.__del__ = lambda self: print(self.name)",
+            "pass\nsetattr(Told, '__del__', lambda self: print(self.name))",
+            "pass\nsetattr(Told, '__d' + 'el__', lambda self: print(self.name))",
+            "pass\nTold = type('Told', (Told,), {'__del__': lambda self: print(self.name)})",
+            "pass\nBase = Told\ndef Told(name):\n    x = Base(name)\n    weakref.finalize(x, print, name)\n    return x",
+            "pass\nBase = Told\nfrom weakref import finalize as end\ndef Told(name):\n    x = Base(name)\n    end(x, print, name)\n    return x",
+        ),
+    ),
+    "calls by keyword": (
+        CALLED,
+        "call",
+        (
+            "print(work(first=1, second=2))",
+            "print(work(**{'first': 1, 'second': 2}))",
+            "go = work\nprint(go(first=1, second=2))",
+            "print(partial(work, first=1)(second=2))",
+            "print(globals()['work'](first=1, second=2))",
+            "print(getattr(sys.modules[__name__], 'wo' 'rk')(first=1, second=2))",
+            "print((lambda f: f(first=1, second=2))(work))",
+            "print([f(second=2, first=1) for f in [work]])",
+            "class C:\n    run = work\nprint(C.run(first=1, second=2))",
+            "class C:\n    def __init__(self, first): self.a = first\nprint(C(first=1).a)",
+            "class C:\n    def __call__(self, first): return first\nprint(C()(first=1))",
+            "class C:\n    def run(self, first): return [first]\nprint(C().run(first=1))",
+        ),
+    ),
+    "signs": (
+        SIGNED,
+        "look",
+        (
+            "math.copysign(1, work(*nan))",
+            "getattr(math, 'copy' + 'sign')(1, work(*nan))",
+            "(lambda sign: sign(1, work(*nan)))(math.copysign)",
+            "struct.pack('d', work(*nan))",
+            "struct.Struct('d').pack(work(*nan))",
+            "array.array('d', [work(*nan)]).tobytes()",
+            "pickle.dumps(work(*nan))",
+        ),
+    ),
+    "objects of derived classes": (
+        DERIVED,
+        "kind",
+        (
+            f"class Odd(list):\n    __iter__ = told\n{PLAIN_MORE}",
+            f"class Odd(list):\n    def __iter__(self):\n        seen.append(1)\n        return iter([1])\n{PLAIN_MORE}",
+            f"Odd = type('Odd', (list,), {{'__iter__': told}})\n{PLAIN_MORE}",
+            f"class Odd(list): pass\nOdd.__iter__ = told\n{PLAIN_MORE}",
+            f"class Odd(list): pass\nsetattr(Odd, '__iter__', told)\n{PLAIN_MORE}",
+            "class Odd(list): pass\nclass More(dict):\n    def items(self):\n        seen.append(1)\n        return []",
+            "class Odd(list): pass\nclass More(dict):\n    items = told",
+            "class Odd(list): pass\nclass More(dict): pass\nMore.items = told",
+        ),
+    ),
+    "12 protocols": (
+        CHECKED,
+        "has",
+        (
+            "@runtime_checkable\nclass HasSize(Protocol):\n    size: int",
+            "class HasSize(Protocol):\n    size: int\nHasSize = runtime_checkable(HasSize)",
+            "@runtime_checkable\nclass Base(Protocol):\n    size: int\n@runtime_checkable\nclass HasSize(Base, Protocol): pass",
+            "from typing import runtime_checkable as checked\n@checked\nclass HasSize(Protocol):\n    size: int",
+            "import typing as t\n@t.runtime_checkable\nclass HasSize(t.Protocol):\n    @property\n    def size(self): ...",
+            "class Meta(type):\n    def __instancecheck__(self, x):\n        x._n += 1\n        return True\nclass HasSize(metaclass=Meta): pass",
+        ),
+    ),
+    "13 released": (
+        RELEASED,
+        "drop",
+        (
+            "a = None",
+            "a = b = None",
+            "a = -1",
+            "a = ()",
+            "a, b = (), ()",
+            "a = ''",
+            "a = not 1",
+            "(a := None)",
+            "del a",
+            "a: int = 0",
+            "a = 'x' 'y'",
+            "a = b'' + b''",
+        ),
+    ),
+    "15 texts that are evaluated": (
+        EVALUATED,
+        "look",
+        (
+            "frame.query('top + rest')",
+            "frame.eval('top')",
+            "frame.query('to' 'p')",
+            "frame.query('@' + 'top')",
+            "frame.query(f'top + {rest}')",
+            "frame.query('{} + rest'.format(top))",
+            "model_matrix('I(top)'[1:], frame)",
+            "getattr(frame, 'query')('top')",
+            "getattr(frame, 'que' 'ry')('top')",
+            "(lambda run: [run('1')])(frame.query)",
+        ),
+    ),
+    "22 identity": (
+        COMPARED,
+        "look",
+        (
+            "object.__eq__(start, i)",
+            "start is i",
+            "id(start) == id(i)",
+            "getattr(object, '__eq__')(start, i)",
+            "getattr(object, '__e' 'q__')(start, i)",
+            "__import__('operator').is_(start, i)",
+            "(lambda same: same(start, i))(object.__eq__)",
+            "[o.__eq__ for o in (object,)][0](start, i)",
+            "super(int, start).__eq__(i)",
+        ),
+    ),
     "5 frames of generators": (
         GENERATOR,
         "look",
@@ -185,6 +481,30 @@ TEXTS = {
         PATCHED,
         "bind",
         (
+            "import __main__ as own\nown = sys.modules[__name__]\nown.len = told\nwork([1], 2)",
+            "sys.modules['te' 'xt'].len = told\nwork([1], 2)",
+            "with mock.patch('text.len', told, create=True):\n    work([1], 2)",
+            "with mock.patch('te' + 'xt.len', told, create=True):\n    work([1], 2)",
+            "with mock.patch('built' 'ins.len', told):\n    work([1], 2)",
+            "with mock.patch('built' + 'ins.len', told):\n    work([1], 2)",
+            "with mock.patch('{}.len'.format('builtins'), told):\n    work([1], 2)",
+            "with mock.patch('%s.len' % 'builtins', told):\n    work([1], 2)",
+            "with mock.patch(f'{__name__}.len', told, create=True):\n    work([1], 2)",
+            "with mock.patch('.'.join(['builtins', 'len']), told):\n    work([1], 2)",
+            "replace = mock.patch\nwith replace('builtins.len', told):\n    work([1], 2)",
+            "with mock.patch.multiple('builtins', len=told):\n    work([1], 2)",
+            "class monkeypatch:\n    setattr = setattr\n"
+            "monkeypatch.setattr(sys.modules[__name__], ''.join(reversed('nel')), told)\nwork([1], 2)",
+            "with mock.patch.dict('builtins.__dict__', len=told):\n    work([1], 2)",
+            "with mock.patch.dict(vars(sys.modules[__name__]), {'len': told}):\n    work([1], 2)",
+            "with mock.patch.dict(globals(), len=told):\n    work([1], 2)",
+            "old = len\n__import__('built' 'ins').len = told\nwork([1], 2)\nbuiltins.len = old",
+            "old = len\nsys.modules['built' 'ins'].len = told\nwork([1], 2)\nbuiltins.len = old",
+            "old = len\nvars(builtins)['l' 'en'] = told\nwork([1], 2)\nbuiltins.len = old",
+            "old = len\n__builtins__['len'] = told\nwork([1], 2)\n__builtins__['len'] = old",
+            "old = len\nsetattr(builtins, 'l' 'en', told)\nwork([1], 2)\nbuiltins.len = old",
+            "old = len\nfor builtins.len in [told]: work([1], 2)\nbuiltins.len = old",
+            "old = len\n(lambda b: setattr(b, 'len', told))(builtins)\nwork([1], 2)\nbuiltins.len = old",
             "sys.modules[__name__].len = told\nwork([1], 2)",
             "setattr(sys.modules[__name__], 'len', told)\nwork([1], 2)",
             "globals()['l' + 'en'] = told\nwork([1], 2)",
@@ -206,6 +526,10 @@ TEXTS = {
             "replace = mock.patch.object\nwith replace(A, '__eq__', same):\n    work(A(1, 2), A(1, 2), 3)",
             "with mock.patch(__name__ + '.A.__eq__', same):\n    work(A(1, 2), A(1, 2), 3)",
             "kind = A\nkind._x = Desc()\nkind._y = Desc()\nA(1, 2)",
+            "replace = mock.patch.object\nwith replace(A, '_x', Desc(), create=True):\n"
+            "    with replace(A, '_' 'y', Desc(), create=True):\n        A(1, 2)",
+            "with mock.patch.multiple(A, _x=Desc(), _y=Desc(), create=True):\n    A(1, 2)",
+            "replace = getattr(mock, 'patch')\nwith replace('text.A.__eq__', same):\n    work(A(1, 2), A(1, 2), 3)",
         ),
     ),
     "23 the order of names": (
@@ -220,6 +544,7 @@ TEXTS = {
 ALL = (
     "reorder", "rename", "reorder-targets", "reorder-methods", "reorder-functions", "unused-locals",
     "dead-stores", "remove-local-annotations", "f-string-to-concat", "for-to-while", "reorder-items",
+    "rename-parameters", "swap-operands",
 )  # fmt: skip
 
 
@@ -329,6 +654,115 @@ def test_who_reads_the_source_sees_every_edit(head: str) -> None:
         assert not applies(name, LOCAL, head)
 
 
+OVERRIDES = (
+    (
+        "class D(collections.Counter):\n    def most_common(self, n=None): seen.append(1); return []",
+        "c = repr(a)",
+        "D('ab'), 1",
+    ),
+    (
+        "class D(collections.UserDict):\n    def items(self): seen.append(1); return []",
+        "c = a == {}",
+        "D(), 1",
+    ),
+    (
+        "class D(collections.UserDict):\n    def items(self): seen.append(1); return []",
+        "c = f'{a == b}'",
+        "D(), D()",
+    ),
+    (
+        "class D(argparse.Namespace):\n    def _get_kwargs(self): seen.append(1); return []",
+        "c = f'{a}'",
+        "D(), 1",
+    ),
+    (
+        "class D(datetime.tzinfo):\n    def utcoffset(self, d): seen.append(1); return datetime.timedelta(0)",
+        "c = a == b",
+        "datetime.datetime(1, 1, 1, tzinfo=D()), datetime.datetime(1, 1, 1, tzinfo=D())",
+    ),
+    (
+        "class D(datetime.tzinfo):\n    def tzname(self, d): seen.append(1); return 'x'\n"
+        "    def utcoffset(self, d): return None\n    def dst(self, d): return None",
+        "c = f'{a:%Z}'",
+        "datetime.datetime(1, 1, 1, tzinfo=D()), 1",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "look", "values"), OVERRIDES)
+def test_a_look_may_run_a_method_that_a_class_overrides(
+    kind: str, look: str, values: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = OVERRIDDEN.format(kind=kind, look=look, values=values)
+    wanted = printed(text, capsys)
+    assert wanted
+    assert "Error'>" not in wanted
+    for name, seed in product(ALL, range(2)):
+        if applies(name, text):
+            found = codeaudit.transform(text, name, seed=seed, whole_file=True)
+            assert printed(found, capsys) == wanted, f"{name}:\n{found}"
+
+
+HOOKS = (
+    "import sys\nsys.meta_path.insert(0, H)",
+    "from sys import meta_path as m\nm.append(H)",
+    "import sys as s\ngetattr(s, 'meta_' 'path').append(H)",
+    "import sys as s\ns.path_hooks.append(H)",
+    "import sys\nprint(list(sys.modules))",
+    "from sys import modules as m\nprint(list(m))",
+    "import sys\nprint(list(getattr(sys, 'mod' + 'ules')))",
+    "import builtins\nbuiltins.__import__ = H",
+    "import builtins as b\nsetattr(b, '__imp' 'ort__', H)",
+    "import sys\nsys.addaudithook(H)",
+)
+AT_ANY_TIME = (
+    "import threading as t\nt.Thread(target=f).start()",
+    "from threading import Timer",
+    "import _thread\n_thread.start_new_thread(f, ())",
+    "from concurrent.futures import ThreadPoolExecutor as Pool",
+    "import importlib\nt = importlib.import_module('thread' 'ing')",
+    "import asyncio\nasyncio.to_thread(f)",
+    "import signal\nsignal.signal(2, f)",
+    "from signal import signal as on\non(2, f)",
+    "import signal\ngetattr(signal, 'sig' + 'nal')(2, f)",
+    "try:\n    f()\nexcept KeyboardInterrupt:\n    pass",
+    "from contextlib import suppress\nwith suppress(MemoryError):\n    f()",
+    "import builtins as b\ntry:\n    f()\nexcept b.KeyboardInterrupt:\n    pass",
+    "import builtins\nE = getattr(builtins, 'Memory' 'Error')",
+)
+OF_THE_STACK = (
+    "try:\n    f()\nexcept RecursionError:\n    pass",
+    "from contextlib import suppress\nwith suppress(RecursionError):\n    f()",
+    "import builtins as b\ntry:\n    f()\nexcept b.RecursionError:\n    pass",
+    "import sys\nsys.setrecursionlimit(50)",
+    "from sys import setrecursionlimit as most\nmost(50)",
+)
+STORED = "class C:\n    def f(self, a, b):\n        self._a = a\n        self._b = b\n"
+CALLED_BETWEEN = "def g(x): return 1\nclass C:\n    def f(self, a):\n        self._a = a\n        b = g(1)\n        return b\n"
+
+
+@pytest.mark.parametrize("line", HOOKS)
+def test_who_sees_imports_sees_their_order(line: str) -> None:
+    text = "import json\nimport csv\n"
+    assert applies("reorder-imports", text)
+    assert not applies("reorder-imports", f"{text}{line}\n")
+    inside = "def f():\n    import json\n    import csv\n    return json, csv\n"
+    assert applies("reorder", inside)
+    assert not applies("reorder", f"{inside}{line}\n")
+
+
+@pytest.mark.parametrize("line", AT_ANY_TIME)
+def test_who_may_look_at_any_time_sees_the_order_of_stores(line: str) -> None:
+    assert applies("reorder", STORED)
+    assert not applies("reorder", f"{STORED}{line}\n")
+
+
+@pytest.mark.parametrize("line", OF_THE_STACK)
+def test_where_the_stack_ends_the_stores_before_a_call_are_seen(line: str) -> None:
+    assert applies("reorder", CALLED_BETWEEN)
+    assert not applies("reorder", f"{CALLED_BETWEEN}{line}\n")
+
+
 @pytest.mark.parametrize("head", NAMING)
 def test_a_file_that_shows_names_of_functions_keeps_them(head: str) -> None:
     assert not applies("rename-inner-functions", INNER, head)
@@ -360,6 +794,21 @@ HELD_FRAMES = (
     "back = frame.f_back or inspect.currentframe()\n    return back.f_globals",
 )
 """Only attributes of these frames are read, and they are not variables."""
+OTHER_BUILTINS = (
+    "import builtins\nbuiltins.__dict__['_'] = f",
+    "def g(mod):\n    mod.__builtins__ = __builtins__",
+    "import builtins\nbuiltins._ = f",
+)
+"""They take nothing out of the module that looks at variables."""
+
+
+@pytest.mark.parametrize("line", OTHER_BUILTINS)
+def test_who_puts_something_into_the_builtins_looks_at_no_variable(line: str) -> None:
+    assert applies("rename", LOCAL, f"{line}\n")
+    for taken in ("b = builtins.__dict__\n", "show = builtins.__dict__['locals']\n", "g(builtins)\n"):
+        assert not applies("rename", LOCAL, f"import builtins\n{line}\n{taken}")
+
+
 GIVEN_FRAMES = (
     "back = frame.f_back if frame else None\n    return show(back)",
     "back = frame and frame.f_back\n    return back",

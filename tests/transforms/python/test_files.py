@@ -23,6 +23,7 @@ from codeaudit.transforms.errors import NOT_PARSED
 from codeaudit.transforms.interface import IDENTITY, Refused, Rewritten, Transform
 from codeaudit.transforms.python.analysis.program import analyse
 from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, DecodedPython, places
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (
@@ -100,6 +101,15 @@ def test_a_rewritten_standard_library_compiles_and_keeps_what_is_between_functio
         assert set(changed_units(PYTHON_FILES, data, found.data)) == touched
         changed += len(touched)
     assert changed > 10
+
+
+def test_an_edit_says_on_what_it_rests() -> None:
+    data = b"def f(a, b):\n    first = a\n    second = b\n    return first, second\n"
+    (record,) = perturb_file(PYTHON_FILES, data, "m.py", series(REORDER)).records
+    assert isinstance(record, Applied)
+    assert record.rests_on == tuple(
+        id for id in PYTHON.ledger if id in PYTHON.transforms[REORDER.name].rests_on
+    )
 
 
 NESTED = b'''\

@@ -201,6 +201,9 @@ class PythonProgramBuilder:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         facts.shown = self._shown
+        # An object of such a class may be given in the place of a builtin value.
+        if self._shown.methods:
+            facts.annotated = facts.annotated_plain = frozenset()
         # Any code that runs may then see every variable, as a closure would. Most functions hold no
         # suspect word.
         if self._may_look and looks_at_variables(node) and looks_at_variables(node, free_names(node)):
@@ -439,6 +442,7 @@ class PythonProgramBuilder:
                     within.visit(value.value)
                 elif isinstance(value, ast.MatchClass):
                     within.visit(value.cls)
+                    within.look_anyhow()
             if case.guard is not None:
                 within.truth(case.guard)
             effect |= self._clause(case, "case", case.body, place, parts, within)

@@ -78,6 +78,18 @@ class Sees(Flag):
     """The attributes of an object, in the order in which they were first stored."""
     LIVES = auto()
     """Which objects live, and who holds them."""
+    DROPS = auto()
+    """The moment at which an object is dropped."""
+    IMPORTS = auto()
+    """Which modules are imported, and in which order."""
+    MOMENTS = auto()
+    """What stands in objects between two statements of a function."""
+    DEPTH = auto()
+    """At which call the stack ends."""
+    STOPS = auto()
+    """Where a function stops halfway, because the memory ends or somebody interrupts."""
+    SIGNS = auto()
+    """The sign of a number, also that of a NaN."""
 
     @property
     def variables(self) -> bool:
@@ -108,8 +120,28 @@ _LINES: Final = {
 }
 
 
+DENIED: Final = {
+    Sees.DROPS: "release-unseen",
+    Sees.IMPORTS: "imports-independent",
+    Sees.MOMENTS: "nobody-between",
+    Sees.DEPTH: "runs-through",
+    Sees.STOPS: "runs-through",
+    Sees.SIGNS: "identity-unread",
+}
+"""The entries of the ledger that do not hold in a file that shows this."""
+
+
+def denied_in(file: str) -> frozenset[str]:
+    """The entries of the ledger that a file shows not to hold. The others are asked for one by one."""
+    shown = shown_by(file)
+    return frozenset(id for what, id in DENIED.items() if shown & what)
+
+
 class Reach(Enum):
     """Of whose code a way shows something."""
+
+    DEFINITIONS = "definitions"
+    """The functions and classes of the file that mentions it; nothing else of them."""
 
     HERE = "here"
     """The function that mentions it."""
@@ -125,7 +157,7 @@ class Way(NamedTuple):
     reach: Reach
     spelled: str
     """Words. `f_locals`: any attribute, import or text. `inspect.stack`: of this module. `locals()`: the
-    builtin. `%lineno`: a field of a format.
+    builtin. `%lineno`: a field of a format. `=__del__`: a name that the text binds.
     """
 
 
@@ -151,7 +183,8 @@ WAYS: Final[Sequence[Way]] = (
     Way("names in code objects", Sees.LOCALS, Reach.FILE,
         "co_varnames co_freevars co_cellvars co_names co_nlocals co_consts getclosurevars cell_contents"
         " dis.dis dis.code_info dis.show_code dis.distb"),
-    Way("instructions", Sees.LOCALS | Sees.LINES, Reach.FILE, "dis.Bytecode get_instructions"),
+    Way("instructions", Sees.LOCALS | Sees.SOURCE, Reach.FILE,
+        "dis.Bytecode get_instructions co_code co_stacksize co_exceptiontable _co_code_adaptive"),
     Way("all that an object has", Sees.LOCALS | Sees.BEGINNINGS, Reach.FILE,
         "inspect.getmembers inspect.getmembers_static"),
     Way("functions by value", Sees.LOCALS, Reach.FILE, "cloudpickle dill"),
@@ -177,6 +210,28 @@ WAYS: Final[Sequence[Way]] = (
     Way("state of an object", Sees.OBJECT, Reach.FILE, "__getstate__ __reduce_ex__"),
     # ── lives ────────────────────────────────────────────────────────────────────────────────────────
     Way("references", Sees.LIVES, Reach.FILE, "getrefcount get_referrers get_referents get_objects"),
+    # ── what happens in between ──────────────────────────────────────────────────────────────────────
+    Way("finalisers", Sees.DROPS, Reach.FILE, "=__del__ weakref.finalize"),
+    Way("imports", Sees.IMPORTS, Reach.FILE,
+        "meta_path path_hooks addaudithook sys.modules builtins.__import__ =__import__"),
+    Way("threads", Sees.MOMENTS, Reach.FILE,
+        "threading _thread futures ThreadPool to_thread run_in_executor"),
+    Way("signals and tracers", Sees.MOMENTS, Reach.FILE,
+        "signal.signal signal.setitimer signal.alarm add_signal_handler settrace setprofile"
+        " settrace_all_threads setprofile_all_threads sys.monitoring"),
+    Way("the end of the stack", Sees.DEPTH, Reach.FILE,
+        "RecursionError() setrecursionlimit stack_size setrlimit"),
+    Way("other ends", Sees.STOPS, Reach.FILE, "MemoryError() KeyboardInterrupt() setrlimit"),
+    Way("signs", Sees.SIGNS, Reach.FILE,
+        "copysign signbit tobytes struct.pack struct.pack_into struct.Struct array.array ctypes.c_double"
+        " ctypes.c_float marshal.dumps pickle.dumps pickle.dump"),
+    # ── definitions by their names ───────────────────────────────────────────────────────────────────
+    Way("names that are looked up", Sees.FUNCTIONS, Reach.DEFINITIONS,
+        "globals() locals() vars() dir() eval() exec() __import__() =__getattr__ modules __dict__ __globals__"
+        " __subclasses__ f_globals"),
+    Way("objects that are stored or found by name", Sees.FUNCTIONS, Reach.DEFINITIONS,
+        "builtins cloudpickle copyreg dill doctest gc importlib inspect joblib marshal pickle pkgutil runpy"
+        " shelve"),
     # ── parts of names ───────────────────────────────────────────────────────────────────────────────
     Way("a name that is put together", _ANY, Reach.FILE, "+f_ +co_ +tb_ +gi_ +cr_ +ag_"),
 )  # fmt: skip
@@ -192,16 +247,17 @@ class _Spelled(NamedTuple):
     """By the module."""
     fields: Mapping[str, Sees]
     parts: Mapping[str, Sees]
+    bound: Mapping[str, Sees]
 
     @property
     def every(self) -> frozenset[str]:
-        """All names in the table."""
-        names = {name for one in self.paths.values() for name in one}
-        return frozenset({*self.words, *self.builtins, *self.fields, *self.parts, *names})
+        """All names in the table, without those of modules."""
+        return frozenset({*self.words, *self.builtins, *self.fields, *self.parts, *self.bound})
 
 
 def _spelled(reach: Reach) -> _Spelled:
-    found = _Spelled({}, {}, {}, {}, {})
+    found = _Spelled({}, {}, {}, {}, {}, {})
+    marked = {"%": found.fields, "+": found.parts, "=": found.bound}
     for way in WAYS:
         for text in way.spelled.split() if way.reach is reach else ():
             module, _, name = text.rpartition(".")
@@ -210,8 +266,8 @@ def _spelled(reach: Reach) -> _Spelled:
                 found.paths[module] = table  # type: ignore[index]
             elif text.endswith("()"):
                 table, name = found.builtins, text[:-2]  # type: ignore[assignment]
-            elif text[0] in "%+":
-                table, name = (found.fields if text[0] == "%" else found.parts), text[1:]  # type: ignore[assignment]
+            elif text[0] in marked:
+                table, name = marked[text[0]], text[1:]  # type: ignore[assignment]
             else:
                 table = found.words  # type: ignore[assignment]
             table[name] = table.get(name, Sees.NOTHING) | way.sees
@@ -220,6 +276,7 @@ def _spelled(reach: Reach) -> _Spelled:
 
 HERE: Final = _spelled(Reach.HERE)
 FILE: Final = _spelled(Reach.FILE)
+_DEFINITIONS: Final = _spelled(Reach.DEFINITIONS)
 STATES: Final = frozenset(word for word, sees in FILE.words.items() if sees == Sees.OBJECT)
 """Methods that give the attributes of an object in their order; `shown` asks for them."""
 
@@ -240,18 +297,14 @@ _READING: Final = frozenset({"read_text", "read_bytes", "open"})
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
-_STRONG: Final = (
-    FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
-) - {
-    "stack", "trace", "getmembers", "getmembers_static", "monitoring",
-    "dis", "lineno", "getline", "getlines", *STATES,
-}  # fmt: skip
+_STRONG: Final = (FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}) - {
+    "lineno",
+    *STATES,
+}
 """One of these words, or a pair below, stands in every text that shows anything."""
 _PAIRS: Final = (
-    ({"stack", "trace", "getmembers", "getmembers_static"}, {"inspect"}),
-    ({"monitoring"}, {"sys"}),
-    ({"dis"}, {"dis"}),
-    ({"getline", "getlines"}, {"linecache"}),
+    *((names.keys(), {module}) for module, names in FILE.paths.items()),
+    (HERE.paths["inspect"].keys(), {"inspect"}),
     ({"lineno"}, _WARNED | _LOGGING),
     (_OWN_FILE, _READING),
 )
@@ -314,6 +367,10 @@ def _mentioned(found: Mentions, rows: _Spelled) -> Sees:
         for name, what in names.items():
             if what & ~sees and found.asks(module, frozenset({name})):
                 sees |= what
+    for name in (found.names | said) & rows.builtins.keys():
+        sees |= rows.builtins[name]
+    for name in found.bound & rows.bound.keys() if rows.bound else ():
+        sees |= rows.bound[name]
     for name in found.fields & rows.fields.keys() if _LOGGING & found.words else ():
         sees |= rows.fields[name]
     for part in found.spelled & rows.parts.keys():
@@ -382,6 +439,13 @@ def _takes_unseen(found: Mentions, module: str, looking: Set[str], called: Set[i
         # `builtins.__dict__.keys()`
         if attribute.attr == "keys" and isinstance(attribute.value, ast.Attribute):
             plain.add(id(attribute.value.value))
+    # `builtins.__dict__["_"] = translate`, `mod.__builtins__ = __builtins__`
+    for item in nodes(ast.Subscript):
+        if item.ctx.__class__ is ast.Store and isinstance(item.value, ast.Attribute):
+            plain.add(id(item.value.value))
+    for several in nodes(ast.Assign):
+        if {last_name(one) for one in several.targets} == {"__builtins__"}:
+            plain.add(id(several.value))
     for call in nodes(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
@@ -430,6 +494,90 @@ def _reads_own_file(call: ast.Call) -> bool:
 
 def _bare(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
+
+
+# ── patches ──────────────────────────────────────────────────────────────────────────────────────────────
+
+PATCHING: Final = frozenset({"patch", "mock", "mocker", "monkeypatch"})
+"""What a text mentions that replaces things for a test, by names in texts and keywords."""
+_BY_TEXT: Final = frozenset(
+    {"import_module", "__import__", "modules", "getattr", "attrgetter", "resolve_name"}
+)
+"""What gives a module or an attribute by its name in a text."""
+ANY_NAME: Final = "*"
+"""Stands for every name."""
+
+
+def patched_in(found: Mentions) -> Set[str]:
+    """The names that a text may replace by mock or pytest, whatever it calls them.
+
+    `ANY_NAME` is among them if it computes such a name.
+    """
+    said = found.names | found.attributes | found.imported
+    # To read all texts takes longer, and most texts name nothing.
+    if PATCHING.isdisjoint(said) and (_BY_TEXT.isdisjoint(said) or PATCHING.isdisjoint(found.spelled)):
+        return frozenset()
+    names = set(_WORD.findall(" ".join(found.texts)))
+    for call in found.nodes(ast.Call):
+        names.update(word.arg or ANY_NAME for word in call.keywords)
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        named = 1 if last_name(owner or call) == "patch" else None
+        # `monkeypatch.setattr(module, name, told)`
+        places = {"patch": 0, "object": named, "setattr": 1, "delattr": 1}
+        place = places.get(last_name(call.func) or "")
+        if place is not None and len(call.args) > place and told(call.args[place]) is None:
+            names.add(ANY_NAME)
+    return names
+
+
+# ── names and namespaces ─────────────────────────────────────────────────────────────────────────────────
+
+_BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+"""Builtins that take a name as text: harmless if that text is written there."""
+
+
+def finds_by_name(tree: ast.Module) -> bool:
+    """Whether a module may find its functions and classes by their names."""
+    found = mentions_in(tree)
+    if _mentioned(found, _DEFINITIONS) or "*" in found.taken:
+        return True
+    told_apart = {
+        id(one.func)
+        for one in found.nodes(ast.Call)
+        if last_name(one.func) in _BY_NAME and len(one.args) > 1 and told(one.args[1]) is not None
+    }
+    return any(one.id in _BY_NAME and id(one) not in told_apart for one in found.nodes(ast.Name))
+
+
+_OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
+"""Methods of a dict that are about one key."""
+
+
+def namespaces_in(found: Mentions, wanted: Set[str]) -> Iterator[ast.Name | ast.Attribute | None]:
+    """The mentions of these ways to get a namespace that may list it: `vars(x)`, but not `vars(x)["size"]`.
+
+    `None` stands for one in a text, a pattern or an import: `getattr(x, "__dict__")`,
+    `"{0.__dict__}".format(x)`, `case object(__dict__=d)`.
+    """
+    if not wanted.isdisjoint(found.spelled | found.patterns | found.taken):
+        yield None
+    if wanted.isdisjoint(found.names | found.attributes):
+        return
+    nodes = found.nodes
+    of_one = {id(one.value) for one in nodes(ast.Subscript)}
+    of_one |= {id(one.value) for one in nodes(ast.Attribute) if one.attr in _OF_ONE_KEY}
+    for test in nodes(ast.Compare):
+        tests = zip(test.ops, test.comparators, strict=True)
+        of_one |= {id(right) for op, right in tests if isinstance(op, ast.In | ast.NotIn)}
+    calls = {id(one.func): one for one in nodes(ast.Call)}
+    mentions: list[ast.Name | ast.Attribute] = [*nodes(ast.Name), *nodes(ast.Attribute)]
+    for one in mentions:
+        name = last_name(one)
+        # `self.__dict__ = shared`
+        if name in wanted and (name == "__dict__" or one.ctx.__class__ is ast.Load):
+            given = one if name == "__dict__" else calls.get(id(one))
+            if given is None or id(given) not in of_one:
+                yield one
 
 
 # ── frames and code that are handed on ───────────────────────────────────────────────────────────────────
@@ -651,3 +799,28 @@ def _is_written(node: ast.expr) -> bool:
             return _is_written(text)
         case _:
             return False
+
+
+# ── keywords of calls ────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=64)
+def passed_by_keyword(file: str, function: str) -> Set[str] | None:
+    """The names of arguments that calls of a function with this name may give in a file; `None`: any.
+
+    A file that mentions the function other than by a call may call it by any of its keywords; so may one
+    whose method of this name Python itself calls, such as `__init__`.
+    """
+    try:
+        found = mentions_of(file)
+    except SourceError:
+        return None
+    calls = found.nodes(ast.Call)
+    called = {id(one.func) for one in calls}
+    mentions: list[ast.Name | ast.Attribute] = [*found.nodes(ast.Name), *found.nodes(ast.Attribute)]
+    elsewhere = function.startswith("__") or function in found.taken or function in found.spelled
+    if not elsewhere and all(id(one) in called for one in mentions if last_name(one) == function):
+        calls = [one for one in calls if last_name(one.func) == function]
+    words = {word.arg for call in calls for word in call.keywords}
+    # `partial(f, **options)`, `f(**options)`
+    return None if None in words else frozenset(word for word in words if word is not None)

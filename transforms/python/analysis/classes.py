@@ -32,6 +32,9 @@ _EMPTY_BASES: Final = {"ABC": "abc", "Generic": "typing", "Protocol": "typing"}
 """Bases of the standard library that give their instances no attributes, by name, with their module."""
 _DECORATORS: Final = {"final": "typing", "runtime_checkable": "typing", "total_ordering": "functools"}
 """Decorators that change nothing about attributes."""
+_DATACLASS: Final = {"dataclass": "dataclasses"}
+HOMES: Final = _EMPTY_BASES | _DECORATORS | _DATACLASS | {"unique": "enum"}
+"""The modules of the bases and decorators that are known."""
 BUILTIN_CLASSES: Final = _BUILTIN_BASES | EXCEPTIONS
 """Classes whose metaclass is `type`."""
 UNKNOWN: Final = "?"
@@ -138,7 +141,7 @@ class _Classes:
         for owner in classes:
             for part in (inner for base in owner.bases for inner in ast.walk(base)):
                 if isinstance(part, ast.Name | ast.Attribute):
-                    self._derived.setdefault(_last(part) or "", set()).add(owner.name)
+                    self._derived.setdefault(called_name(part) or "", set()).add(owner.name)
         self._named = {node.name for node in classes}
         # `Base = C` and `class D(Base)`: such a class may derive from any class of the text.
         self._wild = [node for node in classes if not self._says_bases(node)]
@@ -195,7 +198,7 @@ class _Classes:
         return self._texts[id(node)]
 
     def _plain(self, owner: str | None, method: FunctionNode) -> PlainAttributes | None:
-        decorators = {_last(node) for node in method.decorator_list}
+        decorators = {called_name(node) for node in method.decorator_list}
         if owner is None or self._fluid or not decorators <= _METHOD_DECORATORS:
             return None
         # `C.method(other)` runs the method with any object as `self`; others get a class.
@@ -235,7 +238,7 @@ class _Classes:
         if slots is None:
             return None
         builtin = {
-            base for node in everything for base in map(_last, bases_of(node)) if base in vars(builtins)
+            base for node in everything for base in map(called_name, bases_of(node)) if base in vars(builtins)
         }
         fixed = {one for base in builtin for one in dir(getattr(builtins, base))}
         return PlainAttributes(frozenset(bound | fixed | self._attached), None if "" in slots else slots)
@@ -299,7 +302,7 @@ class _Classes:
         found = set[str]()
         for node in classes:
             values = [value for one, value in _class_values(node) if one == "__slots__"]
-            if not values or any(_last(base) in _WITH_DICT for base in bases_of(node)):
+            if not values or any(called_name(base) in _WITH_DICT for base in bases_of(node)):
                 found.add("")
             for value in values:
                 match value:
@@ -327,9 +330,6 @@ class _Classes:
                 yield name, not value.args and not defaults
             else:
                 yield name, name == "__slots__" or isinstance(value, PLAIN_VALUES)
-
-
-_DATACLASS: Final = {"dataclass": "dataclasses"}
 
 
 def imports_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -405,7 +405,10 @@ def _stored_elsewhere(nodes: NodesByKind) -> Iterator[str]:
             yield node.attr
     for call in nodes(ast.Call):
         match call:
-            case ast.Call(func=func, args=[owner, key, *_]) if _last(func) in ("setattr", "__setattr__"):
+            case ast.Call(func=func, args=[owner, key, *_]) if called_name(func) in (
+                "setattr",
+                "__setattr__",
+            ):
                 if not _is_self(owner):
                     told = key.value if isinstance(key, ast.Constant) else None
                     yield told if isinstance(told, str) else "__getattribute__"
@@ -482,7 +485,7 @@ def bases_of(node: ast.ClassDef) -> Sequence[ast.expr]:
     return [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
 
 
-def _last(node: ast.expr) -> str | None:
+def called_name(node: ast.expr) -> str | None:
     """The last part of a name such as `abc.ABC`; of a call, that of its function."""
     if isinstance(node, ast.Call):
         node = node.func

@@ -50,7 +50,9 @@ unless the types are certain.
    first imported (`import json`, `import csv`), or in which attributes first came into an object's
    `__dict__`, unless the text asks for all of them (`vars(x).items()`). Loops and calls end
    (`while not x: pass`, `os._exit(1)`). No other thread and no signal handler looks in between: of
-   `self._rows = rows` and `self._ready = True` any may come first.
+   `self._rows = rows` and `self._ready = True` any may come first. Where a file has a `__del__`, threads, or
+   a handler of `RecursionError` or `KeyboardInterrupt`, `reorder` leaves the statements in their order that
+   this is about, and other transforms are not used (`capabilities.DENIED`).
 `runs-through`, `positions-unread`
    Not counted as effects: MemoryError (`[0] * n`), RecursionError, KeyboardInterrupt, warnings of
    `re.compile`, and the texts and line numbers in tracebacks (`error.__traceback__.tb_lineno`).
@@ -383,8 +385,9 @@ class PythonEffects(ExpressionEffects):
                     self.flags |= ANYTHING
                 else:
                     self.flags |= OBSERVES if shown.raising.isdisjoint(CLASS_OF) else LOOKS
+            # A protocol that is checked at run time reads the attributes that it names.
             case ast.Call(func=ast.Name(id="isinstance")):
-                self.look()
+                self.look_anyhow()
             case ast.Call(args=[_, ast.Constant(value=str(attribute)), *_]):
                 self.look_at(attribute)
             case _:

@@ -23,11 +23,13 @@ from codeaudit.transforms.dependence.effects import (
     STORES,
 )
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
+from codeaudit.transforms.python.analysis.capabilities import patched_in
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
+from codeaudit.transforms.python.analysis.mentions import Mentions
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.walking import below
 
@@ -187,6 +189,7 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 def replaced_names(nodes: NodesByKind) -> Iterator[str]:
     """The names to which a text may bind something else than its statements show; `*` for any name."""
+    yield from patched_in(Mentions(nodes))
     called = {id(call.func) for call in nodes(ast.Call)}
     # `put = setattr` hides the calls.
     if any(
@@ -194,7 +197,7 @@ def replaced_names(nodes: NodesByKind) -> Iterator[str]:
     ):
         yield "*"
     for alias in nodes(ast.alias):
-        if alias.name in _NAMESPACES | _INSIDES | _SETTERS or (alias.name == "patch" and alias.asname):
+        if alias.name in _NAMESPACES | _INSIDES | _SETTERS:
             yield "*"
     for node in nodes(ast.Attribute):
         if node.attr in _INSIDES or (node.attr in _NAMESPACES and last_name(node.value) == "builtins"):
@@ -209,12 +212,3 @@ def replaced_names(nodes: NodesByKind) -> Iterator[str]:
                 pass
             case setter, _ if setter in _SETTERS:
                 yield "*"
-            # `patch("json.dumps")` and `patch.object(json, "dumps")` of `unittest.mock`.
-            case "patch", [ast.Constant(value=str(told)), *_]:
-                yield told.rpartition(".")[2]
-            case "object", [_, ast.Constant(value=str(told)), *_]:
-                yield told
-            case "patch", _:
-                yield "*"
-            case "object" | "multiple", _ if isinstance(call.func, ast.Attribute):
-                yield from ["*"] if last_name(call.func.value) == "patch" else []

@@ -33,6 +33,19 @@ METHODS: Final = (
     }
 )  # fmt: skip
 """All that a look may run, also through a foreign base class: its `__eq__` may iterate over `self`."""
+RUN_BY_LOOKS: Final = frozenset({
+    "OutputString", "_from_iterable", "_get_args", "_get_kwargs", "_missing_", "adjusted", "as_bytes",
+    "as_posix", "as_string", "clone", "convert_with_key", "copy", "copy_abs", "copy_negate", "copy_with",
+    "decodekey", "decodevalue", "dst", "encodekey", "fileno", "fromutc", "get", "getColumnNumber",
+    "getEffectiveLevel", "getLineNumber", "getNamedItem", "getNamedItemNS", "getSystemId", "get_debug",
+    "get_file", "get_message", "get_name", "get_write_buffer_size", "getpeername", "getsockname",
+    "has_section", "id", "is_active", "is_alive", "is_closed", "is_dir", "is_nan", "is_running", "is_set",
+    "is_snan", "isoformat", "items", "iterkeys", "joinpath", "keys", "locked", "lower", "make_comparable",
+    "most_common", "quantize", "quote", "replace", "select", "strftime", "toordinal", "tzname", "utcoffset",
+    "values",
+})  # fmt: skip
+"""Other methods, that looks of classes in the standard library run, also those of a derived class:
+`Counter.__repr__` asks `most_common`, and equality of `UserDict` asks `items`."""
 CALLED: Final = frozenset({
     "__init__", "__new__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__", "__del__",
     "__delattr__", "__delete__", "__setitem__", "__delitem__", "__init_subclass__", "__set_name__",

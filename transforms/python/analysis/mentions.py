@@ -173,6 +173,13 @@ class Mentions:
         return {alias.name for one in self.nodes(ast.ImportFrom) for alias in one.names}
 
     @cached_property
+    def bound(self) -> Set[str]:
+        """Names that are bound in any way: by a definition, a store, a keyword, a text for `setattr`."""
+        stored = {one.attr for one in self.nodes(ast.Attribute) if one.ctx.__class__ is not ast.Load}
+        words = {one.arg for one in self.nodes(ast.keyword) if one.arg is not None}
+        return self.nodes.bound().keys() | stored | words | self.spelled
+
+    @cached_property
     def imported(self) -> Set[str]:
         """Modules that are imported, with the packages around them."""
         found: set[str] = set()

@@ -17,13 +17,15 @@ from typing import Final
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, RAISES, STORES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder
-from codeaudit.transforms.python.analysis.capabilities import STATES
+from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, STATES, namespaces_in, patched_in
 from codeaudit.transforms.python.analysis.classes import (
+    HOMES,
     PLAIN_BASES,
     PLAIN_DECORATORS,
     PLAIN_VALUES,
     TextBindings,
     bases_of,
+    called_name,
     own_statements,
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
@@ -34,6 +36,7 @@ from codeaudit.transforms.python.analysis.looks import (
     CLASS_OF,
     METHODS,
     READING,
+    RUN_BY_LOOKS,
     STORING,
     Bindings,
     NoBindings,
@@ -82,8 +85,6 @@ _KEEPING_STORES: Final = PLAIN_DECORATORS | {"dataclass", "unique"}
 """Decorators of classes after which storing an attribute still runs no code."""
 _NAMESPACES: Final = frozenset({"__dict__", "vars"})
 """What gives the attributes of an object in the order in which they were first stored."""
-_OF_ONE_KEY: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__"})
-"""Methods of a dict that are about one key."""
 ANY_ATTRIBUTE: Final = "__getattribute__"
 _ANY_METHOD: Final = "__eq__"
 
@@ -212,6 +213,7 @@ class _Text:
         self._stored: set[int] = set()
         """Targets that `_store` has read."""
         self._nodes = nodes
+        self._said = Mentions(nodes)
         for node in nodes.functions:
             self._functions.setdefault(node.name, []).append(node)
             # A class inside may take such a name from the function: `def f(len): class C: …`.
@@ -222,6 +224,8 @@ class _Text:
         self._find_properties(classes)
         self._find_other_names(nodes)
         self._generated = _read_by_others(classes, nodes)
+        derived = (bound_names(one.body) for one in classes if one.bases)
+        self._run_by_looks = RUN_BY_LOOKS & frozenset[str]().union(*derived)
         self._given = _given(nodes)
         self._imported: dict[str, set[str]] = {}
         for name, full in _imports(nodes):
@@ -250,7 +254,7 @@ class _Text:
         """
         bases = {last_name(one) for one in bases_of(node)}
         return (
-            not _KEEPING_STORES.issuperset(map(_maker, node.decorator_list))
+            not _KEEPING_STORES.issuperset(map(called_name, node.decorator_list))
             or not bases - self._classes <= PLAIN_BASES
             # `from pydantic import dataclasses`, `from tools import Protocol`
             or any(map(self._is_from_elsewhere, (*bases_of(node), *node.decorator_list)))
@@ -263,7 +267,7 @@ class _Text:
         if isinstance(node, ast.Call):
             node = node.func
         name = last_name(node) or ""
-        known = _HOMES.get(name)
+        known = HOMES.get(name)
         if known is None or name in self._classes:
             return False
         parts: list[str] = []
@@ -311,7 +315,7 @@ class _Text:
 
     def _function(self, node: FunctionNode) -> None:
         foreign = [one for one in node.decorator_list if not self._is_plain(one)]
-        method = _is_method(node.name)
+        method = _is_method(node.name) or node.name in self._run_by_looks
         if not foreign:
             if method:
                 self._define(node.name).bodies.append(node)
@@ -534,7 +538,9 @@ class _Text:
         self._unseen_stores(nodes)
         names = {one.id for one in nodes(ast.Name)} | {one.attr for one in nodes(ast.Attribute)}
         names |= {alias.name for one in nodes(ast.ImportFrom) for alias in one.names}
-        self._listed = _lists_attributes(nodes, Mentions(nodes))
+        found = self._said
+        listing = [*namespaces_in(found, _NAMESPACES)]
+        self._listed = bool(listing) or not STATES.isdisjoint(found.words)
         if not names.isdisjoint(_DEFAULTING):
             self._define("__missing__").unknown = True
         if not names.isdisjoint(_FILLING) or any(map(_fills_itself, nodes(ast.ClassDef))):
@@ -556,22 +562,22 @@ class _Text:
         }
         if setters or given:
             self._anything()
+        names = set(patched_in(self._said))
         for call in nodes(ast.Call):
             match call:
-                case (
-                    ast.Call(func=ast.Attribute(attr="object" | "setattr"), args=[_, key, *_])
-                    | ast.Call(
-                        func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, _]
-                    )
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="type"), attr="__setattr__"), args=[_, key, value]
                 ):
-                    if (name := told(key)) is None:
-                        self._anything()
-                    elif not (len(call.args) > 2 and isinstance(call.args[2], PLAIN_VALUES)):
-                        self._attached.add(name)
-                        self._computed.add(name)
-                        self._define(name).unknown = True
+                    if not isinstance(value, PLAIN_VALUES):
+                        names.add(told(key) or ANY_NAME)
                 case _:
                     pass
+        if ANY_NAME in names:
+            self._anything()
+        for name in names:
+            self._attached.add(name)
+            self._computed.add(name)
+            self._define(name).unknown = True
 
     def _namespace(self, node: ast.expr) -> None:
         """What `type(name, bases, node)` gives a class."""
@@ -645,13 +651,6 @@ class _Text:
                 seen[id(node)] = _body_flags(builder, node)
             flags |= seen[id(node)]
         return flags
-
-
-_HOMES: Final = {
-    "dataclass": "dataclasses", "ABC": "abc", "Generic": "typing", "Protocol": "typing", "final": "typing",
-    "runtime_checkable": "typing", "total_ordering": "functools", "unique": "enum",
-}  # fmt: skip
-"""The modules of the bases and decorators that are known."""
 
 
 def _imports(nodes: NodesByKind) -> Iterator[tuple[str, str]]:
@@ -741,37 +740,10 @@ def _is_class_of(node: ast.expr) -> bool:
             return False
 
 
-def _lists_attributes(nodes: NodesByKind, found: Mentions) -> bool:
-    """Whether a text asks an object for all of its attributes: `vars(x)`, but not `x.__dict__["size"]`."""
-    # `getattr(x, "__dict__")`, `"{0.__dict__}".format(x)`, `case object(__dict__=d)`, `builtins.vars`
-    unclear = found.spelled | found.patterns | found.taken
-    if not unclear.isdisjoint(_NAMESPACES) or not STATES.isdisjoint(found.words):
-        return True
-    if any(one.attr == "vars" for one in nodes(ast.Attribute)):
-        return True
-    asked = [
-        *(one for one in nodes(ast.Attribute) if one.attr == "__dict__"),
-        *(one for one in nodes(ast.Call) if isinstance(one.func, ast.Name) and one.func.id == "vars"),
-    ]
-    called = {id(one.func) for one in asked if isinstance(one, ast.Call)}
-    of_one = {id(one.value) for one in nodes(ast.Subscript)}
-    of_one |= {id(one.value) for one in nodes(ast.Attribute) if one.attr in _OF_ONE_KEY}
-    for test in nodes(ast.Compare):
-        tests = zip(test.ops, test.comparators, strict=True)
-        of_one |= {id(right) for op, right in tests if isinstance(op, ast.In | ast.NotIn)}
-    passed_on = any(one.id == "vars" and id(one) not in called for one in nodes(ast.Name))
-    return passed_on or any(id(one) not in of_one for one in asked)
-
-
 def _is_frozen(node: ast.ClassDef) -> bool:
     """Whether a decorator makes stores to an instance raise: `@dataclass(frozen=True)`."""
     words = [word for one in node.decorator_list if isinstance(one, ast.Call) for word in one.keywords]
     return any(word.arg is None or (word.arg == "frozen" and not _is_false(word.value)) for word in words)
-
-
-def _maker(node: ast.expr) -> str | None:
-    """The last name of a decorator or base, or of what is called there."""
-    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def _is_false(node: ast.expr) -> bool:
@@ -814,8 +786,8 @@ def _read_by_others(classes: Sequence[ast.ClassDef], nodes: NodesByKind) -> froz
     own = {node.name: node for node in classes}
     found: set[str] = set()
     for node in classes:
-        bases = [last_name(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
-        decorators = [_maker(one) for one in node.decorator_list]
+        bases = [last_name(base) for base in bases_of(node)]
+        decorators = [called_name(one) for one in node.decorator_list]
         plain = own.keys() | PLAIN_BASES >= {*bases} and {*decorators} <= PLAIN_DECORATORS
         if plain and not node.keywords and node.name not in given:
             continue
@@ -839,7 +811,7 @@ def _collapsed(
 ) -> ShownLooks:
     """The facts; `generated` are attributes that methods from elsewhere may read."""
     attributes = READING | CLASS_OF | computed
-    methods = any(_is_method(name) for name in acting - READING - STORING)
+    methods = any(_is_method(name) or name in RUN_BY_LOOKS for name in acting - READING - STORING)
     methods |= not (acting & generated).isdisjoint(attributes)
     return ShownLooks(methods, acting & attributes, raising & attributes, computed, stores)
 

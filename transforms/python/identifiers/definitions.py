@@ -23,8 +23,12 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import Edit, Positions, splice
-from codeaudit.transforms.python.analysis.capabilities import looks_at_variables, shown_by, shown_together
-from codeaudit.transforms.python.analysis.mentions import mentions_in
+from codeaudit.transforms.python.analysis.capabilities import (
+    finds_by_name,
+    looks_at_variables,
+    shown_by,
+    shown_together,
+)
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers import rename
 from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw, usable
@@ -42,19 +46,6 @@ NO_FUNCTION: Final = "no function inside"
 NOT_A_MOVE: Final = "not a move of this module"
 NOT_COMPILED: Final = "source does not compile"
 NO_PAIR: Final = "no two functions to swap"
-
-_READERS: Final = frozenset({"globals", "locals", "vars", "dir", "eval", "exec", "__import__", "__getattr__"})
-_BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
-"""Builtins that take a name as text: harmless if that text is a constant."""
-_READING_ATTRIBUTES: Final = frozenset({"modules", "__dict__", "__globals__", "__subclasses__", "f_globals"})
-"""Attributes by which the names of a module are read; those of frames and code are in `capabilities`."""
-# `pickle` stores classes and functions by name; `inspect` and `gc` find objects and their names.
-_READING_MODULES: Final = frozenset(
-    {
-        "builtins", "cloudpickle", "copyreg", "dill", "doctest", "gc", "importlib", "inspect", "joblib",
-        "marshal", "pickle", "pkgutil", "runpy", "shelve",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +233,7 @@ def _private(source: str, sort: Sort) -> _PrivateDefinitions | Refused:
     candidates = [node for node in tree.body if isinstance(node, kinds) and _is_private(node.name)]
     if not candidates:
         return Refused(f"no private {sort}")
-    if shown_by(source).functions or looks_at_variables(tree) or _looks_names_up(tree):
+    if shown_by(source).functions or looks_at_variables(tree) or finds_by_name(tree):
         return Refused(REFLECTION)
     code = compiled(source)
     if code is None:
@@ -262,39 +253,6 @@ def _private(source: str, sort: Sort) -> _PrivateDefinitions | Refused:
 def _is_private(name: str) -> bool:
     # `__x` is mangled in classes, and `_` means a throwaway value.
     return name.startswith("_") and not name.startswith("__") and bool(name.strip("_"))
-
-
-def _looks_names_up(tree: ast.Module) -> bool:
-    """Whether a module may find its own names by their text."""
-    if not _READING_ATTRIBUTES.isdisjoint(mentions_in(tree).spelled):
-        return True
-    seen: set[int] = set()
-    for node in below(tree):
-        match node:
-            case ast.Call(func=ast.Name(id=name) as callee, args=[_, ast.Constant(value=str()), *_]):
-                if name in _BY_NAME:
-                    seen.add(id(callee))
-            case ast.Name(id=name):
-                if name in _READERS or (name in _BY_NAME and id(node) not in seen):
-                    return True
-            # PEP 562: a module's `__getattr__` is asked for names that the module lacks, such as an old
-            # name.
-            case ast.FunctionDef(name="__getattr__"):
-                if node in tree.body:
-                    return True
-            case ast.Attribute(attr=name):
-                if name in _READING_ATTRIBUTES:
-                    return True
-            case ast.Import(names=names):
-                if any(alias.name.partition(".")[0] in _READING_MODULES for alias in names):
-                    return True
-            case ast.ImportFrom(module=module, names=names):
-                if (module or "").partition(".")[0] in _READING_MODULES:
-                    return True
-                # `from sys import modules` leads to the module, and from there to its names.
-                if any(alias.name in {"*", "modules", *_READING_ATTRIBUTES} for alias in names):
-                    return True
-    return False
 
 
 # ── the control ──────────────────────────────────────────────────────────────────────────────────────────

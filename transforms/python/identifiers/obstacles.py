@@ -26,6 +26,7 @@ from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.walking import below
 
 REFLECTION: Final = NAMES_SEEN
+BY_KEYWORD: Final = "parameter passed by keyword"
 
 MOVABLE_VIEWS: Final = frozenset(
     {"parameter", "import alias", "except", "capture", "comprehension", "walrus", "local"}
@@ -205,7 +206,7 @@ class Parameters:
             itself = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", None)
             # `super().f(x=1)` calls the method that this one overrides: its parameters are called alike.
             if itself == function.name and any(word.arg in {None, name} for word in node.keywords):
-                return "parameter passed by keyword"
+                return BY_KEYWORD
         return None
 
     def _called_by_position(self, scope: Scope, node: Callee) -> bool:

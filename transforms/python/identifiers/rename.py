@@ -37,7 +37,12 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.python.analysis.capabilities import SOURCE_READ, LinesRead, shown_together
+from codeaudit.transforms.python.analysis.capabilities import (
+    SOURCE_READ,
+    LinesRead,
+    passed_by_keyword,
+    shown_together,
+)
 from codeaudit.transforms.python.analysis.scopes import (
     OUTER,
     PythonBinding,
@@ -47,6 +52,7 @@ from codeaudit.transforms.python.analysis.scopes import (
 )
 from codeaudit.transforms.python.identifiers.names import PYTHON, usable
 from codeaudit.transforms.python.identifiers.obstacles import (
+    BY_KEYWORD,
     MOVABLE_VIEWS,
     REFLECTION,
     WORDS,
@@ -56,7 +62,7 @@ from codeaudit.transforms.python.identifiers.obstacles import (
 from codeaudit.transforms.python.identifiers.proofs import NameMapping, has_cells, is_renaming, same_code
 from codeaudit.transforms.python.parsing import compiled
 from codeaudit.transforms.records import Evidence
-from codeaudit.transforms.renaming import NewWords, RenamableNames, RenameVariables
+from codeaudit.transforms.renaming import NewWords, RenamableNames, RenameVariables, VariableNames
 
 NOT_A_MOVE: Final = "not a move of this function"
 NO_PARAMETER: Final = "no parameter to rename"
@@ -277,7 +283,19 @@ class PythonRename(RenameVariables):
         # The file is only read for a function that has something to rename.
         if not isinstance(found, Refused) and (shown := shown_together(source, self.around)).variables:
             return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
-        return found
+        return self._unnamed(source, found) if isinstance(found, VariableNames) and self.parameters else found
+
+    def _unnamed(self, source: str, found: VariableNames) -> VariableNames | Refused:
+        """The names without those of parameters that a call in the file passes by keyword."""
+        given = passed_by_keyword(self.around or source, variables(source).scopes.function.name)
+        left = {
+            number: one
+            for number, one in found.movable.items()
+            if one.view != "parameter" or (given is not None and one.name not in given)
+        }
+        if all(one.view != "parameter" for one in left.values()):
+            return Refused(BY_KEYWORD)
+        return replace(found, movable=left, current={number: one.name for number, one in left.items()})
 
     def variables(self, source: str) -> PythonVariables:
         """The variables of the function.

@@ -17,7 +17,8 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.python.analysis.capabilities import Sees
+from codeaudit.transforms.python.analysis.capabilities import Sees, namespaces_in
+from codeaudit.transforms.python.analysis.classes import BUILTIN_CLASSES
 from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.mentions import mentions_in
@@ -37,9 +38,6 @@ UNKNOWN_CLASS: Final = "a metaclass, decorator or base may see the order"
 FUNCTIONS: Final = "functions"
 METHODS: Final = "methods"
 
-_PLAIN_BASES: Final = frozenset(
-    ["object", "dict", "list", "set", "frozenset", "tuple", "str", "bytes", "bytearray", "int", "float"]
-) | {name for name in BUILTINS if name.endswith(("Error", "Exception", "Warning"))}
 _PLAIN_DECORATORS: Final = frozenset(["staticmethod", "classmethod", "property"])
 _ACCESSORS: Final = frozenset(["getter", "setter", "deleter"])
 _GENERICS: Final = frozenset(["list", "dict", "set", "frozenset", "tuple", "type"])
@@ -107,7 +105,7 @@ class _ModuleNames:
     def _plain_base(self, base: ast.expr, depth: int) -> bool:
         if not isinstance(base, ast.Name):
             return False
-        if base.id in _PLAIN_BASES and self.builtin(base.id):
+        if base.id in BUILTIN_CLASSES and self.builtin(base.id):
             return True
         above = self.classes.get(base.id)
         # `__init_subclass__` of a base gets the finished class, with its `__dict__` in the order of the text.
@@ -354,40 +352,20 @@ def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool)
     if code.shown & (Sees.MODULE | Sees.CLASS | Sees.LOCALS | Sees.SOURCE | Sees.BEGINNINGS):
         return True
     found = mentions_in(code.tree)
-    # `getattr(C, "__dict__")`, `"{0.__dict__}".format(C)`, `case type(__dict__=d)`, `builtins.vars`
-    unclear = found.spelled | found.patterns | found.taken
-    if not unclear.isdisjoint(_LISTING):
-        return True
-    for node in ast.walk(code.tree):
-        match node:
-            case ast.Name(id="globals", ctx=ast.Load()):
-                if not _by_name(code, node):
-                    return True
+    for one in namespaces_in(found, _LISTING):
+        match one:
             # In a function, `locals()` gives the names of the call.
-            case ast.Name(id="locals", ctx=ast.Load()):
-                if code.function(node) is None:
-                    return True
-            case ast.Name(id="exec" | "eval", ctx=ast.Load()):
-                call = code.parent(node)
-                if not isinstance(call, ast.Call) or len(call.args) < 2:  # it runs in this namespace
-                    return True
-            case ast.Name(id="vars", ctx=ast.Load()):
+            case ast.Name(id="locals") if code.function(one) is not None:
+                pass
+            case ast.Attribute(attr="__dict__", value=value) if _own_instance(
+                code, module, value, classes=classes
+            ):
+                pass
+            case _:
                 return True
-            case ast.Attribute(attr="__dict__", value=value):
-                if not _own_instance(code, module, value, classes=classes):
-                    return True
-            case ast.Attribute(attr="vars" | "locals"):
-                return True
-    return False
-
-
-def _by_name(code: PythonSource, node: ast.Name) -> bool:
-    """Whether `globals` is only asked for one name: `globals()[name]`, `globals().get(name)`."""
-    call = code.parent(node)
-    use = code.parent(call) if isinstance(call, ast.Call) and call.func is node else None
-    return (isinstance(use, ast.Subscript) and use.value is call) or (
-        isinstance(use, ast.Attribute) and use.attr in ("get", "setdefault", "pop")
-    )
+    # What they run reads this namespace, if they get no other.
+    runs = (code.parent(one) for one in found.nodes(ast.Name) if one.id in ("exec", "eval"))
+    return any(not isinstance(call, ast.Call) or len(call.args) < 2 for call in runs)
 
 
 def _own_instance(code: PythonSource, module: _ModuleNames, node: ast.expr, *, classes: bool) -> bool:

@@ -12,22 +12,34 @@ import ast
 import keyword
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, pairwise
 from random import Random
-from typing import Final
+from typing import ClassVar, Final
 
-from codeaudit.transforms.dependence.blocks import NO_BLOCK, SHARE, StatementBlock, obstacle
+from codeaudit.transforms.dependence.blocks import NO_BLOCK, SHARE, BlockStatement, StatementBlock, obstacle
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
-from codeaudit.transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, EXITS, RAISES
+from codeaudit.transforms.dependence.effects import (
+    ACTS,
+    BARRIER,
+    ENDS_CALL,
+    EXITS,
+    LOOKS_UP,
+    OBSERVES,
+    RAISES,
+    STORES,
+    Effects,
+    conflicts,
+)
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.builder import is_string_statement
 from codeaudit.transforms.python.analysis.capabilities import (
+    DENIED,
     LIVES_SEEN,
     NAMES_SEEN,
     POSITIONS_READ,
@@ -42,6 +54,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     METHOD_EFFECTS,
     MODULE_NAMES,
     MODULES,
+    PLAIN,
     RAISING_STR_METHODS,
     STR_METHODS,
     VIEWS,
@@ -71,6 +84,8 @@ _OWN: Final = frozenset({SHARE, OBSTACLES[-1]})
 """Those that no text around the function removes, but between two tests."""
 
 
+LOOKED_BETWEEN: Final = "somebody may look between two statements"
+"""The reason to leave the order of statements in a file with threads, finalisers, or limits that it meets."""
 _BEYOND_LINES: Final = re.compile(rb"\\(?:\n|\Z)|[\r\f\0]")
 """A continued line, a lone carriage return, a form feed, which resets an indentation."""
 
@@ -95,6 +110,11 @@ class PythonOrdering(StatementOrdering):
         shown = shown_together(program.source, around) if movable else Sees.NOTHING
         if not reason:
             reason = _seen(shown, looking=program.looking)
+        if shown & _BETWEEN:
+            own = shown_together(program.source)
+            blocks = [_in_between(program, block, shown, own) for block in blocks]
+            if not (reason or any(map(is_movable, blocks))):
+                reason = LOOKED_BETWEEN
         if lines := shown.lines:
             blocks = [_on_its_lines(program, block, lines) for block in blocks]
             if not (reason or any(map(is_movable, blocks))):
@@ -165,6 +185,112 @@ def _on_its_lines(program: PythonProgram, block: StatementBlock, lines: LinesRea
     return replace(block, predecessors=tuple(masks)) if above else block
 
 
+_BETWEEN: Final = Sees.DROPS | Sees.IMPORTS | Sees.MOMENTS | Sees.DEPTH | Sees.STOPS
+_SHARED: Final = ACTS | STORES | OBSERVES | LOOKS_UP
+
+
+def _in_between(program: PythonProgram, block: StatementBlock, shown: Sees, own: Sees) -> StatementBlock:
+    """The block, in which those statements keep their order between which somebody may look.
+
+    `shown` is what the whole file shows, `own` what the function itself does.
+    """
+    if block.fixed:
+        return block
+    drops = _Drops(program) if shown & Sees.DROPS else None
+    effects: list[Effects] = []
+    for number, effect in enumerate(block.effects):
+        lines, flags = block.statements[number].lines, effect.flags
+        parts = below(program.nodes[lines.start][0]) if lines else []
+        acts = (
+            (shown & Sees.MOMENTS and flags & _SHARED)
+            or (shown & Sees.STOPS and flags & STORES)
+            # Its handler may see any variable.
+            or (own & (Sees.DEPTH | Sees.STOPS) and parts)
+            or (shown & Sees.IMPORTS and _holds(parts, ast.Import, ast.ImportFrom))
+            or (drops is not None and drops.at(block.statements[number], flags))
+        )
+        ends = shown & (Sees.DEPTH | Sees.STOPS) and _holds(parts, ast.Call)
+        effects.append(replace(effect, flags=flags | (ACTS if acts else 0) | (OBSERVES if ends else 0)))
+    masks = zip(block.predecessors, conflicts(effects), strict=True)
+    return replace(block, predecessors=tuple(one | more for one, more in masks))
+
+
+def _holds(parts: Sequence[ast.AST], *kinds: type[ast.AST]) -> bool:
+    return any(isinstance(one, kinds) for one in parts)
+
+
+class _Drops:
+    """Which statements of a function may drop the last hold on an object."""
+
+    def __init__(self, program: PythonProgram) -> None:
+        self._program = program
+        # The attributes of a new object hold nothing yet.
+        self._new = getattr(program.nodes[0][0], "name", "") in ("__init__", "__post_init__")
+
+    def at(self, statement: BlockStatement, flags: int) -> bool:
+        """Whether this statement stores an attribute, or binds a variable that may hold an object."""
+        if flags & STORES and not self._new:
+            return True
+        if not statement.lines:
+            return False
+        node = self._program.nodes[statement.lines.start][0]
+        place = self._program.places.get(id(node))
+        if place is None:
+            return True
+        facts = place.facts
+        # Of `if x is None: x = []`, nobody sees what `x` was.
+        known = facts.types.keys() & {name for name, kind in facts.types.items() if kind in PLAIN}
+        known = known | facts.annotated_plain | _found_none(node)
+        return any(
+            self._bound_above(name, line, facts.parameters)
+            for line in statement.lines
+            for name in self._program.effects[line].writes - known
+        )
+
+    def _bound_above(self, name: str, line: int, parameters: Set[str]) -> bool:
+        """Whether a variable may be bound where a line binds it."""
+        around = self._around(line)
+        if name in parameters or any(isinstance(self._program.nodes[one][0], _LOOPS) for one in around):
+            return True
+        return any(
+            name in self._program.effects[other].writes and not self._parted(other, around)
+            for other in range(line)
+        )
+
+    def _around(self, line: int) -> Sequence[int]:
+        """A line, and the lines under which it is nested."""
+        found: list[int] = []
+        while line >= 0:
+            found.append(line)
+            line = self._program.parents[line]
+        return found
+
+    def _parted(self, other: int, around: Sequence[int]) -> bool:
+        """Whether a line stands under an `if` whose `else` these lines are."""
+        above = self._around(other)
+        return any(
+            self._program.nodes[one][1] == "else"
+            and isinstance(self._program.nodes[one][0], ast.If)
+            and one not in above
+            and self._program.parents[one] in above[1:]
+            for one in around
+        )
+
+
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
+
+
+def _found_none(node: ast.AST) -> frozenset[str]:
+    """The variable that a statement binds where it is `None`."""
+    match node:
+        case ast.If(
+            test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(None)])
+        ):
+            return frozenset([name])
+        case _:
+            return frozenset()
+
+
 _SHOWN: Final = ACTS | RAISES | BARRIER | EXITS | ENDS_CALL
 """The flags of statements at whose lines a frame may be seen."""
 
@@ -184,6 +310,8 @@ _CODE: Final = (
 class PythonReorder(Reorder):
     """Puts the statements of a Python function into another legal order."""
 
+    judges: ClassVar[Set[str]] = frozenset(DENIED.values())
+    """What a file shows not to hold binds those statements only that it is about."""
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
     dependence: Dependence = "strict"
     around: str = field(default="", repr=False)
