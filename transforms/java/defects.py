@@ -13,7 +13,6 @@ from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
 from codeaudit.transforms.java.expressions.logic import DUAL, binds, conditions, is_inferred
 from codeaudit.transforms.java.expressions.operands import is_target, is_value
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import UNARY
 from codeaudit.transforms.java.rewriting import (
     Find,
@@ -26,6 +25,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Site
+from codeaudit.transforms.syntax.reader import Node
 
 _COMPARISONS: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 _OPERATORS: Final = {

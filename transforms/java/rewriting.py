@@ -19,7 +19,7 @@ from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, r
 from codeaudit.transforms.java.analysis.surroundings import in_own_class
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, Types, varies
 from codeaudit.transforms.java.files import DISPUTED, ESCAPED, REBOUND, escaped
-from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
+from codeaudit.transforms.java.parsing import TYPES, only_callable, read
 from codeaudit.transforms.java.precedence import (
     ASSIGNMENT,
     EXPRESSIONS,
@@ -32,6 +32,7 @@ from codeaudit.transforms.java.precedence import (
 )
 from codeaudit.transforms.patches import HARD, Part, Patch, Site, Span, patched
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 LISTS: Final = frozenset({"block", "constructor_body", "switch_block_statement_group"})
 """Kinds of nodes that hold a list of statements."""
@@ -377,12 +378,12 @@ def _hardened(code: JavaSource) -> bytes:
     return bytes(source)
 
 
-def _outline(reading: ParsedJava) -> tuple[str, ...]:
+def _outline(reading: ParsedText) -> tuple[str, ...]:
     """The syntax tree with its tokens, without parentheses around expressions."""
     return tuple(_words(reading, reading.root))
 
 
-def _words(reading: ParsedJava, node: Node) -> Iterator[str]:
+def _words(reading: ParsedText, node: Node) -> Iterator[str]:
     """The outline of a part of the tree."""
     node = node.unparenthesized
     # Methods with one outline differ only in blanks, comments and parentheses.

@@ -7,7 +7,8 @@ answer is `None` if the text does not show it: a condition may be a constant, or
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from codeaudit.transforms.java.parsing import CALLABLES, Node, ParsedJava
+from codeaudit.transforms.java.parsing import CALLABLES
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}
@@ -26,7 +27,7 @@ _PLAIN_LABELS: Final = frozenset(
 """Labels that any `switch` may have. `null`, a pattern and `Type.CONSTANT` may make it name every case."""
 
 
-def completes(node: Node, reading: ParsedJava) -> bool | None:
+def completes(node: Node, reading: ParsedText) -> bool | None:
     """Whether control can leave a statement at its end; `None` if the text does not show it."""
     match node.kind:
         case "return_statement" | "throw_statement" | "break_statement" | "continue_statement":
@@ -59,17 +60,17 @@ def names_constant(label: Node) -> bool:
     return any(inner.kind == "identifier" for child in pending for inner in child.walk())
 
 
-def breaks(statement: Node, reading: ParsedJava) -> bool:
+def breaks(statement: Node, reading: ParsedText) -> bool:
     """Whether a `break` in a statement aims behind it: one without a label, or with one of its labels."""
     return next(_breaks(statement, reading), None) is not None
 
 
-def _left(statement: Node, reading: ParsedJava) -> bool | None:
+def _left(statement: Node, reading: ParsedText) -> bool | None:
     """Whether a `break` leaves a statement: no `finally` on its way must keep it from that (JLS 14.15)."""
     return _any(_gets_out(node, statement, reading) for node in _breaks(statement, reading))
 
 
-def _gets_out(node: Node, statement: Node, reading: ParsedJava) -> bool | None:
+def _gets_out(node: Node, statement: Node, reading: ParsedText) -> bool | None:
     found: bool | None = True
     for above in node.ancestors():
         if above is statement:
@@ -83,7 +84,7 @@ def _gets_out(node: Node, statement: Node, reading: ParsedJava) -> bool | None:
     return found
 
 
-def _breaks(statement: Node, reading: ParsedJava) -> Iterator[Node]:
+def _breaks(statement: Node, reading: ParsedText) -> Iterator[Node]:
     """The `break` statements in a statement that aim behind it."""
     labels: set[str] = set()
     above: Node | None = statement
@@ -102,7 +103,7 @@ def _breaks(statement: Node, reading: ParsedJava) -> Iterator[Node]:
             pending += [(child, inside) for child in node.children]
 
 
-def constant(node: Node | None, reading: ParsedJava) -> bool | None:
+def constant(node: Node | None, reading: ParsedText) -> bool | None:
     """Whether a condition is the constant `true`.
 
     A missing condition counts as `true`. `False` for the constant `false` and for a condition that is
@@ -117,7 +118,7 @@ def constant(node: Node | None, reading: ParsedJava) -> bool | None:
     return False if any(inner.kind in _VARYING for inner in node.walk()) else None
 
 
-def _loop(node: Node, reading: ParsedJava) -> bool | None:
+def _loop(node: Node, reading: ParsedText) -> bool | None:
     """Whether control leaves a loop other than a `for` over values; a `break` leaves any."""
     left = _left(node, reading)
     if left:
@@ -130,7 +131,7 @@ def _loop(node: Node, reading: ParsedJava) -> bool | None:
     return _any((left, None if always is None else not always))
 
 
-def _sequence(statements: Iterable[Node], reading: ParsedJava) -> bool | None:
+def _sequence(statements: Iterable[Node], reading: ParsedText) -> bool | None:
     """Whether statements that run one after the other complete."""
     found: bool | None = True
     for statement in statements:
@@ -152,7 +153,7 @@ def _any(results: Iterable[bool | None]) -> bool | None:
     return found
 
 
-def _switch(node: Node, reading: ParsedJava) -> bool | None:
+def _switch(node: Node, reading: ParsedText) -> bool | None:
     """Whether a `switch` completes: by a `break`, without a matching label, or at its end."""
     left = _left(node, reading)
     if left:
@@ -172,12 +173,12 @@ def _switch(node: Node, reading: ParsedJava) -> bool | None:
     return _any((left, _sequence(last, reading)))
 
 
-def _says_default(label: Node, reading: ParsedJava) -> bool:
+def _says_default(label: Node, reading: ParsedText) -> bool:
     """Whether a label is `case null, default`."""
     return any(child.kind == "identifier" and reading.text(child) == "default" for child in label.children)
 
 
-def _try(node: Node, reading: ParsedJava) -> bool | None:
+def _try(node: Node, reading: ParsedText) -> bool | None:
     """Whether a `try` completes: its body or a handler does, and its `finally`."""
     last = node.first("finally_clause")
     finishes = completes(last.children[-1], reading) if last else True

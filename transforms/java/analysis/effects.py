@@ -67,7 +67,8 @@ from codeaudit.transforms.java.analysis.library import (
 )
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.surroundings import in_own_class
-from codeaudit.transforms.java.parsing import BODIES, CALLABLES, Node
+from codeaudit.transforms.java.parsing import BODIES, CALLABLES
+from codeaudit.transforms.syntax.reader import Node
 
 CONTAINERS: Final = "{}"
 """The name, among reads and writes, for the contents of all containers that foreign code may reach."""

@@ -21,7 +21,8 @@ from codeaudit.transforms.java.analysis.library import (
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, in_own_class
 from codeaudit.transforms.java.analysis.types import plainly_written
-from codeaudit.transforms.java.parsing import TYPES, Node
+from codeaudit.transforms.java.parsing import TYPES
+from codeaudit.transforms.syntax.reader import Node
 
 _NEVER_NULL: Final = frozenset(
     {

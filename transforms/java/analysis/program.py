@@ -44,7 +44,8 @@ from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, resolve
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, own_class
-from codeaudit.transforms.java.parsing import CALLABLES, EMPTY, TYPES, Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.syntax.reader import EMPTY, Node
 
 SHARED_LINE: Final = "statements share a line with a comment"
 

@@ -26,8 +26,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import breaks, completes
 from codeaudit.transforms.java.analysis.library import FIELDLESS
-from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
+from codeaudit.transforms.java.parsing import TYPES, only_callable, read
 from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
@@ -91,7 +92,7 @@ class JavaBinding:
 class JavaScopes:
     """A method, or a whole text, with its variables."""
 
-    reading: ParsedJava
+    reading: ParsedText
     unit: Node
     """The method or constructor; the root of a text that is resolved as a whole."""
     bindings: tuple[JavaBinding, ...]
@@ -168,7 +169,7 @@ def respelled(scopes: JavaScopes, words: Mapping[tuple[int, int], str]) -> JavaS
         raise SourceError("the text is nested too deeply; give a smaller method") from error
 
 
-def _resolved(reading: ParsedJava, unit: Node, noun: str) -> JavaScopes:
+def _resolved(reading: ParsedText, unit: Node, noun: str) -> JavaScopes:
     try:
         return _ScopeWalk(reading, unit).result()
     except RecursionError as error:
@@ -199,7 +200,7 @@ class _Frame:
 class _ScopeWalk:
     """One pass over a method, in the order in which names become known."""
 
-    def __init__(self, reading: ParsedJava, unit: Node) -> None:
+    def __init__(self, reading: ParsedText, unit: Node) -> None:
         self.reading = reading
         self.text: Callable[[Node], str] = reading.text
         self.unit = unit

@@ -11,7 +11,7 @@ another order (`is_movable_past`).
 from typing import Final
 
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes
-from codeaudit.transforms.java.parsing import Node, ParsedJava
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 NULL: Final = "null"
 STRING: Final = "String"
@@ -218,7 +218,7 @@ class Types:
         return None if found is None else _METHODS.get(found.partition("<")[0], {}).get(name)
 
 
-def plainly_written(reading: ParsedJava, node: Node) -> str | None:
+def plainly_written(reading: ParsedText, node: Node) -> str | None:
     """A type without blanks; `None` if it may be a well-known type that is spelt in another way.
 
     `java.lang.Integer` is unboxed like `Integer`, but tables hold simple names. So it is not known.

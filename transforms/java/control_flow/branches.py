@@ -20,9 +20,10 @@ from codeaudit.transforms.java.control_flow.jumps import (
     patterns,
 )
 from codeaudit.transforms.java.expressions.logic import INFERRED, is_inferred, negated
-from codeaudit.transforms.java.parsing import EMPTY, TYPES, Node
+from codeaudit.transforms.java.parsing import TYPES
 from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, following, replace, span
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.syntax.reader import EMPTY, Node
 
 NO_ELSE: Final = "no else"
 NOT_LEFT: Final = "branch does not always leave"

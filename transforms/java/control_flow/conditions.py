@@ -13,7 +13,6 @@ from codeaudit.transforms.java.control_flow.branches import LONE, NO_ELSE
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, patterns
 from codeaudit.transforms.java.expressions.augmented import stands_alone
 from codeaudit.transforms.java.expressions.logic import INFERRED, is_inferred
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import AND, OR, TERNARY
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
@@ -26,6 +25,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Part, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 ARMS: Final = "arms may be converted"
 TARGET: Final = "target is no variable"

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from codeaudit.transforms.java.analysis.completion import LOOPS, NESTED, completes
-from codeaudit.transforms.java.parsing import TYPES, Node
+from codeaudit.transforms.java.parsing import TYPES
 from codeaudit.transforms.java.rewriting import JavaSource
+from codeaudit.transforms.syntax.reader import Node
 
 _GUARDED: Final = frozenset({"try_statement", "try_with_resources_statement", "synchronized_statement"})
 PATTERN: Final = "pattern in the condition"

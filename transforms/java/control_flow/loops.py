@@ -12,7 +12,6 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, continues, declared_in, ends, patterns
 from codeaudit.transforms.java.expressions.logic import INFERRED, is_inferred, negated
 from codeaudit.transforms.java.files import COMPACT
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
     OTHER_MEANING,
@@ -24,6 +23,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 CONSTANT: Final = "condition may be a constant"
 CONTINUES: Final = "continue would skip a part"

@@ -14,7 +14,6 @@ from codeaudit.transforms.java.analysis.library import STATIC
 from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING
 from codeaudit.transforms.java.control_flow.branches import LONE
 from codeaudit.transforms.java.control_flow.jumps import breaking, declares, ends, leaves
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import EQUALITY
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
@@ -27,6 +26,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Part, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 SELECTOR: Final = "not known to select by a local number or string"
 FALLS: Final = "falls through"

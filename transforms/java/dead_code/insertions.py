@@ -18,9 +18,9 @@ from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
 from codeaudit.transforms.java.control_flow.branches import DANGLING
 from codeaudit.transforms.java.control_flow.jumps import dangling, ends
 from codeaudit.transforms.java.files import COMPACT
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import LISTS, Find, JavaSource, Rewriting, each
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.syntax.reader import Node
 
 NO_VARIABLE: Final = "no variable certainly has a value"
 HAS_ELSE: Final = "if with else"

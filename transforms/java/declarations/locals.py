@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
     OTHER_MEANING,
@@ -24,6 +23,7 @@ from codeaudit.transforms.java.rewriting import (
     replace,
 )
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.syntax.reader import Node
 
 ONE: Final = "only one variable"
 SEVERAL: Final = "several variables"

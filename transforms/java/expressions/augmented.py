@@ -10,7 +10,6 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, promoted
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import OPERATORS
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
@@ -24,6 +23,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Part, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 CAST: Final = "the operator casts"
 UNKNOWN: Final = "target is no local of a known type"

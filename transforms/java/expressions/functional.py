@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
     OTHER_MEANING,
@@ -24,6 +24,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Part, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 UNKNOWN: Final = "no functional interface that is known"
 TARGET: Final = "type is not spelt where the object goes"

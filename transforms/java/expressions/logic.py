@@ -17,7 +17,6 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import AND, EQUALITY, OR, PRIMARY, RELATION, UNARY
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
@@ -34,6 +33,7 @@ from codeaudit.transforms.java.rewriting import (
     with_operator,
 )
 from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 NAN: Final = "operands may be unordered"
 BINDS: Final = "condition binds a variable"

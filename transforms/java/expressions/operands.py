@@ -19,7 +19,6 @@ from codeaudit.transforms.java.analysis.types import (
     is_pure,
     is_reference,
 )
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import OPERATORS, RELATION, SUM, UNARY
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
@@ -33,6 +32,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 ORDER: Final = "order of evaluation could be seen"
 UNKNOWN: Final = "operands of unknown type"

@@ -20,9 +20,9 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
 from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE, JavaGuard
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.renaming import Merging, VariableMerge
+from codeaudit.transforms.syntax.reader import Node
 
 _SIMPLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}

@@ -41,11 +41,12 @@ from codeaudit.transforms.java.analysis.library import (
 )
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve, respelled
 from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
-from codeaudit.transforms.java.parsing import CALLABLES, Node, outline
+from codeaudit.transforms.java.parsing import CALLABLES, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import NewWords, RenameVariables
+from codeaudit.transforms.syntax.reader import Node
 
 _FREQUENT: Final = """
     access account action actual address alias annotation answer args argument arguments array artifact

@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.precedence import SUM
 from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, replace_grouped
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.syntax.reader import Node
 
 SIGNED: Final = "literal belongs to its sign"
 OCTAL: Final = "octal number"

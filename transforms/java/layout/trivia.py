@@ -11,7 +11,6 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.control_flow.conditions import ARMS, keep_their_types
 from codeaudit.transforms.java.dead_code.insertions import gaps
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
     JavaSource,
@@ -24,6 +23,7 @@ from codeaudit.transforms.java.rewriting import (
     span,
 )
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.syntax.reader import Node
 
 FOR_A_TOOL: Final = "comment is for a tool"
 DOCUMENTATION: Final = "comment is documentation"

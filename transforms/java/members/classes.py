@@ -9,10 +9,11 @@ from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, resolve_all
 from codeaudit.transforms.java.files import DISPUTED, ESCAPED, misread
-from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, read
+from codeaudit.transforms.java.parsing import BODIES, TYPES, read
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule
+from codeaudit.transforms.syntax.reader import Node
 
 _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})
 """Bodies whose fields are static without saying so."""

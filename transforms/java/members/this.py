@@ -25,9 +25,10 @@ from codeaudit.transforms.java.members.classes import (
     is_static,
     member_of,
 )
-from codeaudit.transforms.java.parsing import CALLABLES, Node
+from codeaudit.transforms.java.parsing import CALLABLES
 from codeaudit.transforms.java.rewriting import ANNOTATIONS
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.syntax.reader import Node
 
 STATIC: Final = "member is static"
 OUTSIDE: Final = "field of a class around or above"

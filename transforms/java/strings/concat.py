@@ -14,9 +14,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.identity import compares_texts
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types
-from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, span
 from codeaudit.transforms.patches import Part, Site
+from codeaudit.transforms.syntax.reader import Node
 
 UNKNOWN: Final = "operands of unknown type"
 CONSTANT: Final = "text may be constant"
