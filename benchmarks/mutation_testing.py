@@ -41,7 +41,7 @@ TARGETS: Final = {
     "audit/records.py": "tests/audit/test_store.py tests/audit/test_run.py tests/audit/test_cache.py tests/audit/test_rolling.py",
     "audit/movable.py": "tests/audit/test_movable.py",
     "transforms/patches.py": "tests/transforms/test_patches.py",
-    "transforms/rules.py": "tests/transforms/test_rules.py tests/transforms/test_one_way.py tests/transforms/python/control_flow tests/transforms/java/control_flow",
+    "transforms/rules.py": "tests/transforms/test_rules.py tests/transforms/test_one_way.py tests/transforms/python/control_flow tests/transforms/strategies",
     "transforms/mixing.py": "tests/transforms/test_mixing.py",
     "transforms/permission.py": "tests/transforms/test_permission.py",
     "transforms/reordering.py": "tests/transforms/test_reordering.py tests/transforms/python/order",

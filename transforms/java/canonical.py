@@ -19,10 +19,10 @@ from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBloc
 from codeaudit.transforms.dependence.colours import colours, first_orders
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
-from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.files import function_context
 from codeaudit.transforms.java.identifiers.rename import JavaVariables, variables
 from codeaudit.transforms.reordering import reordered
+from codeaudit.transforms.syntax.scopes import Binding
 
 _NAMELESS: Final = b"\0"
 _LENGTH: Final = b"\1"
@@ -55,7 +55,7 @@ def _form(source: str) -> str:
     return _named(reordered(program.reading.source, program.blocks, chosen)) if chosen else apart
 
 
-def _movable(known: JavaVariables) -> Mapping[int, JavaBinding]:
+def _movable(known: JavaVariables) -> Mapping[int, Binding]:
     """The variables that the renaming transforms may rename, by number."""
     # If the parameters must keep their names, the locals may still change theirs.
     for parameters in (True, False):
@@ -77,7 +77,7 @@ def _named(source: str) -> str:
     return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(found))})
 
 
-def _colours(program: JavaProgram, found: Mapping[int, JavaBinding]) -> Sequence[str]:
+def _colours(program: JavaProgram, found: Mapping[int, Binding]) -> Sequence[str]:
     """A colour for every line that no legal order and no renaming changes."""
     rows = program.rows
     starts = [row.start for row in rows]
@@ -104,7 +104,7 @@ def _colours(program: JavaProgram, found: Mapping[int, JavaBinding]) -> Sequence
     return colours(looks, [row.parent for row in rows], program.graph.predecessors, named)
 
 
-def _shape(source: bytes, found: Mapping[int, JavaBinding]) -> bytes:
+def _shape(source: bytes, found: Mapping[int, Binding]) -> bytes:
     """The text with all these variables replaced by placeholders of the same length."""
     text = bytearray(source)
     for binding in found.values():

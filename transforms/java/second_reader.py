@@ -19,15 +19,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from codeaudit.transforms.java.precedence import (
-    EXPRESSIONS,
-    OPERATORS,
-    OR,
-    PRIMARY,
-    RELATION,
-    TERNARY,
-    UNARY,
-)
+from codeaudit.transforms.java.precedence import EXPRESSIONS, OPERATORS, OR, PRIMARY, RELATION, TERNARY, UNARY
 
 if TYPE_CHECKING:
     from codeaudit.transforms.syntax.reader import Extent, Node

@@ -65,10 +65,10 @@ from codeaudit.transforms.java.analysis.library import (
     Methods,
     overloads,
 )
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.surroundings import in_own_class
 from codeaudit.transforms.java.parsing import BODIES, CALLABLES
 from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding
 
 CONTAINERS: Final = "{}"
 """The name, among reads and writes, for the contents of all containers that foreign code may reach."""
@@ -101,7 +101,7 @@ class JavaEffectCollector:
 
     # ── variables ────────────────────────────────────────────────────────────────────────────────────
 
-    def key(self, binding: JavaBinding) -> str:
+    def key(self, binding: Binding) -> str:
         """The name of a variable among reads and writes. Variables that may be confused share one name."""
         if binding.view in _OUTSIDE and binding.name not in self.facts.doubtful:
             return f".{binding.name}"
@@ -110,12 +110,12 @@ class JavaEffectCollector:
             return f"?{binding.name}"
         return f"v{binding.number}"
 
-    def named(self, binding: JavaBinding) -> None:
+    def named(self, binding: Binding) -> None:
         """Record that a name is mentioned: a declaration of the same name must not move before it."""
         if binding.name in self.facts.shared:
             self.reads.add(f":{binding.name}")
 
-    def read(self, binding: JavaBinding) -> None:
+    def read(self, binding: Binding) -> None:
         """Record that the value of a variable is read."""
         self.named(binding)
         key = self.key(binding)
@@ -124,7 +124,7 @@ class JavaEffectCollector:
             self.flags |= LOOKS_UP
             self.reads.add(f".{binding.name}")
 
-    def write(self, binding: JavaBinding) -> None:
+    def write(self, binding: Binding) -> None:
         """Record that a variable gets a value."""
         self.named(binding)
         self.writes.add(self.key(binding))
@@ -135,7 +135,7 @@ class JavaEffectCollector:
             # `int n = 0; try { n = 1; f(); } catch (E e) { g(n); }`: the handler sees how far the body came.
             self.flags |= STORES
 
-    def declare(self, binding: JavaBinding, *, inner: bool = False) -> None:
+    def declare(self, binding: Binding, *, inner: bool = False) -> None:
         """Record a declaration. With `inner` its scope is inside the statement, else the rest of the
         block.
         """
@@ -207,7 +207,7 @@ class JavaEffectCollector:
         self.read(binding)
         return self._fact(node, binding)
 
-    def _fact(self, node: Node, binding: JavaBinding) -> Value:
+    def _fact(self, node: Node, binding: Binding) -> Value:
         """The known facts about the variable that an identifier means."""
         if binding.view in LOCAL_VIEWS:
             return self.facts.known(binding)

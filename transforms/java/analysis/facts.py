@@ -18,11 +18,11 @@ from codeaudit.transforms.java.analysis.library import (
     PRIMITIVES,
     overloads,
 )
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, in_own_class
 from codeaudit.transforms.java.analysis.types import plainly_written
 from codeaudit.transforms.java.parsing import TYPES
 from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
 
 _NEVER_NULL: Final = frozenset(
     {
@@ -57,7 +57,7 @@ OBJECT: Final = Value(OWN, sure=True)
 class Facts:
     """The facts about the variables of one method."""
 
-    def __init__(self, scopes: JavaScopes, own: OwnClass | None = None) -> None:
+    def __init__(self, scopes: Scopes, own: OwnClass | None = None) -> None:
         self.scopes = scopes
         self._own = own
         self.reading = scopes.reading
@@ -124,11 +124,11 @@ class Facts:
         if binding is not None:
             self.values.setdefault(binding.number, []).append(value)
 
-    def binding(self, node: Node) -> JavaBinding | None:
+    def binding(self, node: Node) -> Binding | None:
         """The variable that an identifier means."""
         return self.scopes.at.get(node.start)
 
-    def inside(self, start: int, end: int) -> Iterator[tuple[int, JavaBinding]]:
+    def inside(self, start: int, end: int) -> Iterator[tuple[int, Binding]]:
         """Every occurrence in a range of bytes, as (first byte, variable)."""
         for place in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
             yield place, self.scopes.at[place]
@@ -180,7 +180,7 @@ class Facts:
             return None
         return name + OWN * (name in self.types) + "[]" * extra
 
-    def known(self, binding: JavaBinding) -> Value:
+    def known(self, binding: Binding) -> Value:
         """The declared type of a variable, and whether it never holds null."""
         number = binding.number
         found = self._known.get(number)
@@ -194,7 +194,7 @@ class Facts:
             found = self._known[number] = Value(kind, sure)
         return found
 
-    def _declared(self, binding: JavaBinding) -> str | None:
+    def _declared(self, binding: Binding) -> str | None:
         node = binding.node
         if node is None or binding.name in self.doubtful or binding.view == "lambda":
             return None
@@ -237,7 +237,7 @@ class Facts:
             case _:
                 return None
 
-    def _sure(self, binding: JavaBinding) -> bool:
+    def _sure(self, binding: Binding) -> bool:
         values = list(self.values.get(binding.number, []))
         if _begins_with_object(binding):
             values.remove(None)  # the value that no expression shows
@@ -265,7 +265,7 @@ class Facts:
             case kind:
                 return kind in _NEVER_NULL
 
-    def exact(self, binding: JavaBinding) -> str | None:
+    def exact(self, binding: Binding) -> str | None:
         """The class of all objects that a variable ever holds, if the method creates all of them by `new`."""
         number = binding.number
         if number not in self._exact:
@@ -284,7 +284,7 @@ class Facts:
             return None
         return self.made(node)
 
-    def owned(self, binding: JavaBinding) -> bool:
+    def owned(self, binding: Binding) -> bool:
         """Whether nothing but the method's own calls can reach the container that a variable holds."""
         number = binding.number
         if number not in self._owned:
@@ -297,7 +297,7 @@ class Facts:
             )
         return self._owned[number]
 
-    def sorts_alone(self, binding: JavaBinding) -> bool:
+    def sorts_alone(self, binding: Binding) -> bool:
         """Whether a hash table that a variable holds can only hold keys whose `compareTo` is the JDK's own.
 
         Its declaration says so, or all calls that add a key; and nobody else can reach it, so no unchecked
@@ -364,7 +364,7 @@ class Facts:
         return frozenset(one.result for one in overloads(methods, name, [None] * len(arguments)))
 
 
-def _begins_with_object(binding: JavaBinding) -> bool:
+def _begins_with_object(binding: Binding) -> bool:
     """Whether the first value of a variable, which no expression shows, is certainly not null."""
     if binding.view == "catch":
         return True

@@ -38,14 +38,16 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.completion import LOOPS, completes, names_constant
+from codeaudit.transforms.java.analysis.completion import FLOW, names_constant
 from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, resolve
+from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, own_class
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS
 
 SHARED_LINE: Final = "statements share a line with a comment"
 
@@ -171,7 +173,7 @@ class JavaProgramBuilder:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,
         because javac rejects unreachable statements.
         """
-        found = completes(node, self.facts.reading)
+        found = FLOW.completes(node, self.facts.reading)
         if found is None and node.kind in ("while_statement", "for_statement"):
             condition = node.child("condition")
             return condition is not None and any(

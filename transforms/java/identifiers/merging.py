@@ -17,12 +17,13 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
+from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE, JavaGuard
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.renaming import Merging, VariableMerge
 from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 _SIMPLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}
@@ -89,7 +90,7 @@ class JavaMerging(Merging):
         return _merges(source)
 
 
-def _is_merge(before: JavaScopes, after: JavaScopes, pair: VariableMerge) -> bool:
+def _is_merge(before: Scopes, after: Scopes, pair: VariableMerge) -> bool:
     """Whether every occurrence belongs to the same variable as before, except those of the merged one."""
     if len(before.slots) != len(after.slots):
         return False
@@ -101,7 +102,7 @@ def _is_merge(before: JavaScopes, after: JavaScopes, pair: VariableMerge) -> boo
     return len(set(image.values())) == len(image)
 
 
-def _pairs(scopes: JavaScopes) -> Iterator[tuple[VariableMerge, bool]]:
+def _pairs(scopes: Scopes) -> Iterator[tuple[VariableMerge, bool]]:
     """Every merge that compiles, with whether it is certain."""
     guard = JavaGuard(scopes)
     described = [(one, _description(one, scopes)) for one in scopes.bindings if not one.captured]
@@ -123,14 +124,14 @@ def _pairs(scopes: JavaScopes) -> Iterator[tuple[VariableMerge, bool]]:
             yield VariableMerge(gone.number, into.number), _is_certain(gone, into)
 
 
-def _movable(binding: JavaBinding, guard: JavaGuard) -> bool:
+def _movable(binding: Binding, guard: JavaGuard) -> bool:
     """Whether all uses of a variable are known, and its declaration may go."""
     if binding.view == "parameter":
         return binding.doubt is None
     return binding.view == "local" and guard.obstacle(binding) is None
 
 
-def _description(binding: JavaBinding, scopes: JavaScopes) -> bytes | None:
+def _description(binding: Binding, scopes: Scopes) -> bytes | None:
     """The type of a variable as its declaration writes it; `None` if it is final or the text is not its
     type.
     """
@@ -148,7 +149,7 @@ def _description(binding: JavaBinding, scopes: JavaScopes) -> bytes | None:
     return None if words == b"var" else words
 
 
-def _value(binding: JavaBinding) -> Node | None:
+def _value(binding: Binding) -> Node | None:
     """The initial value of a local whose declaration can become an assignment; else `None`."""
     node = binding.node
     if binding.view != "local" or node is None or node.parent is None:
@@ -159,7 +160,7 @@ def _value(binding: JavaBinding) -> Node | None:
     return None if value is None or value.kind == "array_initializer" else value
 
 
-def _is_visible(scopes: JavaScopes, into: JavaBinding, gone: JavaBinding) -> bool:
+def _is_visible(scopes: Scopes, into: Binding, gone: Binding) -> bool:
     """Whether `into` is certainly known where `gone` is declared."""
     if into.view == "parameter":
         return True
@@ -168,14 +169,14 @@ def _is_visible(scopes: JavaScopes, into: JavaBinding, gone: JavaBinding) -> boo
     return block is not None and block.kind == "block" and block.start < gone.start < block.end
 
 
-def _same_value(scopes: JavaScopes, value: Node, into: JavaBinding) -> bool:
+def _same_value(scopes: Scopes, value: Node, into: Binding) -> bool:
     """Whether the text of a value is that of the other variable's value, so the merge may change nothing."""
     text = scopes.reading.text
     first = _value(into)
     return text(value) == into.name or (first is not None and text(first) == text(value))
 
 
-def _is_certain(gone: JavaBinding, into: JavaBinding) -> bool:
+def _is_certain(gone: Binding, into: Binding) -> bool:
     """Whether the next statement of the block that mentions `into` certainly reads it first."""
     assert gone.node is not None
     declaration = gone.node.parent

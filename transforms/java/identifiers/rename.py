@@ -24,14 +24,14 @@ old name.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.completion import completes
+from codeaudit.transforms.java.analysis.completion import FLOW
 from codeaudit.transforms.java.analysis.library import (
     CONTEXTUAL,
     HARMLESS_ANNOTATIONS,
@@ -39,7 +39,7 @@ from codeaudit.transforms.java.analysis.library import (
     KEYWORDS,
     ROOTS,
 )
-from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve, respelled
+from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
 from codeaudit.transforms.java.parsing import CALLABLES, outline
 from codeaudit.transforms.naming import Lexicon
@@ -47,6 +47,7 @@ from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import NewWords, RenameVariables
 from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding, Scopes, clashes, renamed, respelled
 
 _FREQUENT: Final = """
     access account action actual address alias annotation answer args argument arguments array artifact
@@ -104,11 +105,11 @@ RECORD: Final = "parameter may be a component of a record"
 class JavaGuard:
     """Checks the variables of one method for reasons to keep their names."""
 
-    def __init__(self, scopes: JavaScopes) -> None:
+    def __init__(self, scopes: Scopes) -> None:
         self._scopes = scopes
         self._callables: dict[int, str | None] = {}
 
-    def obstacle(self, binding: JavaBinding) -> str | None:
+    def obstacle(self, binding: Binding) -> str | None:
         """A short reason to count; `None` for a variable that may be renamed."""
         if binding.view in ("outer", "field"):
             return NOT_A_VARIABLE
@@ -156,7 +157,7 @@ class JavaGuard:
         body = node.part("body")
         if body.children and body.children[0].kind == "explicit_constructor_invocation":
             return False
-        if completes(body, self._scopes.reading) is not True:
+        if FLOW.completes(body, self._scopes.reading) is not True:
             return True  # one that always throws need set no component
         text = self._scopes.reading.text
         # It sets every component: `this.name = …` for each of its parameters.
@@ -190,64 +191,6 @@ def annotations(node: Node) -> list[Node]:
     ]
 
 
-def renamed(before: JavaScopes, after: JavaScopes, names: Mapping[int, str]) -> bool:
-    """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
-    # Equal slots: at each place the two texts name the same variable, so no new name is captured.
-    if before.slots != after.slots or len(before.bindings) != len(after.bindings):
-        return False
-    # `var` as a name may become a type: the trees show if Java reads the text in another way.
-    if before.reading.shape != after.reading.shape:
-        return False
-    for old, new in zip(before.bindings, after.bindings, strict=True):
-        if new.name != names.get(old.number, old.name) or (old.view, old.owner) != (new.view, new.owner):
-            return False
-        if new.doubt != old.doubt:
-            return False  # a name that may mean an inherited field now
-    return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
-
-
-def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
-    """Whether with these names two variables of different old names get one name in one block.
-
-    A variable is assumed to be known from its declaration to the end of the block around it, and in the
-    classes in between. This range is never too short, so a clash is never missed.
-    """
-    groups: dict[tuple[str, bool], list[JavaBinding]] = {}
-    given: set[tuple[str, bool]] = set()
-    for binding in bindings:
-        if binding.view in ("outer", "field"):
-            continue
-        name = names.get(binding.number)
-        # Labels have names of their own: `n: while (n > 0) …` is legal.
-        key = (name or binding.name, binding.view == "label")
-        if name is not None:
-            given.add(key)
-        groups.setdefault(key, []).append(binding)
-    return any(_meet(groups[key]) for key in given)
-
-
-def _meet(group: list[JavaBinding]) -> bool:
-    """Whether two variables of the group that have different old names have overlapping ranges."""
-    for place, one in enumerate(group):
-        for other in group[place + 1 :]:
-            first, second = (one, other) if one.start <= other.start else (other, one)
-            if one.name != other.name and second.start < first.until:
-                return True
-    return False
-
-
-def _gaps(scopes: JavaScopes) -> list[bytes]:
-    """The text between all names of variables."""
-    source = scopes.reading.source
-    gaps: list[bytes] = []
-    done = 0
-    for start, end in sorted(scopes.spans):
-        gaps.append(source[done:start])
-        done = end
-    gaps.append(source[done:])
-    return gaps
-
-
 NOT_A_MOVE: Final = "not a move of this method"
 NO_PARAMETER: Final = "no parameter to rename"
 NO_LOCAL: Final = "no local to rename"
@@ -263,15 +206,15 @@ class JavaVariables:
     def __init__(self, source: str) -> None:
         self.source = source
         self.scopes = resolve(source)
-        self._movable: dict[bool, Mapping[int, JavaBinding] | Refused] = {}
+        self._movable: dict[bool, Mapping[int, Binding] | Refused] = {}
         self._new_words = NewWords(self.lexicon)
 
     @property
-    def bindings(self) -> Sequence[JavaBinding]:
+    def bindings(self) -> Sequence[Binding]:
         """All variables, also those that keep their names."""
         return self.scopes.bindings
 
-    def movable(self, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
+    def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
         found = self._movable.get(parameters)
         if found is None:
@@ -356,7 +299,7 @@ def variables(source: str) -> JavaVariables:
     return JavaVariables(source)
 
 
-def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
+def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refused:
     """The variables that may be renamed, by number, or why there is none."""
     if escaped(scopes.reading.source.decode()):
         return Refused(ESCAPED)
@@ -365,7 +308,7 @@ def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding
     if scopes.unit.kind == "compact_constructor_declaration":
         return Refused(COMPACT)
     guard = JavaGuard(scopes)
-    found: dict[int, JavaBinding] = {}
+    found: dict[int, Binding] = {}
     obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
     met: set[bool] = set()
     for binding in scopes.bindings:

@@ -26,9 +26,9 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.dependence.relations import EVIDENCE, KINDS, Dependence, related_name
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
-from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.files import DISPUTED, ESCAPED, escaped, obstacle_in_file
 from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reversible
+from codeaudit.transforms.syntax.scopes import Binding
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave the block")
 """The reasons why a method has only one legal order; the first is the easiest to remove."""
@@ -168,7 +168,7 @@ def _compiles(program: JavaProgram, statement: BlockStatement, first: Effects, s
     return True
 
 
-def _has_value(binding: JavaBinding, statement: BlockStatement, first: Effects) -> bool:
+def _has_value(binding: Binding, statement: BlockStatement, first: Effects) -> bool:
     """Whether a variable is known and has a value before a statement."""
     if binding.start >= statement.start:
         return False
@@ -204,7 +204,7 @@ def _matters(program: JavaProgram, block: StatementBlock, before: int, after: in
             return False
 
 
-def _variable(program: JavaProgram, name: str) -> JavaBinding:
+def _variable(program: JavaProgram, name: str) -> Binding:
     return program.facts.scopes.bindings[int(name[1:])]
 
 
