@@ -11,12 +11,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Part, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    operator_span,
-    replace,
-    replace_operator,
-    span,
-)
+from codeaudit.transforms.syntax.text import operator_span, replace, replace_operator, span
 
 CAST: Final = "the operator casts"
 NO_LOCAL: Final = "target is no local of a known type"

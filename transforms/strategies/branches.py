@@ -14,10 +14,7 @@ from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeT
 from codeaudit.transforms.strategies.logic import INFERRED, negated
 from codeaudit.transforms.syntax.flow import BLOCKS, LOOPS, dangling, following
 from codeaudit.transforms.syntax.reader import EMPTY, Node
-from codeaudit.transforms.syntax.text import (
-    replace,
-    span,
-)
+from codeaudit.transforms.syntax.text import replace, span
 
 PATTERN: Final = "pattern in the condition"
 NO_ELSE: Final = "no else"

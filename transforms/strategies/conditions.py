@@ -14,10 +14,7 @@ from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeT
 from codeaudit.transforms.strategies.logic import INFERRED
 from codeaudit.transforms.syntax.flow import following
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    replace,
-    span,
-)
+from codeaudit.transforms.syntax.text import replace, span
 
 ARMS: Final = "arms may be converted"
 TARGET: Final = "target is no variable"

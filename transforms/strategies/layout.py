@@ -14,11 +14,7 @@ from codeaudit.transforms.strategies.conditions import ARMS
 from codeaudit.transforms.strategies.dead_code import gaps
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    operator_span,
-    replace,
-    span,
-)
+from codeaudit.transforms.syntax.text import operator_span, replace, span
 
 FOR_A_TOOL: Final = "comment is for a tool"
 DOCUMENTATION: Final = "comment is documentation"

@@ -8,9 +8,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    replace,
-)
+from codeaudit.transforms.syntax.text import replace
 
 SIGNED: Final = "literal belongs to its sign"
 OCTAL: Final = "octal number"

@@ -12,13 +12,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    grouped,
-    operator_span,
-    replace_operator,
-    span,
-    with_operator,
-)
+from codeaudit.transforms.syntax.text import grouped, operator_span, replace_operator, span, with_operator
 
 NAN: Final = "operands may be unordered"
 BINDS: Final = "condition binds a variable"

@@ -13,11 +13,7 @@ from codeaudit.transforms.strategies.branches import PATTERN
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.strategies.logic import INFERRED, negated
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    replace,
-    replace_operator,
-    span,
-)
+from codeaudit.transforms.syntax.text import replace, replace_operator, span
 
 CONSTANT: Final = "condition may be a constant"
 CONTINUES: Final = "continue would skip a part"

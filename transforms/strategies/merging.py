@@ -17,6 +17,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.renaming import VariableMerge
+from codeaudit.transforms.strategies.rename import CodeVariables
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
@@ -33,33 +34,19 @@ _CERTAIN: Final = frozenset(
 class CodeMerges(ABC):
     """The merges of one unit, computed once for all of its variants. Implements `renaming.Merges`."""
 
-    def __init__(self, scopes: Scopes) -> None:
-        self.scopes = scopes
+    def __init__(self, variables: CodeVariables) -> None:
+        self.variables = variables
+        self.scopes = variables.scopes
+        self.obstacle = variables.obstacle or ""
+        """Why no variables may be merged; empty if they may."""
         pairs = sorted(self._pairs()) if not self.obstacle else []
         self.certain = tuple(pair for pair, certain in pairs if certain)
         self.likely = tuple(pair for pair, certain in pairs if not certain)
-
-    @property
-    @abstractmethod
-    def obstacle(self) -> str:
-        """Why no variables may be merged; empty if they may."""
-
-    @abstractmethod
-    def keeps_name(self, binding: Binding) -> str | None:
-        """Why not all uses of a variable are known; `None` if they are."""
 
     @abstractmethod
     def description(self, binding: Binding) -> bytes | None:
         """The type of a variable as its declaration writes it; `None` if it is never assigned again or the
         text is not its type.
-        """
-
-    @abstractmethod
-    def resolve(self, text: str) -> Scopes:
-        """The variables of another text, which is not remembered.
-
-        Raises:
-            SourceError: the text does not parse or is not one unit.
         """
 
     def names(self, pair: VariableMerge) -> tuple[str, str]:
@@ -75,7 +62,7 @@ class CodeMerges(ABC):
         edits.append(Edit(gone.node.parent.start, gone.node.children[0].end, into.name))
         text = splice(self.scopes.reading.source, edits).decode()
         try:
-            after = self.resolve(text)
+            after = self.variables.resolve(text)
         except SourceError:
             return None
         return text if _is_merge(self.scopes, after, pair) else None
@@ -107,7 +94,7 @@ class CodeMerges(ABC):
         """Whether all uses of a variable are known, and its declaration may go."""
         if binding.view == "parameter":
             return binding.doubt is None
-        return binding.view == "local" and self.keeps_name(binding) is None
+        return binding.view == "local" and self.variables.keeps_name(binding) is None
 
 
 def _is_merge(before: Scopes, after: Scopes, pair: VariableMerge) -> bool:

@@ -12,11 +12,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 from codeaudit.transforms.strategies.dialect import COMMENT, UNKNOWN, CodeStrategy, CodeText, Find, each
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    operator_span,
-    replace,
-    span,
-)
+from codeaudit.transforms.syntax.text import operator_span, replace, span
 
 ORDER: Final = "order of evaluation could be seen"
 SIGNED: Final = "literal belongs to its sign"

@@ -13,10 +13,7 @@ from codeaudit.transforms.strategies.branches import LONE
 from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
 from codeaudit.transforms.syntax.flow import following
 from codeaudit.transforms.syntax.reader import Node
-from codeaudit.transforms.syntax.text import (
-    replace,
-    span,
-)
+from codeaudit.transforms.syntax.text import replace, span
 
 SELECTOR: Final = "not known to select by a local number or string"
 FALLS: Final = "falls through"

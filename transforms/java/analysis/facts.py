@@ -6,8 +6,6 @@ is known. None of them depends on the order of statements. So a legal reordering
 the conflict relation equivariant.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.java.analysis.library import (
@@ -21,6 +19,7 @@ from codeaudit.transforms.java.analysis.library import (
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, in_own_class
 from codeaudit.transforms.java.analysis.types import plainly_written
 from codeaudit.transforms.java.parsing import TYPES
+from codeaudit.transforms.syntax.effects import ScopeFacts
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
 
@@ -54,26 +53,12 @@ OBJECT: Final = Value(OWN, sure=True)
 """An object that is not null and that Java does not unbox; nothing else is known."""
 
 
-class Facts:
+class Facts(ScopeFacts):
     """The facts about the variables of one method."""
 
     def __init__(self, scopes: Scopes, own: OwnClass | None = None) -> None:
-        self.scopes = scopes
+        super().__init__(scopes)
         self._own = own
-        self.reading = scopes.reading
-        self.source = scopes.reading.source
-        self.text = scopes.text
-        self._starts = sorted(scopes.at)
-        named: dict[str, int] = {}
-        self.doubtful: set[str] = set()
-        """Names with an occurrence that may mean another variable."""
-        for binding in scopes.bindings:
-            if binding.view != "label":
-                named[binding.name] = named.get(binding.name, 0) + 1
-                if binding.doubt:
-                    self.doubtful.add(binding.name)
-        self.shared = {name for name, count in named.items() if count > 1}
-        """Names that several variables have."""
         self.types: set[str] = set()
         """The names of the types that the method declares."""
         self.values: dict[int, list[Node | None]] = {}
@@ -82,8 +67,6 @@ class Facts:
         """
         self.uses: dict[int, list[Node]] = {}
         """The nodes that name each variable, by its number."""
-        self.nests = False
-        """Whether the method contains a lambda or a class."""
         self._gather()
         self._known: dict[int, Value] = {}
         self._exact: dict[int, str | None] = {}
@@ -123,15 +106,6 @@ class Facts:
         binding = self.scopes.binding(target.unparenthesized)
         if binding is not None:
             self.values.setdefault(binding.number, []).append(value)
-
-    def binding(self, node: Node) -> Binding | None:
-        """The variable that an identifier means."""
-        return self.scopes.at.get(node.start)
-
-    def inside(self, start: int, end: int) -> Iterator[tuple[int, Binding]]:
-        """Every occurrence in a range of bytes, as (first byte, variable)."""
-        for place in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
-            yield place, self.scopes.at[place]
 
     def own(self, node: Node) -> OwnClass | None:
         """What is known of the class to which a part of the method belongs."""

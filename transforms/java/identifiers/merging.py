@@ -4,30 +4,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.java.analysis.scopes import resolve
-from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE, JavaGuard, unreadable
+from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE, variables
 from codeaudit.transforms.renaming import Merging
 from codeaudit.transforms.strategies.merging import CodeMerges
-from codeaudit.transforms.syntax.scopes import Binding, Scopes
+from codeaudit.transforms.syntax.scopes import Binding
 
 
 class _JavaMerges(CodeMerges):
     """The merges of one method."""
-
-    def __init__(self, source: str) -> None:
-        scopes = resolve(source)
-        self._guard = JavaGuard(scopes)
-        super().__init__(scopes)
-
-    @property
-    def obstacle(self) -> str:
-        return unreadable(self.scopes) or ""
-
-    def keeps_name(self, binding: Binding) -> str | None:
-        return self._guard.obstacle(binding)
-
-    def resolve(self, text: str) -> Scopes:
-        return resolve.__wrapped__(text)
 
     def description(self, binding: Binding) -> bytes | None:
         """The type of a variable as its declaration writes it; `None` if it is final or the text is not its
@@ -49,7 +33,7 @@ class _JavaMerges(CodeMerges):
 
 @lru_cache(maxsize=8)
 def _merges(source: str) -> _JavaMerges:
-    return _JavaMerges(source)
+    return _JavaMerges(variables(source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
