@@ -51,12 +51,27 @@ class ScopeFacts:
                     self.doubtful.add(binding.name)
         self.shared = {name for name, count in named.items() if count > 1}
         """Names that several variables have."""
+        self._places: dict[int, StatePlace] = {}
         self.nests = False
         """Whether the unit contains a function or a class."""
 
     def binding(self, node: Node) -> Binding | None:
         """The variable that an identifier means."""
         return self.scopes.at.get(node.start)
+
+    def place(self, binding: Binding) -> StatePlace:
+        """The place of a variable. Variables that may be confused share one place."""
+        found = self._places.get(binding.number)
+        if found is None:
+            if binding.name in self.doubtful:
+                # In a class with an unknown supertype `x` may be an inherited field or the local around it.
+                found = StatePlace("doubt", binding.name)
+            elif binding.view in OUTSIDE:
+                found = StatePlace("field", binding.name)
+            else:
+                found = StatePlace("variable", binding.number)
+            self._places[binding.number] = found
+        return found
 
     def inside(self, start: int, end: int) -> Iterator[tuple[int, Binding]]:
         """Every occurrence in a range of bytes, as (first byte, variable)."""
@@ -77,15 +92,6 @@ class EffectCollector:
         self.writes: set[StatePlace] = set()
         self.flags = 0
 
-    def place(self, binding: Binding) -> StatePlace:
-        """The place of a variable. Variables that may be confused share one place."""
-        if binding.name in self.names.doubtful:
-            # In a class with an unknown supertype `x` may be an inherited field or the local around it.
-            return StatePlace("doubt", binding.name)
-        if binding.view in OUTSIDE:
-            return StatePlace("field", binding.name)
-        return StatePlace("variable", binding.number)
-
     def named(self, binding: Binding) -> None:
         """Record that a name is mentioned: a declaration of the same name must not move before it."""
         if binding.name in self.names.shared:
@@ -94,18 +100,22 @@ class EffectCollector:
     def read(self, binding: Binding) -> None:
         """Record that the value of a variable is read."""
         self.named(binding)
-        self.reads.add(self.place(binding))
+        place = self.names.place(binding)
+        self.reads.add(place)
         if binding.view in OUTSIDE:
             self.flags |= LOOKS_UP
-            self.reads.add(StatePlace("field", binding.name))
+            if place.kind == "doubt":
+                self.reads.add(StatePlace("field", binding.name))
 
     def write(self, binding: Binding) -> None:
         """Record that a variable gets a value."""
         self.named(binding)
-        self.writes.add(self.place(binding))
+        place = self.names.place(binding)
+        self.writes.add(place)
         if binding.view in OUTSIDE:
             self.flags |= STORES
-            self.writes.add(StatePlace("field", binding.name))
+            if place.kind == "doubt":
+                self.writes.add(StatePlace("field", binding.name))
         elif binding.start < self.guard:
             # `int n = 0; try { n = 1; f(); } catch (E e) { g(n); }`: the handler sees how far the body came.
             self.flags |= STORES
@@ -114,7 +124,7 @@ class EffectCollector:
         """Record a declaration. With `inner` its scope is inside the statement, else the rest of the
         block.
         """
-        self.writes.add(self.place(binding))
+        self.writes.add(self.names.place(binding))
         if inner:
             self.named(binding)
         elif binding.name in self.names.shared:
@@ -136,9 +146,9 @@ class EffectCollector:
                 continue  # its own
             if binding.view in OUTSIDE:
                 if binding.name in names.doubtful:
-                    self.reads.add(self.place(binding))
+                    self.reads.add(self.names.place(binding))
                 continue
-            self.reads.add(self.place(binding))
+            self.reads.add(self.names.place(binding))
             if runs and any(use.start == start and use.use != "read" for use in binding.occurrences):
                 self.write(binding)
 

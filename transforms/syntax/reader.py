@@ -248,9 +248,8 @@ class TreeReader:
         before the text.
         """
         grammar, kinds, fields = self.grammar, self._kinds, self._fields
-        comment_kinds, dropped, literals, checked_kinds, suites = (
-            grammar.comments, grammar.dropped, grammar.literals, grammar.checked, grammar.suites
-        )  # fmt: skip
+        comment_kinds, dropped, literals = grammar.comments, grammar.dropped, grammar.literals
+        checked_kinds, suites, apart = grammar.checked, grammar.suites, grammar.apart
         cursor = tree.walk()
         shape: list[int] = []
         comments: list[Token] = []
@@ -270,22 +269,27 @@ class TreeReader:
             start, end = at.start_byte - shift, at.end_byte - shift
             if not at.is_named:
                 shape.append(number)
-                name = fields[cursor.field_id or 0]
                 # A lone `;` as a body or statement becomes a node, because it counts as a statement.
-                if kind == ";" and suites and (here.kind in suites or name in _STATEMENTS):
-                    here.children.append(Node(EMPTY, name, start, end, here))
+                if (
+                    kind == ";"
+                    and suites
+                    and (here.kind in suites or fields[cursor.field_id or 0] in _STATEMENTS)
+                ):
+                    here.children.append(Node(EMPTY, fields[cursor.field_id or 0], start, end, here))
                 else:
                     here.tokens.append((kind, start, end))
                 if here.kind not in literals:
-                    single = kind[0] in grammar.apart
-                    leaves += [(one, one + 1) for one in range(start, end)] if single else [(start, end)]
+                    if kind[0] in apart:
+                        leaves += [(one, one + 1) for one in range(start, end)]
+                    else:
+                        leaves.append((start, end))
             elif kind in comment_kinds:
                 comments.append((kind, start, end))
             else:
                 field_number = cursor.field_id or 0
                 shape += (number, field_number)
                 name = fields[field_number] or lent
-                if kind in dropped and cursor.goto_first_child():
+                if dropped and kind in dropped and cursor.goto_first_child():
                     above.append((here, lent))
                     lent = name
                     continue

@@ -350,7 +350,7 @@ class JavaEffectCollector(EffectCollector):
         for _, binding in self.facts.inside(target.start, target.end):
             self.named(binding)
             if binding.name in self.facts.doubtful:
-                self.reads.add(self.place(binding))
+                self.reads.add(self.facts.place(binding))
 
     def _element(self, node: Node, *, store: bool) -> Value:
         """Collect reading or storing an element of an array."""

@@ -89,7 +89,7 @@ class JavaProgramBuilder(ProgramBuilder):
         binding = self.facts.binding(test) if test.kind == "identifier" else None
         if binding is None or binding.view not in LOCAL_VIEWS or binding.name in self.facts.doubtful:
             return None
-        name = self.collector(-1).place(binding)
+        name = self.facts.place(binding)
         kind = self.facts.known(binding).type
         if value is None:
             return Guard(name, "truth", None, passes) if kind == "boolean" else None
@@ -180,7 +180,7 @@ class JavaProgramBuilder(ProgramBuilder):
         """Collect a constant in a label, which may be a variable of the method."""
         for binding in self.facts.scopes.bindings:
             if binding.name == name and binding.view not in ("outer", "field", "label"):
-                reading.reads.add(reading.place(binding))
+                reading.reads.add(self.facts.place(binding))
                 reading.reads.add(StatePlace("declaration", name))
 
     def _try(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects]:
