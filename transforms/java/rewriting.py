@@ -304,6 +304,10 @@ class JavaSource(CodeText):
         fitting: Mapping[str | None, frozenset[str]] = {STRING: frozenset("+"), "boolean": _BITS}
         return operator in fitting.get(kind, ())
 
+    def steps_by_one(self, node: Node) -> bool:
+        """Java has no operators of its own making."""
+        return True
+
     # ── arms of ?: ───────────────────────────────────────────────────────────────────────────────────────
 
     def keep_their_types(self, first: Node, second: Node) -> bool:

@@ -91,6 +91,8 @@ def _expand_step(code: CodeText, node: Node) -> Site | Refused:
     target = node.children[0]
     if not stands_alone(node):
         return Refused(VALUE_USED)
+    if not code.steps_by_one(node):
+        return Refused(NO_LOCAL)
     if code.commented(node.start, node.end):
         return Refused(COMMENT)
     mark = node.operator
@@ -162,7 +164,7 @@ CONTRACT_AUGMENTED: Final = CodeStrategy(
     name="contract-augmented", needs=("contracts",), find=_contract, nothing="no assignment of an operation"
 )
 EXPAND_INCREMENTS: Final = CodeStrategy(
-    name="expand-increments", needs=("type", "numeric"), find=_expand_step, nothing="no ++ or --"
+    name="expand-increments", needs=("steps_by_one",), find=_expand_step, nothing="no ++ or --"
 )
 CONTRACT_INCREMENTS: Final = CodeStrategy(
     name="contract-increments", needs=("type", "numeric"), find=_contract_step, nothing="no += 1 or -= 1"

@@ -19,6 +19,7 @@ from codeaudit.transforms.syntax.flow import BLOCKS, LISTS, LOOPS, dangling
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
 
+NO_FILLERS: Final = "nothing is known that does nothing"
 NO_VARIABLE: Final = "no variable certainly has a value"
 HAS_ELSE: Final = "if with else"
 LEAVES: Final = "the end is never reached"
@@ -114,7 +115,8 @@ def _in_every_list(note: str, *, named: bool = True) -> Callable[[Write], Find[C
 
     def found(write: Write) -> Find[CodeText]:
         def find(code: CodeText) -> Iterator[Site | Refused]:
-            if named and (reason := code.closed):
+            reason = code.closed or (None if code.dialect.fillers else NO_FILLERS)
+            if named and reason is not None:
                 yield Refused(reason)
                 return
             names = code.fresh("spare", "extra", "unused")

@@ -361,6 +361,10 @@ class CodeText:
         """Whether `target = target op value` means exactly `target op= value`."""
         return False
 
+    def steps_by_one(self, node: Node) -> bool:
+        """Whether `x++` and `++x` do the same where nobody uses the value."""
+        return False
+
     def keep_their_types(self, first: Node, second: Node) -> bool:
         """Whether arms of `?:` are what they would be in a statement each."""
         return False
