@@ -344,6 +344,15 @@ class JavaSource(CodeText):
         kind = method.child("type") if method is not None else None
         return self.text(kind) if kind is not None else None
 
+    def may_be_unset(self, declaration: Node) -> bool:
+        """A declaration only makes a variable known (JLS 14.4)."""
+        return True
+
+    @property
+    def turns_share_variables(self) -> bool:
+        """A `for` has one variable (JLS 14.14.1)."""
+        return True
+
     def in_nameless_function(self, node: Node) -> bool:
         """Whether a `return` is that of a lambda: `Supplier<Object> s = () -> { return c ? 1 : 2; };`."""
         for above in node.ancestors():

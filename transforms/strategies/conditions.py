@@ -79,6 +79,7 @@ def _statement(code: CodeText, whole: Node) -> tuple[Node, int, tuple[Part, ...]
             if (
                 statement is None
                 or statement.kind != "local_variable_declaration"
+                or not code.may_be_unset(statement)
                 or statement.field == "init"  # `for (int i = c ? 1 : 2; …)`
                 or parent.child("dimensions")
                 or len(statement.all("declarator")) > 1

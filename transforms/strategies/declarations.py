@@ -20,6 +20,7 @@ FINAL: Final = "final variable"
 INFERRED: Final = "type is inferred"
 ARRAY: Final = "array in braces"
 NO_VALUE: Final = "no value"
+OTHER_SENSE: Final = "declared with its value it is not what it is without"
 IN_HEAD: Final = "in the head of a statement"
 NOT_NEXT: Final = "value is not assigned right behind"
 READS_ITSELF: Final = "value reads the variable"
@@ -98,6 +99,8 @@ def _split_value(code: CodeText, node: Node, variables: list[Node]) -> Result:
         return Refused(FINAL)  # `final int a = 1;` is a constant, `final int a; a = 1;` is none
     if code.is_typed_by_value(node):
         return Refused(INFERRED)
+    if not code.may_be_unset(node):
+        return Refused(OTHER_SENSE)
     if value.kind == "array_initializer":
         return Refused(ARRAY)  # `{1, 2}` stands only in a declaration
     if code.binding(variable.part("name")) is None:
@@ -126,6 +129,8 @@ def _join_value(code: CodeText, node: Node, variables: list[Node]) -> Result:
         return Refused(NOT_NEXT)
     if code.is_final(node):
         return Refused(FINAL)
+    if not code.may_be_unset(node):
+        return Refused(OTHER_SENSE)
     if name in code.names(value):
         return Refused(READS_ITSELF)  # `int a; a = (a = 1) + 2;`
     if code.commented(node.start, value.start):
@@ -140,10 +145,10 @@ JOIN_DECLARATIONS: Final = CodeStrategy(
     name="join-declarations", needs=("shared_head",), find=_join, nothing="no two declarations in a row"
 )
 SPLIT_INITIALISERS: Final = CodeStrategy(
-    name="split-initialisers", needs=("is_final", "is_typed_by_value"), find=_split_value,
+    name="split-initialisers", needs=("is_final", "is_typed_by_value", "may_be_unset"), find=_split_value,
     nothing="no declaration of a local",
 )  # fmt: skip
 JOIN_INITIALISERS: Final = CodeStrategy(
-    name="join-initialisers", needs=("is_final",), find=_join_value,
+    name="join-initialisers", needs=("is_final", "may_be_unset"), find=_join_value,
     nothing="no declaration without a value",
 )  # fmt: skip

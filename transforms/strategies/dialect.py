@@ -53,7 +53,7 @@ class Dialect:
     precedence: Precedence
     flow: Flow
     types: frozenset[str] = frozenset()
-    """Kinds of nodes that declare a type."""
+    """Kinds of nodes that declare a type or a function among statements."""
     left_alone: frozenset[str] = frozenset()
     """Kinds of nodes in which no rule edits, such as annotations and labels of a `switch`."""
     opposites: Mapping[str, str] = field(default_factory=lambda: {"==": "!=", "!=": "=="})
@@ -381,6 +381,16 @@ class CodeText:
     def is_typed_by_value(self, declaration: Node) -> bool:
         """Whether a declaration needs a value to have a type: `var x = 1;`."""
         return True
+
+    def may_be_unset(self, declaration: Node) -> bool:
+        """Whether to declare a variable and to assign its value right behind is the same as to declare it
+        with the value: no constructor runs, and it is no reference or constant."""
+        return False
+
+    @property
+    def turns_share_variables(self) -> bool:
+        """Whether a function that is made in a `for` sees one variable in all turns, not one for each."""
+        return False
 
     def in_nameless_function(self, node: Node) -> bool:
         """Whether a `return` is that of a function whose type the text does not show."""

@@ -18,6 +18,7 @@ from codeaudit.transforms.syntax.text import replace, replace_operator, span
 CONSTANT: Final = "condition may be a constant"
 CONTINUES: Final = "continue would skip a part"
 GUARDED: Final = "continue inside try or synchronized"
+CAPTURED: Final = "a function keeps the variable of a turn"
 HIDDEN: Final = "a name of the update is declared in the body"
 NOT_ENDING: Final = "body may never end"
 LABELS: Final = "several labels"
@@ -120,6 +121,11 @@ def _for_to_while(code: CodeText, node: Node) -> Site | Refused:
         return Refused(PATTERN)
     if code.commented(whole.start, body.start):
         return Refused(COMMENT)
+    if not code.turns_share_variables and any(
+        one.captured and any(init.start <= one.start < init.end for init in inits)
+        for one in code.scopes.bindings
+    ):
+        return Refused(CAPTURED)
     jumps = list(code.dialect.flow.continues(node, code.reading))
     if updates:
         if any(guarded for _, guarded in jumps):

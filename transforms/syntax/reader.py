@@ -124,6 +124,9 @@ class Grammar:
     """Our name for a kind of node: `statement_block` is a `block`."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Our name for a field: the `increment` of a `for` is its `update`."""
+    unnamed: Mapping[str, str] = field(default_factory=dict)
+    """The field of a kind of node to which the grammar gives none: a `variable_declarator` is a `declarator`
+    of its declaration."""
     dropped: frozenset[str] = frozenset()
     """Nodes that only stand between a node and its part, such as `else_clause`. What is in them belongs to
     the node around them, and the part takes their field."""
@@ -250,6 +253,7 @@ class TreeReader:
         grammar, kinds, fields = self.grammar, self._kinds, self._fields
         comment_kinds, dropped, literals = grammar.comments, grammar.dropped, grammar.literals
         checked_kinds, suites, apart = grammar.checked, grammar.suites, grammar.apart
+        unnamed = grammar.unnamed
         cursor = tree.walk()
         shape: list[int] = []
         comments: list[Token] = []
@@ -288,7 +292,7 @@ class TreeReader:
             else:
                 field_number = cursor.field_id or 0
                 shape += (number, field_number)
-                name = fields[field_number] or lent
+                name = fields[field_number] or lent or (unnamed.get(kind) if unnamed else None)
                 if dropped and kind in dropped and cursor.goto_first_child():
                     above.append((here, lent))
                     lent = name

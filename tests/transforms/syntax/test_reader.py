@@ -32,6 +32,16 @@ def test_a_dropped_node_gives_its_field_to_its_part() -> None:
     assert [one.kind for one in after.children] == ["binary_expression", "return_statement"]
 
 
+def test_a_node_without_a_field_gets_the_one_of_its_kind() -> None:
+    reader = _reader(unnamed={"return_statement": "leaving", "parenthesized_expression": "value"})
+    nodes = list(reader.walk(reader.parse(METHOD)).root.walk())
+    block = next(node for node in nodes if node.kind == "block")
+    assert block.part("leaving").kind == "return_statement"
+    # A field of the grammar goes before.
+    branch = next(node for node in nodes if node.kind == "if_statement")
+    assert branch.part("condition").kind == "parenthesized_expression"
+
+
 def test_a_comment_is_no_node_and_has_its_place() -> None:
     reader = _reader()
     walked = reader.walk(reader.parse(METHOD))
