@@ -51,6 +51,9 @@ TARGETS: Final = {
     "tests/transforms/python/test_hidden_effects.py tests/transforms/python/test_pitfalls.py",
     "transforms/python/identifiers/*.py": "tests/transforms/python/identifiers",
     "transforms/python/order/*.py": "tests/transforms/python/order",
+    "transforms/syntax/*.py": "tests/transforms/syntax tests/transforms/strategies tests/transforms/java/analysis "
+    "tests/transforms/java/order",
+    "transforms/strategies/*.py": "tests/transforms/strategies tests/transforms/java/identifiers tests/transforms/java/order",
     "transforms/java/analysis/*.py": "tests/transforms/java/analysis tests/transforms/java/order",
     "transforms/java/identifiers/*.py": "tests/transforms/java/identifiers",
 }

@@ -206,7 +206,7 @@ def _jump(code: CodeText, node: Node) -> Site | Refused | None:
     else:
         return None
     if not code.ends(node):
-        return Refused(LEAVES)  # behind a `return` or an endless loop javac rejects a jump
+        return Refused(LEAVES)  # behind a `return` or an endless loop some compilers reject a jump
     last = node.children[-1]
     outside = code.indentation(node.end - 1)
     inside = code.indentation(last.start) if code.starts_line(last.start) else outside + code.step

@@ -76,7 +76,7 @@ def _join(code: CodeText, node: Node, variables: list[Node]) -> Result:
     if one is None or two is None or one.split() != two.split():
         return Refused("other types")
     if code.is_typed_by_value(node):
-        return Refused(INFERRED)  # `var` allows one variable (JLS 14.4)
+        return Refused(INFERRED)  # `var` may allow one variable
     if code.commented(node.start, other.end):
         return Refused(COMMENT)
     joint = Patch(variables[-1].end, other.part("declarator").start, (", ",))

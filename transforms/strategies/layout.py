@@ -217,8 +217,8 @@ def _in_parentheses(code: CodeText, node: Node) -> Site | Refused | None:
 def _is_promoted(code: CodeText, node: Node) -> bool:
     """Whether an expression is a `?:` of which an arm may be converted to the type of the other.
 
-    For `double d = c ? i : f;` javac converts each arm to `double`; in parentheses it converts the int to a
-    float first, and large numbers lose digits.
+    For `double d = c ? i : f;` a compiler may convert each arm to `double`; in parentheses it converts the
+    int to a float first, and large numbers lose digits.
     """
     return node.kind == "ternary_expression" and not code.keep_their_types(*node.children[1:])
 

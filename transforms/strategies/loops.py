@@ -93,7 +93,7 @@ def _do_to_while(code: CodeText, node: Node) -> Site | Refused:
     if next(code.dialect.flow.continues(node, code.reading), None):
         return Refused(CONTINUES)  # of a `do` it goes to the condition
     if not code.ends(body) or body.kind == "local_variable_declaration":
-        return Refused(NOT_ENDING)  # the test would be unreachable, which javac rejects
+        return Refused(NOT_ENDING)  # the test would be unreachable, which compilers may reject
     if code.commented(body.end, node.end) or code.commented(node.start, body.start):
         return Refused(COMMENT)
     newline = f"{code.newline}{code.indentation(node.start)}"

@@ -81,7 +81,7 @@ def _arithmetic(code: CodeText, node: Node) -> Site | Refused | None:
     if not code.is_value(node) or code.type(node) not in code.dialect.whole:
         return None  # of a short the sum is an int, and `-0.0 + 0` is 0.0
     if _is_signed(node):
-        return Refused(SIGNED)  # `-2147483648` is no int without its sign (JLS 3.10.1)
+        return Refused(SIGNED)  # `-2147483648` is no int without its sign
     if is_target(node):
         return Refused(TARGET)
     return code.site(

@@ -41,7 +41,7 @@ class Occurrence(NamedTuple):
     end: int
     use: Use
     depth: int
-    """The number of the class body or lambda that contains it; 0 for the method itself."""
+    """The number of the class body or inner function that contains it; 0 for the unit itself."""
 
 
 @dataclass(slots=True, eq=False)
@@ -53,7 +53,7 @@ class Binding:
     name: str
     view: View
     owner: int
-    """The number of the class body or lambda that declares it; 0 for the method itself."""
+    """The number of the class body or inner function that declares it; 0 for the unit itself."""
     node: Node | None
     """The node that declares it, such as `formal_parameter` or `variable_declarator`; `None` for `outer`."""
     start: int
