@@ -84,12 +84,12 @@ def _statement(code: CodeText, whole: Node) -> tuple[Node, int, tuple[Part, ...]
                 or parent.child("dimensions")
                 or len(statement.all("declarator")) > 1
                 or code.is_typed_by_value(statement)
-                or code.binding(parent.part("name")) is None  # `_` needs a value, too
+                or code.binding(code.name_of(parent)) is None  # `_` needs a value, too
             ):
                 return Refused(TARGET)
             if code.is_final(statement) and not code.varies(whole):
                 return Refused(CONSTANT)  # `final int n = true ? 1 : 2;` may stand in a label of a switch
-            name = parent.part("name")
+            name = code.name_of(parent)
             return statement, name.start, (Span(statement.start, name.end), ";")
         case _:
             return Refused(TARGET)

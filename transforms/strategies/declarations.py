@@ -103,11 +103,11 @@ def _split_value(code: CodeText, node: Node, variables: list[Node]) -> Result:
         return Refused(OTHER_SENSE)
     if value.kind == "array_initializer":
         return Refused(ARRAY)  # `{1, 2}` stands only in a declaration
-    if code.binding(variable.part("name")) is None:
+    if code.binding(code.name_of(variable)) is None:
         return Refused(UNNAMED)  # nothing can be assigned to it
     if code.commented(node.start, value.start):
         return Refused(COMMENT)
-    name = variable.part("name")
+    name = code.name_of(variable)
     end = variable.child("dimensions") or name
     assignment = f";{code.newline}{code.indentation(node.start)}{code.text(name)} = "
     return code.site(node, "value assigned apart", Patch(end.end, value.start, (assignment,)))
@@ -123,7 +123,7 @@ def _join_value(code: CodeText, node: Node, variables: list[Node]) -> Result:
     inner = behind.children[0] if behind is not None else None
     if inner is None or inner.kind != "assignment_expression" or inner.operator != "=":
         return Refused(NOT_NEXT)
-    name = code.text(variable.part("name"))
+    name = code.text(code.name_of(variable))
     target, value = inner.children
     if code.text(target) != name:
         return Refused(NOT_NEXT)

@@ -203,6 +203,10 @@ class CodeText:
         """The variable that an identifier names; `None` for other nodes and other names."""
         return self.scopes.binding(node)
 
+    def name_of(self, declarator: Node) -> Node:
+        """The name that a part of a declaration declares, which may be all of it."""
+        return declarator.child("name") or declarator
+
     def names(self, node: Node) -> frozenset[str]:
         """Every word in a part of the text that may be a variable, a method or a type."""
         return frozenset(self.text(one) for one in node.walk() if one.kind.endswith("identifier"))
@@ -221,7 +225,7 @@ class CodeText:
         found: set[str] = set()
         for node in statements:
             if node.kind == "local_variable_declaration":
-                found |= {self.text(one.part("name")) for one in node.all("declarator")}
+                found |= {self.text(self.name_of(one)) for one in node.all("declarator")}
             elif node.kind in self.dialect.types:
                 found.add(self.text(node.part("name")))
             else:
