@@ -19,7 +19,7 @@ from codeaudit.transforms.java.parsing import CALLABLES, TYPES, callables, only_
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
-from codeaudit.transforms.syntax.reader import Node, ParsedText
+from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")
@@ -186,7 +186,6 @@ def _is_one(text: str, wrapper: str) -> bool:
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
-DISPUTED: Final = "two readers read this text differently"
 UNREAD: Final = "parser cannot read the method"
 COMPACT: Final = "compact constructor of a record"
 

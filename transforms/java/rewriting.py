@@ -34,8 +34,8 @@ from codeaudit.transforms.java.parsing import TYPES, only_callable, read
 from codeaudit.transforms.java.precedence import EQUALITY
 from codeaudit.transforms.patches import Part
 from codeaudit.transforms.strategies.dead_code import is_in_unit
-from codeaudit.transforms.strategies.dialect import DISPUTED, CodeText, TextRule
-from codeaudit.transforms.syntax.reader import Node, ParsedText
+from codeaudit.transforms.strategies.dialect import CodeText, TextRule
+from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding
 from codeaudit.transforms.syntax.text import span
 

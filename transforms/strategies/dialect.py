@@ -19,13 +19,12 @@ from codeaudit.transforms.patches import HARD, Part, Patch, Site, Span, patched
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.rules import OTHER_TREE, Proof, SiteRule
 from codeaudit.transforms.syntax.flow import BLOCKS, Flow
-from codeaudit.transforms.syntax.reader import Node, ParsedText
+from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 from codeaudit.transforms.syntax.text import Precedence, outline, shifted
 
 COMMENT: Final = "comment between the parts"
 UNKNOWN: Final = "operands of unknown type"
-DISPUTED: Final = "two readers read this text differently"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +58,6 @@ class Dialect:
     opposites: Mapping[str, str] = field(default_factory=lambda: {"==": "!=", "!=": "=="})
     """The tests for equality, each with its opposite. `<` and the like are opposites only of ordered
     values."""
-    equal: str = "=="
-    """The test for equality that a rewriting writes."""
     numbers: frozenset[str] = frozenset()
     """Kinds of nodes that are whole numbers in base 10 or 16."""
     commuting: frozenset[str] = frozenset({"+", "*", "&", "|", "^", "==", "!="})

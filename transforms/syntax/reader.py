@@ -23,6 +23,8 @@ Token: TypeAlias = tuple[str, int, int]
 Extent: TypeAlias = tuple[int, int]
 """Bytes of a text: the first, and the one behind the last."""
 
+DISPUTED: Final = "two readers read this text differently"
+"""The reason to leave a text alone that a second reader reads in another way."""
 EMPTY: Final = "empty_statement"
 """The kind of node that a lone `;` has where a statement stands."""
 _STATEMENTS: Final = frozenset({"body", "consequence", "alternative"})

@@ -109,16 +109,14 @@ Introduced: TypeAlias = tuple[list[Binding], list[Binding]]
 class ScopeFrame:
     """The names that are known in one region of the text, while the walk is inside it."""
 
-    __slots__ = ("fields", "names", "opaque", "types", "until")
+    __slots__ = ("names", "opaque", "types", "until")
 
-    def __init__(self, until: int, *, fields: bool = False, opaque: bool = False) -> None:
+    def __init__(self, until: int, *, opaque: bool = False) -> None:
         self.names: dict[str, Binding] = {}
         self.types: dict[str, ScopeFrame | None] = {}
         """The bodies of the classes that the region declares; `None` for one that is not read yet, or that it
         inherits."""
         self.until = until
-        self.fields = fields
-        """Whether the region is a class body."""
         self.opaque = opaque
         """Whether it may have names that the text does not show, such as inherited fields."""
 

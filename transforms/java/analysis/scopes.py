@@ -286,7 +286,7 @@ class _JavaScopeWalk(ScopeWalk):
     ) -> None:
         """Visit the members of a class that extends or implements these types."""
         before = self.enter_part()
-        frame = ScopeFrame(node.end, fields=True)
+        frame = ScopeFrame(node.end)
         # A supertype in the text shows its fields; a known one of the JDK has none; others may have any.
         for kind in above:
             known, shown = self.declared_class(self.simple(kind))
@@ -344,7 +344,7 @@ class _JavaScopeWalk(ScopeWalk):
         for child in node.children:
             if child.field == "body":
                 before = self.enter_part()
-                self.frames.append(ScopeFrame(child.end, fields=True))
+                self.frames.append(ScopeFrame(child.end))
                 self.fields(child)
                 self.visit_all(child.children)
                 self.frames.pop()

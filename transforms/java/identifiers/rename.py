@@ -36,12 +36,12 @@ from codeaudit.transforms.java.analysis.library import (
     ROOTS,
 )
 from codeaudit.transforms.java.analysis.scopes import resolve
-from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
+from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
 from codeaudit.transforms.java.parsing import CALLABLES, outline
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.renaming import RenameVariables
 from codeaudit.transforms.strategies.rename import CodeVariables
-from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.reader import DISPUTED, Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 _FREQUENT: Final = """

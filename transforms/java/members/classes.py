@@ -8,12 +8,12 @@ from typing import Final
 from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import resolve_all
-from codeaudit.transforms.java.files import DISPUTED, ESCAPED, misread
+from codeaudit.transforms.java.files import ESCAPED, misread
 from codeaudit.transforms.java.parsing import BODIES, TYPES, read
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule
-from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.reader import DISPUTED, Node
 from codeaudit.transforms.syntax.scopes import Binding
 
 _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})

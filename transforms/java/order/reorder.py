@@ -6,8 +6,9 @@ from typing import Final
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
-from codeaudit.transforms.java.files import DISPUTED, ESCAPED, escaped, obstacle_in_file
+from codeaudit.transforms.java.files import ESCAPED, escaped, obstacle_in_file
 from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
+from codeaudit.transforms.syntax.reader import DISPUTED
 from codeaudit.transforms.syntax.scopes import Binding
 
 _LISTS: Final = frozenset({"ArrayList", "LinkedList"})
