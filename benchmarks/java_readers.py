@@ -33,8 +33,9 @@ from codeaudit.transforms.java.javac_reader import (
     newest_kit,
     structure,
 )
-from codeaudit.transforms.java.parsing import ParsedJava, read
+from codeaudit.transforms.java.parsing import read
 from codeaudit.transforms.seeding import stream
+from codeaudit.transforms.syntax.reader import ParsedText
 
 CHUNK: Final = 1_000
 """Snippets that are drawn from one stream and sent together."""
@@ -370,7 +371,7 @@ def compared(javac: JavacReader, seed: int, first: int) -> Tally:
     """Read one chunk with both readers."""
     began = time.process_time()
     found = Tally(seed=seed, first=first, release=javac.kit.release, snippets=CHUNK)
-    readings: list[ParsedJava] = []
+    readings: list[ParsedText] = []
     for text in drawn(seed, first):
         try:
             readings.append(read.__wrapped__(text))

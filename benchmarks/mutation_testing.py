@@ -41,7 +41,7 @@ TARGETS: Final = {
     "audit/records.py": "tests/audit/test_store.py tests/audit/test_run.py tests/audit/test_cache.py tests/audit/test_rolling.py",
     "audit/movable.py": "tests/audit/test_movable.py",
     "transforms/patches.py": "tests/transforms/test_patches.py",
-    "transforms/rules.py": "tests/transforms/test_rules.py tests/transforms/test_one_way.py tests/transforms/python/control_flow tests/transforms/java/control_flow",
+    "transforms/rules.py": "tests/transforms/test_rules.py tests/transforms/test_one_way.py tests/transforms/python/control_flow tests/transforms/strategies",
     "transforms/mixing.py": "tests/transforms/test_mixing.py",
     "transforms/permission.py": "tests/transforms/test_permission.py",
     "transforms/reordering.py": "tests/transforms/test_reordering.py tests/transforms/python/order",
@@ -51,6 +51,9 @@ TARGETS: Final = {
     "tests/transforms/python/test_hidden_effects.py tests/transforms/python/test_pitfalls.py",
     "transforms/python/identifiers/*.py": "tests/transforms/python/identifiers",
     "transforms/python/order/*.py": "tests/transforms/python/order",
+    "transforms/syntax/*.py": "tests/transforms/syntax tests/transforms/strategies tests/transforms/java/analysis "
+    "tests/transforms/java/order",
+    "transforms/strategies/*.py": "tests/transforms/strategies tests/transforms/java/identifiers tests/transforms/java/order",
     "transforms/java/analysis/*.py": "tests/transforms/java/analysis tests/transforms/java/order",
     "transforms/java/identifiers/*.py": "tests/transforms/java/identifiers",
 }

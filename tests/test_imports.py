@@ -36,7 +36,7 @@ HOMES = {
     "sqlite3": ("audit/cache.py",),
     # Its workers leave Ctrl-C to the parent, and end with it.
     "multiprocessing": ("audit/engines/local.py",),
-    "tree_sitter": ("transforms/java/parsing.py",),
+    "tree_sitter": ("transforms/syntax/reader.py", "transforms/java/parsing.py"),
     "tree_sitter_java": ("transforms/java/parsing.py",),
     "javalang": ("transforms/java/witnesses.py",),
 }

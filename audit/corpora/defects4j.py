@@ -30,8 +30,9 @@ from codeaudit.audit.corpora.methods import MethodText, found, parse
 from codeaudit.audit.corpora.records import SPLITS, CorpusResources, Split, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.java.parsing import TYPES, ParsedJava
+from codeaudit.transforms.java.parsing import TYPES
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.syntax.reader import ParsedText
 
 CONFIG: Final = ".defects4j.config"
 PROPERTIES: Final = "defects4j.build.properties"
@@ -228,7 +229,7 @@ def _methods(path: str, text: str) -> dict[MethodKey, MethodInCopy]:
     return known
 
 
-def _types(reading: ParsedJava, method: MethodText) -> tuple[str, ...]:
+def _types(reading: ParsedText, method: MethodText) -> tuple[str, ...]:
     names, node = list[str](), method.node.parent
     while node is not None:
         if node.kind in TYPES or node.kind == "enum_constant":
@@ -237,13 +238,13 @@ def _types(reading: ParsedJava, method: MethodText) -> tuple[str, ...]:
     return tuple(reversed(names))
 
 
-def _parameters(reading: ParsedJava, method: MethodText) -> tuple[str, ...]:
+def _parameters(reading: ParsedText, method: MethodText) -> tuple[str, ...]:
     parameters = method.node.child("parameters")
     types = [] if parameters is None else [one.child("type") or one for one in parameters.children]
     return tuple(_BLANKS.sub("", reading.text(one)) for one in types)
 
 
-def _bare(reading: ParsedJava, method: MethodText) -> str:
+def _bare(reading: ParsedText, method: MethodText) -> str:
     """The tokens of a method, separated by null characters."""
     # Leaves and tokens, because the text between them is white space and comments only.
     source, leaves = reading.source, list[tuple[int, int]]()

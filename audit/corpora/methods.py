@@ -9,8 +9,9 @@ from codeaudit.audit.corpora.functions import dedented, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.java.parsing import Node, ParsedJava, callables, read
+from codeaudit.transforms.java.parsing import callables, read
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 _ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")  # `getName`, but not `gettysburg` or `issue`
 
@@ -26,7 +27,7 @@ class MethodText(NamedTuple):
     """Its first line in the file, from 1."""
 
 
-def parse(text: str) -> ParsedJava:
+def parse(text: str) -> ParsedText:
     """The syntax tree of a file.
 
     Raises:
@@ -63,7 +64,7 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
             left_out[reason] += 1
 
 
-def found(reading: ParsedJava) -> Iterator[MethodText]:
+def found(reading: ParsedText) -> Iterator[MethodText]:
     """The outermost methods and constructors of a file, in the order of the text."""
     source = reading.source
     for node in callables(reading):
@@ -89,7 +90,7 @@ def method_name(source: str) -> str | None:
     return reading.text(known[0].part("name"))
 
 
-def _unfit(reading: ParsedJava, method: MethodText) -> str | None:
+def _unfit(reading: ParsedText, method: MethodText) -> str | None:
     body = method.node.child("body")
     if method.node.kind != "method_declaration":
         return "constructor"  # its name is that of its class

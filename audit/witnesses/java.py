@@ -30,9 +30,10 @@ from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.java.files import function_context
 from codeaudit.transforms.java.identifiers.rename import variables
 from codeaudit.transforms.java.javac_reader import JavacReader, JavaKit, newest_kit, structure
-from codeaudit.transforms.java.parsing import ParsedJava, read
+from codeaudit.transforms.java.parsing import read
 from codeaudit.transforms.java.witnesses import Javac, confirms, find, permutes
 from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.syntax.reader import ParsedText
 
 CASES_AT_ONCE: Final = 50
 OTHER_TREE: Final = "another program to a second reader"
@@ -123,7 +124,7 @@ def misread_by(reader: JavacReader, variants: Sequence[Perturbed]) -> set[int]:
 
     What it cannot read, such as a constructor without its record, says nothing.
     """
-    readings: dict[str, ParsedJava] = {}
+    readings: dict[str, ParsedText] = {}
     for one in variants:
         for text in (one.sample.source, one.source):
             with suppress(SourceError):

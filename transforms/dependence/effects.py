@@ -15,7 +15,7 @@ The analyses of Python and Java compute the effects (their assumptions stand in 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 OBSERVES: Final = 1
 """Reads state that others can change: globals, attributes, captured variables, shared containers."""
@@ -76,9 +76,10 @@ one that acts or raises. What may leave on purpose keeps its place: what follows
 class Effects:
     """The effects of one statement (or of one line)."""
 
-    reads: frozenset[str] = frozenset()
-    """The variables of the function, and the known places of shared state, that it may read."""
-    writes: frozenset[str] = frozenset()
+    reads: frozenset[Any] = frozenset()
+    """The variables of the function, and the known places of shared state, that it may read. A language names
+    them as it likes: by words, or by `syntax.effects.StatePlace`."""
+    writes: frozenset[Any] = frozenset()
     """Those that it may bind, unbind or change."""
     flags: int = 0
     """A union of the flags above."""
@@ -105,7 +106,8 @@ class Effects:
 class Guard:
     """A test before everything that a statement does: it does nothing unless a variable passes."""
 
-    variable: str
+    variable: Any
+    """As among the reads and writes."""
     test: str
     """The kind of test; two kinds may pass together."""
     value: object = None
@@ -139,8 +141,8 @@ def conflicts(
             may change places: of the two, one at most does anything.
     """
     pairs = _RETURNING if returning else _CONFLICTS
-    readers: dict[str, int] = {}
-    writers: dict[str, int] = {}
+    readers: dict[Any, int] = {}
+    writers: dict[Any, int] = {}
     having: dict[int, int] = dict.fromkeys((one for one, _ in pairs), 0)
     barriers = binders = 0
     predecessors = []
@@ -197,7 +199,7 @@ def reaching_reads(effects: Sequence[Effects], *, kills: Sequence[bool]) -> tupl
         effects: the effects of the statements, in the order of the text.
         kills: for each statement whether it writes its names in every run, so earlier writes end there.
     """
-    writers: dict[str, int] = {}
+    writers: dict[Any, int] = {}
     predecessors = []
     for number, (effect, certain) in enumerate(zip(effects, kills, strict=True)):
         before = 0

@@ -8,24 +8,16 @@ is left out where the types or the scopes of the text do not promise that.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from codeaudit.transforms.java.analysis.completion import LOOPS
-from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import NUMERIC, is_final
-from codeaudit.transforms.java.expressions.logic import DUAL, binds, conditions, is_inferred
-from codeaudit.transforms.java.expressions.operands import is_target, is_value
-from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.precedence import UNARY
-from codeaudit.transforms.java.rewriting import (
-    Find,
-    JavaSource,
-    Rewriting,
-    each,
-    replace,
-    replace_grouped,
-    replace_operator,
-    span,
-)
+from codeaudit.transforms.java.rewriting import JavaSource, Rewriting
 from codeaudit.transforms.patches import Site
+from codeaudit.transforms.strategies.dialect import Find, each
+from codeaudit.transforms.strategies.logic import DUAL, conditions
+from codeaudit.transforms.strategies.operands import is_target
+from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding
+from codeaudit.transforms.syntax.text import replace, replace_operator, span
 
 _COMPARISONS: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 _OPERATORS: Final = {
@@ -51,13 +43,15 @@ _MOST_NAMES: Final = 4
 """Most variables offered in exchange for one."""
 
 
-def _another(others: Mapping[str, str]) -> Find:
+def _another(others: Mapping[str, str]) -> Find[JavaSource]:
     """Finds conditions whose operator is one of these, and gives them the other one."""
 
     @each("binary_expression")
     def find(code: JavaSource, node: Node) -> Site | None:
         sign = others.get(node.operator)
-        return None if sign is None or binds(node) or _is_checked(code, node) else _signs(code, node, sign)
+        return (
+            None if sign is None or code.binds(node) or _is_checked(code, node) else _signs(code, node, sign)
+        )
 
     return find
 
@@ -82,7 +76,7 @@ def _signs(code: JavaSource, node: Node, *signs: str) -> Site:
 @each("identifier")
 def _mistaken(code: JavaSource, node: Node) -> Site | None:
     """A variable that is read, and others of its type that certainly have a value there."""
-    if not is_value(node) or is_target(node) or not code.varies(node):
+    if not code.is_value(node) or is_target(node) or not code.varies(node):
         return None
     own, kind = code.binding(node), code.type(node)
     if own is None or kind is None:
@@ -104,7 +98,7 @@ def _mistaken(code: JavaSource, node: Node) -> Site | None:
     return Site(options, f"not {own.name}", code.line(node))
 
 
-def _has_value(binding: JavaBinding, place: Node) -> bool:
+def _has_value(binding: Binding, place: Node) -> bool:
     """Whether a variable that is no constant is certainly in scope and assigned at this place."""
     node = binding.node
     if node is None or place.start >= binding.until:
@@ -128,13 +122,13 @@ def _has_value(binding: JavaBinding, place: Node) -> bool:
             return False
 
 
-def _are_equal(code: JavaSource, one: JavaBinding, other: JavaBinding) -> bool:
+def _are_equal(code: JavaSource, one: Binding, other: Binding) -> bool:
     """Whether the text of one variable's value shows that the other one has the same value."""
     first, second = (_value(code, binding) for binding in (one, other))
     return first == other.name or second == one.name or (first is not None and first == second)
 
 
-def _value(code: JavaSource, binding: JavaBinding) -> str | None:
+def _value(code: JavaSource, binding: Binding) -> str | None:
     value = binding.node.child("value") if binding.view == "local" and binding.node else None
     return code.text(value) if value else None
 
@@ -162,10 +156,14 @@ def _negated(code: JavaSource) -> Iterator[Site]:
         if (
             condition.kind in _CONDITIONS
             and not _is_checked(code, condition)
-            and not is_inferred(code, condition)
+            and not code.is_inferred(condition)
         ):
             parts = ("!", span(condition))
-            yield code.site(condition, "condition negated", replace_grouped(condition, parts, UNARY))
+            yield code.site(
+                condition,
+                "condition negated",
+                code.precedence.replace(condition, parts, code.precedence.unary),
+            )
 
 
 @each("decimal_integer_literal")
@@ -204,7 +202,7 @@ def _is_checked(code: JavaSource, node: Node) -> bool:
             return kind in _RESULTS or (kind in LOOPS and kind != "enhanced_for_statement")
 
 
-def _defect(name: str, find: Find, nothing: str) -> Rewriting:
+def _defect(name: str, find: Find[JavaSource], nothing: str) -> Rewriting:
     return Rewriting(name=name, find=find, nothing=nothing, kind="control")
 
 

@@ -15,19 +15,11 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.library import HOMES, INHERITED
-from codeaudit.transforms.java.parsing import (
-    CALLABLES,
-    TYPES,
-    Node,
-    ParsedJava,
-    callables,
-    only_callable,
-    read,
-    read_file,
-)
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, callables, only_callable, read, read_file
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
+from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")
@@ -101,7 +93,7 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     return tuple(found)
 
 
-def _reaching(reading: ParsedJava, methods: Sequence[Node], names: frozenset[str]) -> Set[int]:
+def _reaching(reading: ParsedText, methods: Sequence[Node], names: frozenset[str]) -> Set[int]:
     """The methods, by their first byte, that may call a method of the text that names one of these types.
 
     Transforms look into the methods that a method calls, and the text does not show these meanings.
@@ -121,7 +113,7 @@ def _reaching(reading: ParsedJava, methods: Sequence[Node], names: frozenset[str
         found |= more
 
 
-def _qualified(reading: ParsedJava, node: Node) -> str:
+def _qualified(reading: ParsedText, node: Node) -> str:
     """A name such as `Outer.Inner.method`; a constructor has the name of its class twice."""
     names = [reading.text(node.part("name"))]
     above = node.parent
@@ -132,7 +124,7 @@ def _qualified(reading: ParsedJava, node: Node) -> str:
     return ".".join(reversed(names))
 
 
-def misread(reading: ParsedJava, text: str) -> bool:
+def misread(reading: ParsedText, text: str) -> bool:
     """Whether characters spelt by their number may make the text something else than it looks like."""
     if "\\u" not in text:
         return False
@@ -152,7 +144,7 @@ def misread(reading: ParsedJava, text: str) -> bool:
     return False
 
 
-def _unescaped_like(reading: ParsedJava, text: str) -> ParsedJava | None:
+def _unescaped_like(reading: ParsedText, text: str) -> ParsedText | None:
     """The text as Java reads it, without escapes; `None` if it has other members than the text shows, or has
     them in other places.
     """
@@ -194,7 +186,6 @@ def _is_one(text: str, wrapper: str) -> bool:
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
-DISPUTED: Final = "two readers read this text differently"
 UNREAD: Final = "parser cannot read the method"
 COMPACT: Final = "compact constructor of a record"
 
@@ -255,7 +246,7 @@ class _Imports(NamedTuple):
     """Whether all types of a module are imported."""
 
 
-def _imports(reading: ParsedJava) -> _Imports:
+def _imports(reading: ParsedText) -> _Imports:
     single: dict[str, frozenset[str]] = {}
     demanded: set[str] = set()
     # A file with methods outside of classes imports java.base (JLS 25, 7.3).
@@ -274,7 +265,7 @@ def _imports(reading: ParsedJava) -> _Imports:
     return _Imports(single, frozenset(demanded), modules)
 
 
-def rebound(reading: ParsedJava) -> frozenset[str]:
+def rebound(reading: ParsedText) -> frozenset[str]:
     """The names of well-known types that mean another type, because the text declares or imports one.
 
     A type inherits the types in its supertypes; of these the text shows those of the JDK. In a file, a type
@@ -318,7 +309,7 @@ def _rebound_in(file: str) -> frozenset[str]:
     return rebound(reading) if plain is None else rebound(reading) | rebound(plain)
 
 
-def mentions(reading: ParsedJava, node: Node, names: frozenset[str]) -> bool:
+def mentions(reading: ParsedText, node: Node, names: frozenset[str]) -> bool:
     """Whether a part of a text names one of these types, or a transform may insert the name."""
     if not names.isdisjoint(INSERTED):
         return True
@@ -390,7 +381,7 @@ def _decoded(data: bytes) -> str:
     return _ANY_ESCAPE.sub(lambda match: chr(int(match[0][-4:], 16)), data.decode("utf-8", "replace"))
 
 
-def _above(reading: ParsedJava) -> frozenset[str]:
+def _above(reading: ParsedText) -> frozenset[str]:
     """The names that stand where a text names supertypes, those of anonymous classes too."""
     found: set[str] = set()
     for node in reading.root.walk():
@@ -403,13 +394,13 @@ def _above(reading: ParsedJava) -> frozenset[str]:
     return frozenset(found)
 
 
-def _from_jdk(reading: ParsedJava) -> frozenset[str]:
+def _from_jdk(reading: ParsedText) -> frozenset[str]:
     """The well-known names that types in a text inherit from a class of the JDK with another meaning."""
     above = _above(reading)
     return frozenset(name for name, owners in INHERITED.items() if above & owners)
 
 
-def _declared(reading: ParsedJava, kinds: Collection[str]) -> frozenset[str]:
+def _declared(reading: ParsedText, kinds: Collection[str]) -> frozenset[str]:
     """The names that nodes of these kinds declare."""
     nodes = (node for node in reading.root.walk() if node.kind in kinds)
     named = (node.child("name") or node.first("type_identifier", "identifier") for node in nodes)

@@ -18,7 +18,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from codeaudit.transforms.java.parsing import BODIES, EMPTY, Node, ParsedJava
+from codeaudit.transforms.java.parsing import BODIES
+from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
 
 PROGRAM: Final = Path(__file__).with_name("JavacReader.java")
 OLDEST: Final = 17
@@ -82,7 +83,7 @@ class JavacReader:
             self._process.communicate()
             self._process = None
 
-    def structures(self, readings: Sequence[ParsedJava]) -> list[frozenset[JavaPart] | None]:
+    def structures(self, readings: Sequence[ParsedText]) -> list[frozenset[JavaPart] | None]:
         """How the compiler reads these texts, in their order; `None` where it cannot read one.
 
         Raises:
@@ -110,7 +111,7 @@ class JavacReader:
         return answers
 
 
-def _whole(reading: ParsedJava) -> tuple[str, int]:
+def _whole(reading: ParsedText) -> tuple[str, int]:
     """The text as a file, and how many bytes stand before it."""
     text = reading.source.decode()
     if reading.whole:
@@ -182,7 +183,7 @@ _FLOATS: Final = frozenset({"decimal_floating_point_literal", "hex_floating_poin
 _ANNOTATIONS: Final = frozenset({"annotation", "marker_annotation"})
 
 
-def structure(reading: ParsedJava) -> frozenset[JavaPart]:
+def structure(reading: ParsedText) -> frozenset[JavaPart]:
     """The parser's tree as the compiler would tell it."""
     found: set[JavaPart] = set()
     pending = [reading.root]

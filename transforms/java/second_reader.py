@@ -17,23 +17,12 @@ begins with no sign (15.16), and `(char) i++` read as `((char) i)++`, since a ca
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from codeaudit.transforms.java.precedence import (
-    EXPRESSIONS,
-    OPERATORS,
-    OR,
-    PRIMARY,
-    RELATION,
-    TERNARY,
-    UNARY,
-)
+from codeaudit.transforms.java.precedence import EXPRESSIONS, OPERATORS, OR, PRIMARY, RELATION, TERNARY, UNARY
 
 if TYPE_CHECKING:
-    from codeaudit.transforms.java.parsing import Node
-
-Place: TypeAlias = tuple[int, int]
-"""Bytes of a text: the first, and the one behind the last."""
+    from codeaudit.transforms.syntax.reader import Extent, Node
 
 CHECKED: Final = frozenset(
     {"cast_expression", "unary_expression", "update_expression", "binary_expression", "ternary_expression",
@@ -91,7 +80,7 @@ _OPERANDS: Final = {
 """The field of the operand of a primary expression, by its kind."""
 
 
-def disputed(seen: bytes, leaves: Sequence[Place], nodes: Iterable["Node"]) -> tuple[Place, ...]:
+def disputed(seen: bytes, leaves: Sequence["Extent"], nodes: Iterable["Node"]) -> tuple["Extent", ...]:
     """The places of a text where this reader disagrees with the parser.
 
     Args:
@@ -106,17 +95,17 @@ def disputed(seen: bytes, leaves: Sequence[Place], nodes: Iterable["Node"]) -> t
     return tuple(found)
 
 
-def _tokens(text: bytes) -> list[Place]:
+def _tokens(text: bytes) -> list["Extent"]:
     return [match.span() for match in _LEXER.finditer(text) if match.lastindex is not None]
 
 
-def bodies(text: bytes) -> list[Place]:
+def bodies(text: bytes) -> list["Extent"]:
     """What stands between the braces of the members of all types: the bodies of methods and initialisers.
 
     They are found by the tokens alone, so that one body which the parser cannot read does not hide the
     others. Empty where the braces do not match.
     """
-    found: list[Place] = []
+    found: list[Extent] = []
     opened: list[tuple[int, bool]] = []
     header: list[bytes] = []
     for start, end in _tokens(text):

@@ -25,7 +25,7 @@ from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.registration import load_target
 
 if TYPE_CHECKING:
-    from codeaudit.transforms.java.parsing import Node
+    from codeaudit.transforms.syntax.reader import Node
 
 EMPTY: Final = "<empty>"
 """The value of nodes that have none."""

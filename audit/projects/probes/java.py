@@ -11,8 +11,9 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.files import DecodedJava, places
-from codeaudit.transforms.java.parsing import Node, callables, read
+from codeaudit.transforms.java.parsing import callables, read
 from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.syntax.reader import Node
 
 _NOTING: Final = (
     'if (java.lang.System.getProperties().putIfAbsent("codeaudit.unit.{0}", "") == null) '

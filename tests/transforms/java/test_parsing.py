@@ -6,7 +6,8 @@ import json
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.parsing import EMPTY, callables, only_callable, read, statements
+from codeaudit.transforms.java.parsing import callables, only_callable, read, statements
+from codeaudit.transforms.syntax.reader import EMPTY
 from tests.support.data import data_set
 
 MODERN = '''\

@@ -9,18 +9,17 @@ import pytest
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Transform
 from codeaudit.transforms.java.canonical import canonicalise
-from codeaudit.transforms.java.declarations.locals import INSERT_FINAL
-from codeaudit.transforms.java.expressions.augmented import EXPAND_AUGMENTED
-from codeaudit.transforms.java.expressions.operands import SWAP_OPERANDS
-from codeaudit.transforms.java.files import DISPUTED, JAVA_FILES, UNREAD, function_context
+from codeaudit.transforms.java.files import JAVA_FILES, UNREAD, function_context
 from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
 from codeaudit.transforms.java.identifiers.rename import RENAME
 from codeaudit.transforms.java.javac_reader import JavacReader, newest_kit, structure
-from codeaudit.transforms.java.layout.trivia import REMOVE_PARENTHESES
+from codeaudit.transforms.java.locals import INSERT_FINAL
 from codeaudit.transforms.java.members.this import INSERT_THIS
 from codeaudit.transforms.java.order.reorder import REORDER
 from codeaudit.transforms.java.parsing import read, read_file
+from codeaudit.transforms.java.rules import EXPAND_AUGMENTED, REMOVE_PARENTHESES, SWAP_OPERANDS
 from codeaudit.transforms.java.second_reader import bodies
+from codeaudit.transforms.syntax.reader import DISPUTED
 
 MISREAD = (
     "int d = (p.x) - c;",

@@ -65,107 +65,38 @@ from codeaudit.transforms.java.analysis.library import (
     Methods,
     overloads,
 )
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.surroundings import in_own_class
-from codeaudit.transforms.java.parsing import BODIES, CALLABLES, Node
+from codeaudit.transforms.java.parsing import BODIES, CALLABLES
+from codeaudit.transforms.syntax.effects import EffectCollector, StatePlace
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding
 
-CONTAINERS: Final = "{}"
-"""The name, among reads and writes, for the contents of all containers that foreign code may reach."""
-OBJECTS: Final = "[]"
-"""The name for the elements of all arrays of objects."""
-_ARRAYS: Final = (OBJECTS, *sorted(f"[{kind}]" for kind in PRIMITIVES))
+CONTAINERS: Final = StatePlace("contents", "")
+"""The contents of all containers that foreign code may reach."""
+OBJECTS: Final = StatePlace("element", "")
+"""The elements of all arrays of objects."""
+_ARRAYS: Final = (OBJECTS, *(StatePlace("element", kind) for kind in sorted(PRIMITIVES)))
 _BOXED: Final = {primitive: box for box, primitive in BOXES.items()}
 _WIDTH: Final = {"int": 0, "long": 1, "float": 2, "double": 3}
 _ORDERS: Final = frozenset({"<", ">", "<=", ">="})
 _DIVIDES: Final = frozenset({"/", "%"})
-_OUTSIDE: Final = ("outer", "field")
 _CONSTRUCTED: Final = frozenset({"TimerTask", "ThreadLocal", "SimpleFileVisitor"})
 """Classes in `FIELDLESS` whose constructors do more than create the object."""
 
 
-class JavaEffectCollector:
+class JavaEffectCollector(EffectCollector):
     """Collects the effects of the expressions of one statement."""
 
-    __slots__ = ("facts", "flags", "guard", "reads", "touched", "writes")
+    __slots__ = ("facts",)
 
     def __init__(self, facts: Facts, guard: int = -1) -> None:
+        super().__init__(facts, guard)
         self.facts = facts
-        self.guard = guard
-        """The first byte of the `try` whose handlers see the effects before an exception; -1 without one."""
-        self.reads: set[str] = set()
-        self.writes: set[str] = set()
-        self.flags = 0
-        self.touched: set[str] = set()
-        """Variables whose objects a call or a store may change; the names-only relation counts them."""
-
-    # ── variables ────────────────────────────────────────────────────────────────────────────────────
-
-    def key(self, binding: JavaBinding) -> str:
-        """The name of a variable among reads and writes. Variables that may be confused share one name."""
-        if binding.view in _OUTSIDE and binding.name not in self.facts.doubtful:
-            return f".{binding.name}"
-        if binding.name in self.facts.doubtful:
-            # In a class with an unknown supertype `x` may be an inherited field or the local around it.
-            return f"?{binding.name}"
-        return f"v{binding.number}"
-
-    def named(self, binding: JavaBinding) -> None:
-        """Record that a name is mentioned: a declaration of the same name must not move before it."""
-        if binding.name in self.facts.shared:
-            self.reads.add(f":{binding.name}")
-
-    def read(self, binding: JavaBinding) -> None:
-        """Record that the value of a variable is read."""
-        self.named(binding)
-        key = self.key(binding)
-        self.reads.add(key)
-        if binding.view in _OUTSIDE:
-            self.flags |= LOOKS_UP
-            self.reads.add(f".{binding.name}")
-
-    def write(self, binding: JavaBinding) -> None:
-        """Record that a variable gets a value."""
-        self.named(binding)
-        self.writes.add(self.key(binding))
-        if binding.view in _OUTSIDE:
-            self.flags |= STORES
-            self.writes.add(f".{binding.name}")
-        elif binding.start < self.guard:
-            # `int n = 0; try { n = 1; f(); } catch (E e) { g(n); }`: the handler sees how far the body came.
-            self.flags |= STORES
-
-    def declare(self, binding: JavaBinding, *, inner: bool = False) -> None:
-        """Record a declaration. With `inner` its scope is inside the statement, else the rest of the
-        block.
-        """
-        self.writes.add(self.key(binding))
-        if inner:
-            self.named(binding)
-        elif binding.name in self.facts.shared:
-            self.writes.add(f":{binding.name}")
 
     def everything(self, node: Node) -> Value:
         """Collect a part of unknown kind: it may do anything, also with the variables in it."""
-        self.flags |= ANYTHING
-        self.captured(node, runs=True)
+        self.anything(node)
         return UNKNOWN
-
-    def captured(self, node: Node, *, runs: bool = False) -> None:
-        """Record the variables that a part takes from outside; with `runs` its writes count, too."""
-        facts = self.facts
-        for start, binding in facts.inside(node.start, node.end):
-            if binding.view == "label":
-                continue
-            self.named(binding)
-            if node.start <= binding.start < node.end:
-                continue  # its own
-            if binding.view in _OUTSIDE:
-                if binding.name in facts.doubtful:
-                    self.reads.add(self.key(binding))
-                continue
-            self.reads.add(self.key(binding))
-            if runs and any(use.start == start and use.use != "read" for use in binding.occurrences):
-                self.write(binding)
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -206,7 +137,7 @@ class JavaEffectCollector:
         self.read(binding)
         return self._fact(node, binding)
 
-    def _fact(self, node: Node, binding: JavaBinding) -> Value:
+    def _fact(self, node: Node, binding: Binding) -> Value:
         """The known facts about the variable that an identifier means."""
         if binding.view in LOCAL_VIEWS:
             return self.facts.known(binding)
@@ -384,7 +315,7 @@ class JavaEffectCollector:
     def _field(self, target: Node, name: str, *, store: bool) -> Value:
         """Collect reading or storing a field of an expression."""
         facts = self.facts
-        place = f".{name}"
+        place = StatePlace("field", name)
         self.flags |= STORES if store else LOOKS_UP
         known = UNKNOWN
         if target.kind in ("this", "super") or _is_outer_this(target):
@@ -408,7 +339,6 @@ class JavaEffectCollector:
                     self.flags |= RAISES
                 if name == "length" and value.type is not None and value.type.endswith("[]"):
                     return Value("int", sure=True)
-                self.touch(target)
         if store:
             self.writes.add(place)
         else:
@@ -420,7 +350,7 @@ class JavaEffectCollector:
         for _, binding in self.facts.inside(target.start, target.end):
             self.named(binding)
             if binding.name in self.facts.doubtful:
-                self.reads.add(self.key(binding))
+                self.reads.add(self.facts.place(binding))
 
     def _element(self, node: Node, *, store: bool) -> Value:
         """Collect reading or storing an element of an array."""
@@ -429,7 +359,6 @@ class JavaEffectCollector:
         self.number(self.visit(index))
         # The index may be out of range, and a store into a `String[]` held as `Object[]` may fail (JLS 10.5).
         self.flags |= RAISES | (STORES if store else LOOKS_UP)
-        self.touch(array)
         kind = value.type[:-2] if value.type and value.type.endswith("[]") else None
         self._elements(kind, store=store)
         return Value(kind, kind in PRIMITIVES)
@@ -439,7 +368,7 @@ class JavaEffectCollector:
         if kind is None:
             places.update(_ARRAYS)
         else:
-            places.add(f"[{kind}]" if kind in PRIMITIVES else OBJECTS)
+            places.add(StatePlace("element", kind) if kind in PRIMITIVES else OBJECTS)
 
     def _array_access(self, node: Node) -> Value:
         return self._element(node, store=False)
@@ -512,17 +441,6 @@ class JavaEffectCollector:
             case _:
                 return self.everything(target)
 
-    def touch(self, node: Node) -> None:
-        """Record that the object at the root of a chain of fields, elements and calls may be changed."""
-        while node.kind in ("field_access", "array_access", "method_invocation") and node.children:
-            inner = node.child("object") or node.child("array")
-            if inner is None:
-                return
-            node = inner
-        binding = self.facts.binding(node) if node.kind == "identifier" else None
-        if binding is not None and binding.view in LOCAL_VIEWS:
-            self.touched.add(self.key(binding))
-
     # ── calls ────────────────────────────────────────────────────────────────────────────────────────
 
     def _arguments(self, node: Node) -> list[Value]:
@@ -543,7 +461,6 @@ class JavaEffectCollector:
             self.flags |= ANYTHING
             return UNKNOWN
         receiver = self.visit(target)
-        self.touch(target)
         values = self._arguments(node)
         known = self._known(target, receiver, name, values)
         if known is not None:
@@ -644,7 +561,7 @@ class JavaEffectCollector:
             owned = facts.owned(binding)
         if any(method.compares for method in methods[name]) and not (binding and facts.sorts_alone(binding)):
             self.flags |= ANYTHING
-        place = f"{{{binding.number}}}" if owned and binding is not None else CONTAINERS
+        place = StatePlace("contents", binding.number) if owned and binding is not None else CONTAINERS
         self.reads.add(place)
         if changes:
             self.writes.add(place)
@@ -668,7 +585,7 @@ class JavaEffectCollector:
         binding = self.facts.binding(node) if node.kind == "identifier" else None
         if binding is not None and binding.view in LOCAL_VIEWS and self.facts.exact(binding) in ITERABLE:
             owned = self.facts.owned(binding)
-            self.reads.add(f"{{{binding.number}}}" if owned else CONTAINERS)
+            self.reads.add(StatePlace("contents", binding.number) if owned else CONTAINERS)
             self.flags |= RAISES | LOOKS_UP  # the body may change the list: ConcurrentModificationException
             return UNKNOWN
         self.flags |= ANYTHING

@@ -6,8 +6,6 @@ is known. None of them depends on the order of statements. So a legal reordering
 the conflict relation equivariant.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.java.analysis.library import (
@@ -18,10 +16,12 @@ from codeaudit.transforms.java.analysis.library import (
     PRIMITIVES,
     overloads,
 )
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.analysis.surroundings import OwnClass, in_own_class
 from codeaudit.transforms.java.analysis.types import plainly_written
-from codeaudit.transforms.java.parsing import TYPES, Node
+from codeaudit.transforms.java.parsing import TYPES
+from codeaudit.transforms.syntax.effects import ScopeFacts
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
 
 _NEVER_NULL: Final = frozenset(
     {
@@ -53,26 +53,12 @@ OBJECT: Final = Value(OWN, sure=True)
 """An object that is not null and that Java does not unbox; nothing else is known."""
 
 
-class Facts:
+class Facts(ScopeFacts):
     """The facts about the variables of one method."""
 
-    def __init__(self, scopes: JavaScopes, own: OwnClass | None = None) -> None:
-        self.scopes = scopes
+    def __init__(self, scopes: Scopes, own: OwnClass | None = None) -> None:
+        super().__init__(scopes)
         self._own = own
-        self.reading = scopes.reading
-        self.source = scopes.reading.source
-        self.text = scopes.text
-        self._starts = sorted(scopes.at)
-        named: dict[str, int] = {}
-        self.doubtful: set[str] = set()
-        """Names with an occurrence that may mean another variable."""
-        for binding in scopes.bindings:
-            if binding.view != "label":
-                named[binding.name] = named.get(binding.name, 0) + 1
-                if binding.doubt:
-                    self.doubtful.add(binding.name)
-        self.shared = {name for name, count in named.items() if count > 1}
-        """Names that several variables have."""
         self.types: set[str] = set()
         """The names of the types that the method declares."""
         self.values: dict[int, list[Node | None]] = {}
@@ -81,8 +67,6 @@ class Facts:
         """
         self.uses: dict[int, list[Node]] = {}
         """The nodes that name each variable, by its number."""
-        self.nests = False
-        """Whether the method contains a lambda or a class."""
         self._gather()
         self._known: dict[int, Value] = {}
         self._exact: dict[int, str | None] = {}
@@ -122,15 +106,6 @@ class Facts:
         binding = self.scopes.binding(target.unparenthesized)
         if binding is not None:
             self.values.setdefault(binding.number, []).append(value)
-
-    def binding(self, node: Node) -> JavaBinding | None:
-        """The variable that an identifier means."""
-        return self.scopes.at.get(node.start)
-
-    def inside(self, start: int, end: int) -> Iterator[tuple[int, JavaBinding]]:
-        """Every occurrence in a range of bytes, as (first byte, variable)."""
-        for place in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
-            yield place, self.scopes.at[place]
 
     def own(self, node: Node) -> OwnClass | None:
         """What is known of the class to which a part of the method belongs."""
@@ -179,7 +154,7 @@ class Facts:
             return None
         return name + OWN * (name in self.types) + "[]" * extra
 
-    def known(self, binding: JavaBinding) -> Value:
+    def known(self, binding: Binding) -> Value:
         """The declared type of a variable, and whether it never holds null."""
         number = binding.number
         found = self._known.get(number)
@@ -193,7 +168,7 @@ class Facts:
             found = self._known[number] = Value(kind, sure)
         return found
 
-    def _declared(self, binding: JavaBinding) -> str | None:
+    def _declared(self, binding: Binding) -> str | None:
         node = binding.node
         if node is None or binding.name in self.doubtful or binding.view == "lambda":
             return None
@@ -236,7 +211,7 @@ class Facts:
             case _:
                 return None
 
-    def _sure(self, binding: JavaBinding) -> bool:
+    def _sure(self, binding: Binding) -> bool:
         values = list(self.values.get(binding.number, []))
         if _begins_with_object(binding):
             values.remove(None)  # the value that no expression shows
@@ -264,7 +239,7 @@ class Facts:
             case kind:
                 return kind in _NEVER_NULL
 
-    def exact(self, binding: JavaBinding) -> str | None:
+    def exact(self, binding: Binding) -> str | None:
         """The class of all objects that a variable ever holds, if the method creates all of them by `new`."""
         number = binding.number
         if number not in self._exact:
@@ -283,7 +258,7 @@ class Facts:
             return None
         return self.made(node)
 
-    def owned(self, binding: JavaBinding) -> bool:
+    def owned(self, binding: Binding) -> bool:
         """Whether nothing but the method's own calls can reach the container that a variable holds."""
         number = binding.number
         if number not in self._owned:
@@ -296,7 +271,7 @@ class Facts:
             )
         return self._owned[number]
 
-    def sorts_alone(self, binding: JavaBinding) -> bool:
+    def sorts_alone(self, binding: Binding) -> bool:
         """Whether a hash table that a variable holds can only hold keys whose `compareTo` is the JDK's own.
 
         Its declaration says so, or all calls that add a key; and nobody else can reach it, so no unchecked
@@ -363,7 +338,7 @@ class Facts:
         return frozenset(one.result for one in overloads(methods, name, [None] * len(arguments)))
 
 
-def _begins_with_object(binding: JavaBinding) -> bool:
+def _begins_with_object(binding: Binding) -> bool:
     """Whether the first value of a variable, which no expression shows, is certainly not null."""
     if binding.view == "catch":
         return True

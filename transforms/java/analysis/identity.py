@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.parsing import Node, ParsedJava, read_file
+from codeaudit.transforms.java.parsing import read_file
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 _ASKING: Final = frozenset(
     {"identityHashCode", "IdentityHashMap", "intern", "WeakReference", "SoftReference"}
@@ -55,7 +56,7 @@ def compares_texts(text: str) -> bool:
     return False
 
 
-def _declared(reading: ParsedJava) -> dict[str, bool]:
+def _declared(reading: ParsedText) -> dict[str, bool]:
     """Whether a variable or method of each name may be a text, for all that the reading declares."""
     variables = {
         reading.text(name)
@@ -83,7 +84,7 @@ def _declared(reading: ParsedJava) -> dict[str, bool]:
     return found
 
 
-def _is_text(reading: ParsedJava, node: Node, kinds: dict[str, bool]) -> bool | None:
+def _is_text(reading: ParsedText, node: Node, kinds: dict[str, bool]) -> bool | None:
     """Whether an expression may be a text; `None` if the reading does not tell."""
     match node.kind:
         case "string_literal":

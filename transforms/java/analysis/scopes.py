@@ -1,7 +1,7 @@
 """The variables of a Java method: which names are the same variable, and where they occur.
 
 `resolve` computes the referent relation of Renamer (Ankner et al., section 3) for one method or constructor:
-two occurrences are coreferential if they belong to one `JavaBinding`. The rules are those of the Java
+two occurrences are coreferential if they belong to one `Binding`. The rules are those of the Java
 Language Specification, chapter 6:
 
 - The scope of a local variable is from its declarator to the end of its block.
@@ -18,106 +18,33 @@ Names that are not variables have no occurrences: methods, types, elements of an
 dot.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, Literal
 
-from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.completion import breaks, completes
+from codeaudit.transforms.java.analysis.completion import FLOW
 from codeaudit.transforms.java.analysis.library import FIELDLESS
-from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
-from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.java.parsing import TYPES, only_callable, read
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import (
+    HIDDEN,
+    Binding,
+    Introduced,
+    ScopeFrame,
+    Scopes,
+    ScopeWalk,
+    View,
+    resolved,
+)  # fmt: skip
 
-View: TypeAlias = Literal[
-    "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
-]
-"""The view of a name. `outer`: bound outside of the method; `field`: field of a class in the method;
-`parameter`: of a method or constructor; `lambda`: parameter of a lambda; `loop`: variable of an enhanced
-`for`.
-"""
-
-LOCAL_VIEWS: Final = frozenset({"parameter", "lambda", "local", "loop", "resource", "catch", "pattern"})
-"""The views of variables that live in the frame of a method."""
-
-Use: TypeAlias = Literal["declare", "read", "write", "update"]
-"""`write`: by `=`; `update`: by `+=`, `++` and so on; `declare`: a declaration, with or without a value."""
-
-INHERITED: Final = "name may be a field of an unknown supertype"
+INHERITED: Final = HIDDEN
 IN_CASE: Final = "name stands in a case label"
 IS_TYPE: Final = "name is also that of a type"
 OPEN_SCOPE: Final = "scope of a pattern variable is open"
 
 
-class Occurrence(NamedTuple):
-    """One occurrence of a variable's name."""
-
-    start: int
-    """Its first byte in the UTF-8 source, from 0."""
-    end: int
-    use: Use
-    depth: int
-    """The number of the class body or lambda that contains it; 0 for the method itself."""
-
-
-@dataclass(slots=True, eq=False)
-class JavaBinding:
-    """One variable. It does not change after `resolve`."""
-
-    number: int
-    """Its index in `JavaScopes.bindings`, in the order of the walk."""
-    name: str
-    view: View
-    owner: int
-    """The number of the class body or lambda that declares it; 0 for the method itself."""
-    node: Node | None
-    """The node that declares it, such as `formal_parameter` or `variable_declarator`; `None` for `outer`."""
-    start: int
-    """The first byte of its declaration; -1 for `outer`."""
-    until: int
-    """A byte behind its scope, usually the end of the block; beyond it the variable is certainly unknown."""
-    doubt: str | None = None
-    """Why some occurrence may mean something else, as a short reason to count; `None` if all are certain."""
-    occurrences: list[Occurrence] = field(default_factory=list)
-    """All occurrences, in the order of the walk, which is nearly the order of the text."""
-
-    @property
-    def captured(self) -> bool:
-        """Whether a class or lambda inside its owner uses it."""
-        return any(use.depth != self.owner for use in self.occurrences)
-
-
-@dataclass(frozen=True, kw_only=True)
-class JavaScopes:
-    """A method, or a whole text, with its variables."""
-
-    reading: ParsedJava
-    unit: Node
-    """The method or constructor; the root of a text that is resolved as a whole."""
-    bindings: tuple[JavaBinding, ...]
-    """The variables, by number."""
-    slots: tuple[int, ...]
-    """The binding of every occurrence, in the order of a fixed walk of the tree."""
-    spans: tuple[tuple[int, int], ...]
-    """The bytes (start, end) of every occurrence, in the same order."""
-
-    @cached_property
-    def at(self) -> dict[int, JavaBinding]:
-        """The variable of each occurrence, by the first byte of the occurrence."""
-        starts = (start for start, _ in self.spans)
-        return {start: self.bindings[number] for start, number in zip(starts, self.slots, strict=True)}
-
-    def binding(self, node: Node) -> JavaBinding | None:
-        """The variable that an identifier names; `None` for other nodes and other names."""
-        return self.at.get(node.start) if node.kind == "identifier" else None
-
-    def text(self, node: Node) -> str:
-        """The text of a node."""
-        return self.reading.text(node)
-
-
 @lru_cache(maxsize=8)
-def resolve(source: str) -> JavaScopes:
+def resolve(source: str) -> Scopes:
     """Resolve every name of one method or constructor, given as its text.
 
     The last few results are remembered, since a transform proposes and applies to one source many times.
@@ -126,94 +53,25 @@ def resolve(source: str) -> JavaScopes:
         SourceError: the text does not parse, or is not exactly one method.
     """
     reading = read(source)
-    return _resolved(reading, only_callable(reading), "method")
+    return resolved(_JavaScopeWalk, reading, only_callable(reading), "method")
 
 
 @lru_cache(maxsize=8)
-def resolve_all(source: str) -> JavaScopes:
+def resolve_all(source: str) -> Scopes:
     """Resolve every name of a file, or of members of a class; the unit is the root of the tree.
 
     Raises:
         SourceError: the text does not parse, or is nested too deeply.
     """
     reading = read(source)
-    return _resolved(reading, reading.root, "one")
+    return resolved(_JavaScopeWalk, reading, reading.root, "one")
 
 
-def respelled(scopes: JavaScopes, words: Mapping[tuple[int, int], str]) -> JavaScopes:
-    """The variables of the same tree with other words at these places, given by their first byte and the one
-    behind them.
-
-    All offsets stay those of the text as it was.
-    """
-    source = scopes.reading.source
-
-    def text(node: Node) -> str:
-        word = words.get((node.start, node.end))
-        if word is not None or not node.children:
-            return scopes.reading.text(node) if word is None else word
-        begin = max(node.start, 0)
-        edits = [
-            Edit(start - begin, end - begin, one)
-            for (start, end), one in words.items()
-            if begin <= start and end <= node.end
-        ]
-        return splice(source[begin : node.end], edits).decode()
-
-    walk = _ScopeWalk(scopes.reading, scopes.unit)
-    walk.text = text
-    try:
-        return walk.result()
-    except RecursionError as error:
-        raise SourceError("the text is nested too deeply; give a smaller method") from error
-
-
-def _resolved(reading: ParsedJava, unit: Node, noun: str) -> JavaScopes:
-    try:
-        return _ScopeWalk(reading, unit).result()
-    except RecursionError as error:
-        raise SourceError(f"the text is nested too deeply; give a smaller {noun}") from error
-
-
-_Introduced: TypeAlias = tuple[list[JavaBinding], list[JavaBinding]]
-"""The pattern variables that an expression introduces if it is true, and those if it is false (JLS 6.3.1)."""
-
-
-class _Frame:
-    """The names that are known in one region of the text, while the walk is inside it."""
-
-    __slots__ = ("fields", "names", "opaque", "types", "until")
-
-    def __init__(self, until: int, *, fields: bool = False, opaque: bool = False) -> None:
-        self.names: dict[str, JavaBinding] = {}
-        self.types: dict[str, _Frame | None] = {}
-        """The bodies of the classes that the region declares; `None` for one that is not read yet, or that it
-        inherits."""
-        self.until = until
-        self.fields = fields
-        """Whether the region is a class body."""
-        self.opaque = opaque
-        """Whether the class may inherit fields that the text does not show."""
-
-
-class _ScopeWalk:
+class _JavaScopeWalk(ScopeWalk):
     """One pass over a method, in the order in which names become known."""
 
-    def __init__(self, reading: ParsedJava, unit: Node) -> None:
-        self.reading = reading
-        self.text: Callable[[Node], str] = reading.text
-        self.unit = unit
-        self.frames = [_Frame(unit.end)]
-        self.labels: list[JavaBinding] = []
-        self.bindings: list[JavaBinding] = []
-        self.outer: dict[str, JavaBinding] = {}
-        self.slots: list[int] = []
-        self.spans: list[tuple[int, int]] = []
-        self.types: set[str] = set()
-        self.depth = 0
-        self.deepest = 0
-
-    def result(self) -> JavaScopes:
+    def start(self) -> None:
+        """Visit the unit, and doubt variables that have the name of a type."""
         if self.unit.kind == "class_body":
             self.class_body(self.unit, ())
         else:
@@ -221,81 +79,12 @@ class _ScopeWalk:
         for binding in self.bindings:
             if binding.name in self.types and binding.doubt is None and binding.view != "outer":
                 binding.doubt = IS_TYPE
-        return JavaScopes(
-            reading=self.reading,
-            unit=self.unit,
-            bindings=tuple(self.bindings),
-            slots=tuple(self.slots),
-            spans=tuple(self.spans),
-        )
 
-    # Names
+    def nameless(self, name: Node, text: str) -> bool:
+        """Whether it is `_`, which since Java 22 is no variable at all."""
+        return text == "_" or name.kind == "underscore_pattern"
 
-    def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> JavaBinding | None:
-        """Make a new variable. Without `known` the caller opens its scope."""
-        text = self.text(name)
-        if text == "_" or name.kind == "underscore_pattern":
-            return None  # since Java 22 `_` is no variable at all
-        frame = self.frames[-1]
-        binding = JavaBinding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
-        self.bindings.append(binding)
-        self.note(binding, name, "declare")
-        if known:
-            frame.names[text] = binding
-        return binding
-
-    def note(self, binding: JavaBinding, node: Node, use: Use) -> None:
-        binding.occurrences.append(Occurrence(node.start, node.end, use, self.depth))
-        self.slots.append(binding.number)
-        self.spans.append((node.start, node.end))
-
-    def find(self, name: str) -> JavaBinding:
-        """The variable that a name means at this place; a new `outer` variable if it is bound nowhere."""
-        # Between the use and the variable there may be a class with inherited fields of the same name.
-        hidden = False
-        for frame in reversed(self.frames):
-            binding = frame.names.get(name)
-            if binding is not None:
-                if hidden and binding.doubt is None:
-                    binding.doubt = INHERITED
-                return binding
-            hidden = hidden or frame.opaque
-        binding = self.outer.get(name)
-        if binding is None:
-            binding = self.outer[name] = JavaBinding(len(self.bindings), name, "outer", -1, None, -1, -1)
-            self.bindings.append(binding)
-        return binding
-
-    def use(self, node: Node, use: Use) -> None:
-        self.note(self.find(self.text(node)), node, use)
-
-    # The walk
-
-    def visit(self, node: Node) -> _Introduced | None:
-        handler: Callable[[Node], _Introduced | None] | None = getattr(self, f"visit_{node.kind}", None)
-        if handler is not None:
-            return handler(node)
-        self.visit_all(node.children)
-        return None
-
-    def visit_all(self, nodes: Iterable[Node]) -> None:
-        for node in nodes:
-            self.visit(node)
-
-    def inside(self, node: Node, known: Iterable[JavaBinding] = ()) -> _Introduced | None:
-        """Visit a part in which these variables are known; names declared in it are unknown outside."""
-        self.frames.append(_Frame(self.frames[-1].until))
-        self.know(known)
-        found = self.visit(node)
-        self.frames.pop()
-        return found
-
-    def know(self, bindings: Iterable[JavaBinding]) -> None:
-        names = self.frames[-1].names
-        for binding in bindings:
-            names[binding.name] = binding
-
-    def introduce(self, bindings: Sequence[JavaBinding], sure: bool | None) -> None:
+    def introduce(self, bindings: Sequence[Binding], sure: bool | None) -> None:
         """Make pattern variables known to the statements that follow; if this is not sure, doubt them."""
         if sure is False:
             return
@@ -303,9 +92,6 @@ class _ScopeWalk:
             for binding in bindings:
                 binding.doubt = binding.doubt or OPEN_SCOPE
         self.know(bindings)
-
-    def visit_identifier(self, node: Node) -> None:
-        self.use(node, "read")
 
     def visit_type_identifier(self, node: Node) -> None:
         self.types.add(self.text(node))
@@ -332,23 +118,7 @@ class _ScopeWalk:
 
     visit_annotation_type_element_declaration = visit_method_invocation
 
-    def visit_assignment_expression(self, node: Node) -> None:
-        left, right = node.children
-        self.target(left, "write" if node.operator == "=" else "update")
-        self.visit(right)
-
-    def target(self, node: Node, use: Use) -> None:
-        """Visit what is assigned to; only a name alone is written, of `a[i]` both names are read."""
-        node = node.unparenthesized
-        if node.kind == "identifier":
-            self.use(node, use)
-        else:
-            self.visit(node)
-
-    def visit_update_expression(self, node: Node) -> None:
-        self.target(node.children[0], "update")
-
-    def visit_binary_expression(self, node: Node) -> _Introduced | None:
+    def visit_binary_expression(self, node: Node) -> Introduced | None:
         if len(node.children) != 2:
             self.visit_all(node.children)
             return None
@@ -364,11 +134,11 @@ class _ScopeWalk:
             return true, []
         return ([], false) if operator == "||" and (false := _either(first, second, 1)) else None
 
-    def visit_unary_expression(self, node: Node) -> _Introduced | None:
+    def visit_unary_expression(self, node: Node) -> Introduced | None:
         found = self.visit(node.children[0])
         return (found[1], found[0]) if found and node.operator == "!" else None
 
-    def visit_parenthesized_expression(self, node: Node) -> _Introduced | None:
+    def visit_parenthesized_expression(self, node: Node) -> Introduced | None:
         return self.visit(node.children[0]) if node.children else None
 
     def visit_ternary_expression(self, node: Node) -> None:
@@ -377,7 +147,7 @@ class _ScopeWalk:
         self.inside(first, true)
         self.inside(second, false)
 
-    def visit_instanceof_expression(self, node: Node) -> _Introduced | None:
+    def visit_instanceof_expression(self, node: Node) -> Introduced | None:
         self.visit(node.children[0])
         name, found = node.child("name"), []
         for child in node.children[1:]:
@@ -390,9 +160,9 @@ class _ScopeWalk:
                 self.visit(child)
         return (found, []) if found else None
 
-    def pattern(self, node: Node) -> list[JavaBinding]:
+    def pattern(self, node: Node) -> list[Binding]:
         """Declare the variables of a pattern and return them."""
-        found: list[JavaBinding] = []
+        found: list[Binding] = []
         if node.kind in ("type_pattern", "record_pattern_component"):
             *types, name = node.children
             self.visit_all(types)
@@ -410,7 +180,7 @@ class _ScopeWalk:
     def visit_lambda_expression(self, node: Node) -> None:
         parameters, body = node.part("parameters"), node.part("body")
         before = self.enter_part()
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         if parameters.kind == "identifier":
             self.declare(parameters, "lambda", parameters)
         elif parameters.kind == "inferred_parameters":
@@ -421,13 +191,6 @@ class _ScopeWalk:
         self.visit(body)
         self.frames.pop()
         self.depth = before
-
-    def enter_part(self) -> int:
-        """Begin a class body or lambda; returns the number of the enclosing one."""
-        before = self.depth
-        self.deepest += 1
-        self.depth = self.deepest
-        return before
 
     def visit_object_creation_expression(self, node: Node) -> None:
         body = node.first("class_body")
@@ -450,7 +213,7 @@ class _ScopeWalk:
 
     def visit_method_declaration(self, node: Node) -> None:
         """Visit a method or constructor; the parts in front of its parameters do not see them."""
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         name = node.child("name")
         parameters = node.child("parameters")
         for child in node.children:
@@ -523,7 +286,7 @@ class _ScopeWalk:
     ) -> None:
         """Visit the members of a class that extends or implements these types."""
         before = self.enter_part()
-        frame = _Frame(node.end, fields=True)
+        frame = ScopeFrame(node.end)
         # A supertype in the text shows its fields; a known one of the JDK has none; others may have any.
         for kind in above:
             known, shown = self.declared_class(self.simple(kind))
@@ -547,7 +310,7 @@ class _ScopeWalk:
         self.frames.pop()
         self.depth = before
 
-    def declared_class(self, name: str) -> tuple[bool, _Frame | None]:
+    def declared_class(self, name: str) -> tuple[bool, ScopeFrame | None]:
         """Whether all fields of the class that a name means here are known, and its body if it has any."""
         hidden = False
         for frame in reversed(self.frames):
@@ -581,7 +344,7 @@ class _ScopeWalk:
         for child in node.children:
             if child.field == "body":
                 before = self.enter_part()
-                self.frames.append(_Frame(child.end, fields=True))
+                self.frames.append(ScopeFrame(child.end))
                 self.fields(child)
                 self.visit_all(child.children)
                 self.frames.pop()
@@ -597,12 +360,7 @@ class _ScopeWalk:
 
     # Statements
 
-    def visit_block(self, node: Node) -> None:
-        self.frames.append(_Frame(node.end))
-        self.visit_all(node.children)
-        self.frames.pop()
-
-    visit_constructor_body = visit_block
+    visit_constructor_body = ScopeWalk.visit_block
 
     def visit_if_statement(self, node: Node) -> None:
         condition, consequence = node.part("condition"), node.part("consequence")
@@ -621,8 +379,8 @@ class _ScopeWalk:
         """Whether control gets behind an `if` on one of its branches only; `None` if the text does not
         tell.
         """
-        first = completes(ends, self.reading)
-        second = completes(goes_on, self.reading) if goes_on else True
+        first = FLOW.completes(ends, self.reading)
+        second = FLOW.completes(goes_on, self.reading) if goes_on else True
         if first or second is False:
             return False
         return None if first is None or second is None else True
@@ -633,9 +391,9 @@ class _ScopeWalk:
         self.inside(body, true)
         self.behind_loop(node, false)
 
-    def behind_loop(self, node: Node, false: Sequence[JavaBinding]) -> None:
+    def behind_loop(self, node: Node, false: Sequence[Binding]) -> None:
         """Make variables known that a false condition introduces, unless a `break` skips the condition."""
-        if false and not breaks(node, self.reading):
+        if false and not FLOW.breaks(node, self.reading):
             self.know(false)
 
     def visit_do_statement(self, node: Node) -> None:
@@ -645,11 +403,11 @@ class _ScopeWalk:
         self.behind_loop(node, false)
 
     def visit_for_statement(self, node: Node) -> None:
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         condition, body = node.child("condition"), node.child("body")
         self.visit_all(node.all("init"))
         true, false = (self.visit(condition) if condition else None) or ([], [])
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         self.know(true)
         self.visit_all(node.all("update"))
         if body:
@@ -662,34 +420,14 @@ class _ScopeWalk:
         name, value, body = node.part("name"), node.part("value"), node.part("body")
         self.visit_all(child for child in node.children if child not in (name, value, body))
         self.visit(value)
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         self.declare(name, "loop", node)
         self.inside(body)
         self.frames.pop()
 
-    def visit_labeled_statement(self, node: Node) -> None:
-        name, *statement = node.children
-        label = JavaBinding(
-            len(self.bindings), self.text(name), "label", self.depth, node, name.start, node.end
-        )
-        self.bindings.append(label)
-        self.note(label, name, "declare")
-        self.labels.append(label)
-        self.visit_all(statement)
-        self.labels.pop()
-
-    def visit_break_statement(self, node: Node) -> None:
-        for child in node.children:
-            text = self.text(child)
-            label = next((one for one in reversed(self.labels) if one.name == text), None)
-            if label is not None:
-                self.note(label, child, "read")
-
-    visit_continue_statement = visit_break_statement
-
     def visit_try_with_resources_statement(self, node: Node) -> None:
         body = node.child("body")
-        self.frames.append(_Frame(body.end if body else node.end))
+        self.frames.append(ScopeFrame(body.end if body else node.end))
         for child in node.children:
             if child.kind == "resource_specification":
                 self.visit_all(child.children)
@@ -708,7 +446,7 @@ class _ScopeWalk:
                 self.visit(child)
 
     def visit_catch_clause(self, node: Node) -> None:
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         for child in node.children:
             if child.kind == "catch_formal_parameter":
                 name = child.child("name")
@@ -721,10 +459,10 @@ class _ScopeWalk:
 
     def visit_switch_block(self, node: Node) -> None:
         """Visit the body of a switch: the statements of all groups share one block, a rule has its own."""
-        self.frames.append(_Frame(node.end))
+        self.frames.append(ScopeFrame(node.end))
         for part in node.children:
             if part.kind == "switch_rule":
-                self.frames.append(_Frame(part.end))
+                self.frames.append(ScopeFrame(part.end))
                 self.group(part)
                 self.frames.pop()
             else:
@@ -736,9 +474,9 @@ class _ScopeWalk:
                         names[binding.name] = before[binding.name]
         self.frames.pop()
 
-    def group(self, node: Node) -> list[JavaBinding]:
+    def group(self, node: Node) -> list[Binding]:
         """Visit a group: its labels and statements; returns the variables of the patterns in the labels."""
-        found: list[JavaBinding] = []
+        found: list[Binding] = []
         for child in node.children:
             if child.kind == "switch_label":
                 matched = self.label(child)
@@ -748,8 +486,8 @@ class _ScopeWalk:
                 self.visit(child)
         return found
 
-    def label(self, node: Node) -> list[JavaBinding]:
-        found: list[JavaBinding] = []
+    def label(self, node: Node) -> list[Binding]:
+        found: list[Binding] = []
         for child in node.children:
             if child.kind in _PATTERNS:
                 found += self.pattern(child)
@@ -771,14 +509,14 @@ class _ScopeWalk:
                 binding.doubt = binding.doubt or IN_CASE
 
 
-def _private(binding: JavaBinding) -> bool:
+def _private(binding: Binding) -> bool:
     """Whether a field is declared private."""
     declaration = binding.node.parent if binding.node is not None else None
     modifiers = declaration.first("modifiers") if declaration is not None else None
     return modifiers is not None and modifiers.has("private")
 
 
-def _either(first: _Introduced | None, second: _Introduced | None, side: Literal[0, 1]) -> list[JavaBinding]:
+def _either(first: Introduced | None, second: Introduced | None, side: Literal[0, 1]) -> list[Binding]:
     return (first[side] if first else []) + (second[side] if second else [])
 
 

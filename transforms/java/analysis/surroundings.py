@@ -24,7 +24,8 @@ from codeaudit.transforms.dependence.effects import RAISES, Effects
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.library import HOMES, PRIMITIVES
 from codeaudit.transforms.java.files import INSERTED, mentions, misread, rebound
-from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, ParsedJava, callables, read_file
+from codeaudit.transforms.java.parsing import BODIES, TYPES, callables, read_file
+from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 Summarise: TypeAlias = "Callable[[str, OwnClass], Effects | None]"
 """Gives the effects that a call of a method has, by its text; `None` if it may do anything."""
@@ -264,7 +265,7 @@ class OwnClass:
 class _File:
     """A text with its classes, and with the effects of the methods that were asked for."""
 
-    def __init__(self, reading: ParsedJava, summarise: Summarise) -> None:
+    def __init__(self, reading: ParsedText, summarise: Summarise) -> None:
         self.reading = reading
         self.text = reading.text
         self._summarise = summarise

@@ -10,8 +10,8 @@ another order (`is_movable_past`).
 
 from typing import Final
 
-from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes
-from codeaudit.transforms.java.parsing import Node, ParsedJava
+from codeaudit.transforms.syntax.reader import Node, ParsedText
+from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 NULL: Final = "null"
 STRING: Final = "String"
@@ -72,7 +72,7 @@ _FIXED: Final = {
 class Types:
     """The types of the expressions of one method, computed once each."""
 
-    def __init__(self, scopes: JavaScopes) -> None:
+    def __init__(self, scopes: Scopes) -> None:
         self.scopes: Final = scopes
         self._text = scopes.text
         self._known: dict[int, str | None] = {}
@@ -92,7 +92,7 @@ class Types:
         found = self.of(node)
         return found if found in NUMERIC else None
 
-    def declared(self, binding: JavaBinding | None) -> str | None:
+    def declared(self, binding: Binding | None) -> str | None:
         """The declared type of a variable of the method, for a local `var` that of its value; `None` if
         unknown.
         """
@@ -218,7 +218,7 @@ class Types:
         return None if found is None else _METHODS.get(found.partition("<")[0], {}).get(name)
 
 
-def plainly_written(reading: ParsedJava, node: Node) -> str | None:
+def plainly_written(reading: ParsedText, node: Node) -> str | None:
     """A type without blanks; `None` if it may be a well-known type that is spelt in another way.
 
     `java.lang.Integer` is unboxed like `Integer`, but tables hold simple names. So it is not known.
@@ -236,7 +236,7 @@ def promoted(*kinds: str) -> str:
     return next((kind for kind in _RANK if kind in kinds), "int")
 
 
-def varies(scopes: JavaScopes, node: Node) -> bool:
+def varies(scopes: Scopes, node: Node) -> bool:
     """Whether an expression is certainly not a constant expression, so the compiler does not evaluate it.
 
     A local that is not declared `final` is not a constant, whatever its initial value.
@@ -314,7 +314,7 @@ def is_reference(types: Types, node: Node) -> bool:
     return found is not None and (found == STRING or found.endswith("[]"))
 
 
-def assigned(scopes: JavaScopes, node: Node) -> frozenset[int]:
+def assigned(scopes: Scopes, node: Node) -> frozenset[int]:
     """The numbers of the variables that an expression or statement assigns."""
     targets = (
         scopes.binding(inner.children[0].unparenthesized)

@@ -23,15 +23,11 @@ names that reflection reads from code compiled with `-parameters`. Comments stay
 old name.
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.completion import completes
+from codeaudit.transforms.java.analysis.completion import FLOW
 from codeaudit.transforms.java.analysis.library import (
     CONTEXTUAL,
     HARMLESS_ANNOTATIONS,
@@ -39,13 +35,14 @@ from codeaudit.transforms.java.analysis.library import (
     KEYWORDS,
     ROOTS,
 )
-from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve, respelled
-from codeaudit.transforms.java.files import COMPACT, DISPUTED, ESCAPED, escaped
-from codeaudit.transforms.java.parsing import CALLABLES, Node, outline
+from codeaudit.transforms.java.analysis.scopes import resolve
+from codeaudit.transforms.java.files import COMPACT, ESCAPED, escaped
+from codeaudit.transforms.java.parsing import CALLABLES, outline
 from codeaudit.transforms.naming import Lexicon
-from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.records import Evidence
-from codeaudit.transforms.renaming import NewWords, RenameVariables
+from codeaudit.transforms.renaming import RenameVariables
+from codeaudit.transforms.strategies.rename import CodeVariables
+from codeaudit.transforms.syntax.reader import DISPUTED, Node
+from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
 _FREQUENT: Final = """
     access account action actual address alias annotation answer args argument arguments array artifact
@@ -103,11 +100,11 @@ RECORD: Final = "parameter may be a component of a record"
 class JavaGuard:
     """Checks the variables of one method for reasons to keep their names."""
 
-    def __init__(self, scopes: JavaScopes) -> None:
+    def __init__(self, scopes: Scopes) -> None:
         self._scopes = scopes
         self._callables: dict[int, str | None] = {}
 
-    def obstacle(self, binding: JavaBinding) -> str | None:
+    def obstacle(self, binding: Binding) -> str | None:
         """A short reason to count; `None` for a variable that may be renamed."""
         if binding.view in ("outer", "field"):
             return NOT_A_VARIABLE
@@ -155,7 +152,7 @@ class JavaGuard:
         body = node.part("body")
         if body.children and body.children[0].kind == "explicit_constructor_invocation":
             return False
-        if completes(body, self._scopes.reading) is not True:
+        if FLOW.completes(body, self._scopes.reading) is not True:
             return True  # one that always throws need set no component
         text = self._scopes.reading.text
         # It sets every component: `this.name = …` for each of its parameters.
@@ -189,160 +186,43 @@ def annotations(node: Node) -> list[Node]:
     ]
 
 
-def renamed(before: JavaScopes, after: JavaScopes, names: Mapping[int, str]) -> bool:
-    """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
-    # Equal slots: at each place the two texts name the same variable, so no new name is captured.
-    if before.slots != after.slots or len(before.bindings) != len(after.bindings):
-        return False
-    # `var` as a name may become a type: the trees show if Java reads the text in another way.
-    if before.reading.shape != after.reading.shape:
-        return False
-    for old, new in zip(before.bindings, after.bindings, strict=True):
-        if new.name != names.get(old.number, old.name) or (old.view, old.owner) != (new.view, new.owner):
-            return False
-        if new.doubt != old.doubt:
-            return False  # a name that may mean an inherited field now
-    return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
-
-
-def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
-    """Whether with these names two variables of different old names get one name in one block.
-
-    A variable is assumed to be known from its declaration to the end of the block around it, and in the
-    classes in between. This range is never too short, so a clash is never missed.
-    """
-    groups: dict[tuple[str, bool], list[JavaBinding]] = {}
-    given: set[tuple[str, bool]] = set()
-    for binding in bindings:
-        if binding.view in ("outer", "field"):
-            continue
-        name = names.get(binding.number)
-        # Labels have names of their own: `n: while (n > 0) …` is legal.
-        key = (name or binding.name, binding.view == "label")
-        if name is not None:
-            given.add(key)
-        groups.setdefault(key, []).append(binding)
-    return any(_meet(groups[key]) for key in given)
-
-
-def _meet(group: list[JavaBinding]) -> bool:
-    """Whether two variables of the group that have different old names have overlapping ranges."""
-    for place, one in enumerate(group):
-        for other in group[place + 1 :]:
-            first, second = (one, other) if one.start <= other.start else (other, one)
-            if one.name != other.name and second.start < first.until:
-                return True
-    return False
-
-
-def _gaps(scopes: JavaScopes) -> list[bytes]:
-    """The text between all names of variables."""
-    source = scopes.reading.source
-    gaps: list[bytes] = []
-    done = 0
-    for start, end in sorted(scopes.spans):
-        gaps.append(source[done:start])
-        done = end
-    gaps.append(source[done:])
-    return gaps
-
-
 NOT_A_MOVE: Final = "not a move of this method"
-NO_PARAMETER: Final = "no parameter to rename"
-NO_LOCAL: Final = "no local to rename"
-
-_WORDS: Final = re.compile(r"[\w$]+")
 
 
-class JavaVariables:
-    """The variables of one method, for all renamings of it. Implements `renaming.RenamableVariables`."""
+def unreadable(scopes: Scopes) -> str | None:
+    """Why no name of a method is certain, as a short reason to count; `None` if they are."""
+    if escaped(scopes.reading.source.decode()):
+        return ESCAPED
+    if scopes.reading.disputed:
+        return DISPUTED
+    return COMPACT if scopes.unit.kind == "compact_constructor_declaration" else None
 
-    lexicon: Final[Lexicon] = JAVA
+
+class JavaVariables(CodeVariables):
+    """The variables of one method."""
+
+    lexicon = JAVA
 
     def __init__(self, source: str) -> None:
-        self.source = source
-        self.scopes = resolve(source)
-        self._movable: dict[bool, Mapping[int, JavaBinding] | Refused] = {}
-        self._new_words = NewWords(self.lexicon)
+        super().__init__(source, resolve(source))
+        self._guard = JavaGuard(self.scopes)
 
     @property
-    def bindings(self) -> Sequence[JavaBinding]:
-        """All variables, also those that keep their names."""
-        return self.scopes.bindings
+    def obstacle(self) -> str | None:
+        """Why Java may read the text otherwise than it was read here."""
+        return unreadable(self.scopes)
 
-    def movable(self, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
-        """The variables that may be renamed, by number, or why there is none."""
-        found = self._movable.get(parameters)
-        if found is None:
-            found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
-        return found
+    def keeps_name(self, binding: Binding) -> str | None:
+        """As `JavaGuard` says."""
+        return self._guard.obstacle(binding)
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every word of the text, also those of strings and comments."""
-        return frozenset(_WORDS.findall(self.source))
+    def resolve(self, text: str) -> Scopes:
+        """The variables of another method, past the cache: most results are asked for once."""
+        return resolve.__wrapped__(text)
 
-    def usable(self, name: str, own: Collection[str]) -> bool:
-        """Whether a name is an ASCII identifier, and reserved for nothing unless it is in `own`."""
-        return name.isascii() and name.isidentifier() and (name in own or not reserved(name))
-
-    def collides(self, names: Mapping[int, str]) -> bool:
-        """Whether a name is used for something else, or two variables of one block would have one name."""
-        fresh = set(names.values())
-        if len(fresh) == len(names) and self.words.isdisjoint(fresh):
-            return False  # names that are nowhere meet none
-        return not fresh.isdisjoint(self._fixed) or clashes(self.scopes.bindings, names)
-
-    @cached_property
-    def _fixed(self) -> frozenset[str]:
-        """The names of things outside of the method, and of fields of classes in it."""
-        bindings = self.scopes.bindings
-        return frozenset(binding.name for binding in bindings if binding.view in ("outer", "field"))
-
-    def rewritten(self, names: Mapping[int, str]) -> str:
-        """The text with new names at every occurrence of these variables, and nothing else changed."""
-        edits = [
-            Edit(start, end, names[number])
-            for (start, end), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
-            if number in names
-        ]
-        return self._new_words.made(splice(self.scopes.reading.source, edits).decode(), names)
-
-    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
-        """`analysis` if a text is this method with exactly these new names, by its own tree and scopes.
-
-        Texts with new words share one proof (`NewWords`).
-        """
-        try:
-            if self._new_words.shows(text, names, self.words):
-                return "analysis"
-            if self.proves_briefly(text, names):
-                self._new_words.show(names, self.words)
-                return "analysis"
-            # Not through the cache: most results are asked for once.
-            return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None
-        except SourceError:
-            return None
-
-    def proves_briefly(self, text: str, names: Mapping[int, str]) -> bool:
-        """Whether a shorter proof holds, which makes no new tree; if not, the long one may still hold.
-
-        The text differs from the method in words at places of names, and in nothing else. The parser finds
-        the same nodes in both, so the trees are equal. The variables are then resolved with the new words.
-        """
-        plain = all(name.isascii() and name.isidentifier() for name in names.values())
-        if not plain or text != self.rewritten(names):
-            return False
-        if self._outline is None or outline(text) != self._outline:
-            return False
-        scopes = self.scopes
-        places = zip(scopes.spans, scopes.slots, strict=True)
-        words = {place: names[number] for place, number in places if number in names}
-        return renamed(scopes, respelled(scopes, words), names)
-
-    @cached_property
-    def _outline(self) -> str | None:
-        return outline(self.source)
+    def outline(self, text: str) -> str | None:
+        """That of the parser's tree."""
+        return outline(text)
 
 
 @lru_cache(maxsize=8)
@@ -353,31 +233,6 @@ def variables(source: str) -> JavaVariables:
         SourceError: the source does not parse or is not one method.
     """
     return JavaVariables(source)
-
-
-def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
-    """The variables that may be renamed, by number, or why there is none."""
-    if escaped(scopes.reading.source.decode()):
-        return Refused(ESCAPED)
-    if scopes.reading.disputed:
-        return Refused(DISPUTED)
-    if scopes.unit.kind == "compact_constructor_declaration":
-        return Refused(COMPACT)
-    guard = JavaGuard(scopes)
-    found: dict[int, JavaBinding] = {}
-    obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
-    met: set[bool] = set()
-    for binding in scopes.bindings:
-        wanted = binding.view == "parameter"
-        if binding.view in ("outer", "field") or (wanted and not parameters):
-            continue
-        obstacle = guard.obstacle(binding)
-        if obstacle is None:
-            found[binding.number] = binding
-            met.add(wanted)
-        elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
-            obstacles[wanted] = obstacle  # only the first reason is counted
-    return found if parameters in met else Refused(obstacles[parameters])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

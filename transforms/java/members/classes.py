@@ -7,12 +7,14 @@ from typing import Final
 
 from codeaudit.transforms.errors import RESULT_NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.analysis.scopes import JavaBinding, resolve_all
-from codeaudit.transforms.java.files import DISPUTED, ESCAPED, misread
-from codeaudit.transforms.java.parsing import BODIES, TYPES, Node, read
+from codeaudit.transforms.java.analysis.scopes import resolve_all
+from codeaudit.transforms.java.files import ESCAPED, misread
+from codeaudit.transforms.java.parsing import BODIES, TYPES, read
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule
+from codeaudit.transforms.syntax.reader import DISPUTED, Node
+from codeaudit.transforms.syntax.scopes import Binding
 
 _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})
 """Bodies whose fields are static without saying so."""
@@ -62,7 +64,7 @@ class Classes:
         return tuple(self.reading.root.walk())
 
     @cached_property
-    def simple(self) -> dict[int, JavaBinding]:
+    def simple(self) -> dict[int, Binding]:
         """The variable that each name behind `this.` would mean alone, by the first byte of the name."""
         # `this.` becomes blanks of the same length, so every offset stays, and the text is resolved again.
         text = bytearray(self.source)

@@ -16,8 +16,8 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.library import CONTEXTUAL
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final, plainly_written
+from codeaudit.transforms.java.dialect import ANNOTATIONS
 from codeaudit.transforms.java.members.classes import (
     Classes,
     MemberRewriting,
@@ -25,9 +25,10 @@ from codeaudit.transforms.java.members.classes import (
     is_static,
     member_of,
 )
-from codeaudit.transforms.java.parsing import CALLABLES, Node
-from codeaudit.transforms.java.rewriting import ANNOTATIONS
+from codeaudit.transforms.java.parsing import CALLABLES
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding
 
 STATIC: Final = "member is static"
 OUTSIDE: Final = "field of a class around or above"
@@ -67,7 +68,7 @@ def _qualified(known: Classes, node: Node, reason: str | None) -> Site | Refused
     return Site(((Patch(node.start, node.start, ("this.",)),),), "this. before a member", known.line(node))
 
 
-def _why_not_field(known: Classes, binding: JavaBinding, node: Node) -> str | None:
+def _why_not_field(known: Classes, binding: Binding, node: Node) -> str | None:
     """Why a field gets no `this.`; `None` if it may."""
     body = home(node)
     if binding.node is None or body is None or home(binding.node) is not body:
@@ -228,7 +229,7 @@ def _drop(known: Classes) -> Iterator[Site | Refused]:
             yield Site(((Patch(node.start, name.start, ()),),), "no this.", known.line(node))
 
 
-def _kind(known: Classes, binding: JavaBinding) -> str | None:
+def _kind(known: Classes, binding: Binding) -> str | None:
     """The type of a variable as its declaration writes it; `None` if it is final or not all of its type."""
     node = binding.node
     declaration = node.parent if node is not None and node.kind == "variable_declarator" else node

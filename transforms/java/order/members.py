@@ -23,9 +23,10 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.completion import names_constant
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
 from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.rules import MOST, legal_orders, permuted
+from codeaudit.transforms.syntax.reader import Node
 
 SHARED_LINE: Final = "members share a line"
 ALIKE: Final = "members are alike"

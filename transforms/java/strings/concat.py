@@ -14,9 +14,11 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.identity import compares_texts
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types
-from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, span
+from codeaudit.transforms.java.rewriting import JavaSource, Rewriting
 from codeaudit.transforms.patches import Part, Site
+from codeaudit.transforms.strategies.dialect import COMMENT, each
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.text import replace, span
 
 UNKNOWN: Final = "operands of unknown type"
 CONSTANT: Final = "text may be constant"

@@ -5,14 +5,8 @@ import re
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.scopes import (
-    IN_CASE,
-    INHERITED,
-    IS_TYPE,
-    LOCAL_VIEWS,
-    OPEN_SCOPE,
-    resolve,
-)
+from codeaudit.transforms.java.analysis.scopes import IN_CASE, INHERITED, IS_TYPE, OPEN_SCOPE, resolve
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS
 
 SITUATIONS = {
     "a parameter": "int f(int x#1) { return x#1 + this.x + x(); }",

@@ -11,8 +11,6 @@ from codeaudit.transforms.java.identifiers.rename import (
     ANNOTATED,
     ANNOTATED_METHOD,
     BODILESS,
-    NO_LOCAL,
-    NO_PARAMETER,
     NOT_A_MOVE,
     RECORD,
     RENAME,
@@ -26,6 +24,7 @@ from codeaudit.transforms.java.identifiers.rename import (
 )
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.renaming import COLLISION, UNVERIFIED
+from codeaudit.transforms.strategies.rename import NO_LOCAL, NO_PARAMETER
 
 ALL = (RENAME, RENAME_RANDOM, RENAME_SHUFFLE, RENAME_MISLEADING, RENAME_CANONICAL, RENAME_PARAMETERS)
 

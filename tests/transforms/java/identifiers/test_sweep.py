@@ -19,9 +19,9 @@ from codeaudit.transforms.java.identifiers.rename import (
     RENAME_RANDOM,
     RENAME_SHUFFLE,
     JavaVariables,
-    renamed,
 )
 from codeaudit.transforms.java.witnesses import confirms
+from codeaudit.transforms.syntax.scopes import renamed
 from tests.support.data import data_set
 
 EVERY = {"java_methods": 30, "defects4j_methods": 9}

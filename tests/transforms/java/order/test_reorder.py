@@ -10,11 +10,12 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import NO_BLOCK
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.library import BOXES, CONSTANTS, KNOWN_TYPES, NEW, RAISED, STATIC
-from codeaudit.transforms.java.analysis.program import SHARED_LINE, analyse
+from codeaudit.transforms.java.analysis.program import analyse
 from codeaudit.transforms.java.files import ESCAPED
 from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING
 from codeaudit.transforms.java.parsing import read
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.syntax.program import SHARED_LINE
 
 
 def swapped(source: str, order: tuple[int, ...] = (1, 0), site: int = 1) -> str:

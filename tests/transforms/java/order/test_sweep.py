@@ -9,8 +9,9 @@ from codeaudit.transforms.dependence.graph import layers, permute
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.program import analyse
-from codeaudit.transforms.java.order.reorder import OBSTACLES, REORDER, REORDER_BREAKING
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING
 from codeaudit.transforms.java.parsing import read
+from codeaudit.transforms.strategies.reorder import OBSTACLES
 from tests.transforms.java.identifiers.test_sweep import methods
 
 EVERY = {"java_methods": 60, "defects4j_methods": 6}
