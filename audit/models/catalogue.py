@@ -39,6 +39,11 @@ _PERMUTED: Final = {
 }
 """By the name of the wrapper: what permutes a model's network."""
 
+SHORT: Final = (
+    "anthropic", "google", "azureai", "bedrock", "mistral", "grok", "groq", "together", "deepseek",
+    "fireworks", "openrouter", "perplexity", "ollama", "vllm", "sglang",
+)  # fmt: skip
+"""Vendors whose models go by `VENDOR/MODEL`, which is `inspect/VENDOR/MODEL`."""
 PROVIDERS: Final[Registry[Provider]] = Registry(
     "model provider",
     {
@@ -50,8 +55,10 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
             "openai": "openai.model",
             "hf": "hf.arguments",
             "file": "predictions",
+            "inspect": "inspect.model",
         }.items()
     },
+    {name: Entry(f"codeaudit.audit.models.inspect.model:{name.upper()}", "") for name in SHORT},
     group="codeaudit.models",
     expects=Provider,
 )
@@ -126,6 +133,8 @@ def check(spec: str) -> None:
             raise ModelError(f"model {spec!r} is no checkpoint of codeaudit; {told}")
     else:
         known = not provider.names or rest in provider.names
+        if head in PROVIDERS and hints.is_on_hub(head, rest):
+            raise UsageError(f"unknown model {spec!r}; did you mean 'hf/{spec}'?")
     if not known:
         raise _unknown(spec)
 
@@ -288,7 +297,7 @@ def _unknown(spec: str) -> UsageError | ModelError:
     # of ours, whatever letters they share.
     strange = slash and head not in PROVIDERS
     heads = get_close_matches(head.lower(), PROVIDERS, n=1, cutoff=0.7) if strange else []
-    if heads and head.lower() not in hints.NAMED_FOR_URLS:
+    if heads and (head.lower() in PROVIDERS or head.lower() not in hints.NAMED_FOR_URLS):
         near: str | None = f"{heads[0]}/{rest}"
     else:
         near = meant if meant and head not in PROVIDERS else nearest(spec, known)

@@ -47,6 +47,23 @@ NAMED_FOR_URLS: Final[Mapping[str, str]] = {
 }
 """The words of other tools for vendors and servers, each with the address of its OpenAI-compatible endpoint.
 `URL`: it has none of its own, so a proxy in front of it is needed."""
+SHORT_NAMES: Final[Mapping[str, str]] = {
+    **{
+        name: name
+        for name in (
+            *("anthropic", "bedrock", "deepseek", "fireworks", "google", "grok", "groq", "mistral", "ollama"),
+            *("openrouter", "perplexity", "sglang", "together", "vllm"),
+        )
+    },
+    "azure": "azureai",
+    "gemini": "google",
+    "hosted_vllm": "vllm",
+    "together_ai": "together",
+    "xai": "grok",
+}
+"""The words whose models have a short name here."""
+OWNERS: Final[Mapping[str, str]] = {"google": "gemini"}
+"""Vendors that also own models on the hub, each with the beginning of those that they serve."""
 BEGINNINGS: Final[Mapping[str, str]] = {
     "gpt-": "openai",
     "chatgpt-": "openai",
@@ -89,8 +106,7 @@ def for_word(spec: str) -> str:
     if slash and rest:
         if word in HUBS:
             return f"hf/{rest}"
-        # On the hub, `google` is the owner of many models that nobody serves.
-        if word == "google" and not rest.startswith("gemini"):
+        if is_on_hub(word, rest):
             return f"hf/{spec}"
         if word in NAMED_FOR_URLS:
             return _endpoint(rest, word)
@@ -109,7 +125,17 @@ def for_word(spec: str) -> str:
     return f"hf/{spec}" if _HUB_NAME.fullmatch(spec) and len(head) > 2 and len(rest) > 2 else ""
 
 
+def is_on_hub(vendor: str, model: str) -> bool:
+    """Whether a model of a vendor is one that it only publishes, and does not serve."""
+    return vendor in OWNERS and not model.startswith(OWNERS[vendor])
+
+
 def _endpoint(model: str, word: str) -> str:
+    return f"{SHORT_NAMES[word]}/{model}" if word in SHORT_NAMES else at_endpoint(model, word)
+
+
+def at_endpoint(model: str, word: str) -> str:
+    """The model of a vendor at its OpenAI-compatible endpoint."""
     address = NAMED_FOR_URLS[word]
     told = f"openai/{model} --base-url {address}"
     return f"{told} of a proxy that speaks OpenAI's protocol, such as LiteLLM" if address == "URL" else told

@@ -79,7 +79,7 @@ class Decoding:
         # The text was checked by its reader.
         body = json.loads(str(settings.arguments.get("extra_body") or "{}"))
         if found.get("samples", 1) != 1:
-            _check_answers_differ(found, body)
+            check_answers_differ(found, body)
             found.setdefault("temperature", TEMPERATURE)
         stream = settings.arguments.get("stream") is True
         return cls(**found, bounded="max_tokens" in found, extra_body=body, stream=stream)  # type: ignore[arg-type]
@@ -120,11 +120,17 @@ class Decoding:
         return urlencode(told, safe='{}":,[]')
 
 
-def _or_none(read: Callable[[str], float], text: str) -> str | float:
+def or_none(read: Callable[[str], float], text: str) -> str | float:
+    """The value of an argument, or `none`."""
     return NONE if text == NONE else read(text)
 
 
-def _one_of(key: str, known: tuple[str, ...], text: str) -> str:
+def one_of(key: str, known: tuple[str, ...], text: str) -> str:
+    """A word that is one of the known ones.
+
+    Raises:
+        UsageError: it is none.
+    """
     if text not in known:
         raise UsageError(f"-M {key}={text} must be one of: {', '.join(known)}")
     return text
@@ -156,7 +162,12 @@ def _key_env(text: str) -> str:
     return NONE if text == NONE else key_variable(text)
 
 
-def _shown_name(text: str) -> str:
+def shown_name(text: str) -> str:
+    """What a model is called in the report.
+
+    Raises:
+        UsageError: it does not fit into one line.
+    """
     if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
         raise UsageError(f"-M name must be a text in one line, at most {LONGEST_NAME} characters long")
     return text.strip()
@@ -164,19 +175,19 @@ def _shown_name(text: str) -> str:
 
 LONGEST_NAME: Final = 60
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
-    "api": partial(_one_of, "api", ("chat", "completions")),
-    "temperature": partial(_or_none, partial(read_number, "temperature", least=0)),
-    "seed": partial(_or_none, partial(read_count, "seed", least=None)),
+    "api": partial(one_of, "api", ("chat", "completions")),
+    "temperature": partial(or_none, partial(read_number, "temperature", least=0)),
+    "seed": partial(or_none, partial(read_count, "seed", least=None)),
     "samples": samples,
-    "max_tokens": partial(_or_none, partial(read_count, "max_tokens", least=1)),
-    "tokens_field": partial(_one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
+    "max_tokens": partial(or_none, partial(read_count, "max_tokens", least=1)),
+    "tokens_field": partial(one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
     "extra_body": _body,
     "stream": bool,
     "system": str,
     "template": str,
     **ENDPOINT_ARGUMENTS,
     "version": str,
-    "name": _shown_name,
+    "name": shown_name,
     "key_env": _key_env,
     "headers.NAME": _named,
     "query.NAME": _named,
@@ -186,7 +197,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
 """The readers of the arguments."""
 
 
-def _check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
+def check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
     """Raises: UsageError if all answers to a query would be equal."""
     several = f"-M samples={found['samples']}"
     if found.get("temperature") == 0:

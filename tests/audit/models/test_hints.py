@@ -5,29 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.models.catalogue import check
-from codeaudit.audit.models.hints import NAMED_FOR_URLS
+from codeaudit.audit.models.catalogue import PROVIDERS, SHORT, check, load
+from codeaudit.audit.models.hints import NAMED_FOR_URLS, SHORT_NAMES
+from codeaudit.audit.models.inspect import model
+from codeaudit.audit.models.provider import Settings
 from codeaudit.transforms.errors import CodeauditError, ModelError, UsageError
 
 WORDS = {
-    "anthropic/claude-sonnet-4": "openai/claude-sonnet-4 --base-url https://api.anthropic.com/v1",
-    "google/gemini-2.5-pro": "openai/gemini-2.5-pro --base-url https://generativelanguage.googleapis.com/",
-    "gemini/gemini-2.5-pro": "openai/gemini-2.5-pro --base-url https://generativelanguage.googleapis.com/",
-    "ollama/qwen2.5-coder:7b": "openai/qwen2.5-coder:7b --base-url http://localhost:11434/v1",
-    "vllm/Qwen/Qwen3-8B": "openai/Qwen/Qwen3-8B --base-url http://localhost:8000/v1",
+    "gemini/gemini-2.5-pro": "'google/gemini-2.5-pro'",
+    "xai/grok-4": "'grok/grok-4'",
+    "lmstudio/qwen": "openai/qwen --base-url http://localhost:1234/v1",
     "litellm/gpt-4o": "openai/gpt-4o --base-url http://localhost:4000/v1",
-    "mistral/codestral-latest": "openai/codestral-latest --base-url https://api.mistral.ai/v1",
-    "openrouter/meta-llama/llama-3": "openai/meta-llama/llama-3 --base-url https://openrouter.ai/api/v1",
-    "azure/my-deployment": "openai/my-deployment --base-url https://NAME.openai.azure.com/openai/v1",
-    "bedrock/anthropic.claude": "openai/anthropic.claude --base-url URL of a proxy",
-    "antropic/claude-sonnet-4": "openai/claude-sonnet-4 --base-url https://api.anthropic.com/v1",
-    "Anthropic/claude-sonnet-4": "openai/claude-sonnet-4 --base-url https://api.anthropic.com/v1",
+    "azure/my-deployment": "'azureai/my-deployment'",
+    "vertex/gemini": "openai/gemini --base-url URL of a proxy",
+    "antropic/claude-sonnet-4": "'anthropic/claude-sonnet-4'",
+    "Anthropic/claude-sonnet-4": "'anthropic/claude-sonnet-4'",
     "opnai/gpt-5": "'openai/gpt-5'",
     "OpenAI/gpt-5": "'openai/gpt-5'",
     "gpt-4o": "'openai/gpt-4o'",
     "o3-mini": "'openai/o3-mini'",
-    "claude-sonnet-4": "openai/claude-sonnet-4 --base-url https://api.anthropic.com/v1",
-    "gemini-2.5-pro": "openai/gemini-2.5-pro --base-url https://generativelanguage.googleapis.com/",
+    "claude-sonnet-4": "'anthropic/claude-sonnet-4'",
+    "gemini-2.5-pro": "'google/gemini-2.5-pro'",
     "http://localhost:8000/v1": "openai/MODEL --base-url http://localhost:8000/v1",
     "microsoft/codebert-base": "'hf/microsoft/codebert-base'",
     "Salesforce/codet5p-220m": "'hf/Salesforce/codet5p-220m'",
@@ -65,6 +63,21 @@ def test_a_word_of_another_tool_leads_to_ours(
 def test_what_is_near_nothing_gets_the_list(spec: str) -> None:
     with pytest.raises(UsageError, match=r"; known: .*openai/MODEL"):
         check(spec)
+
+
+@pytest.mark.parametrize("spec", ["anthropic/claude-sonnet-4", "mistral/codestral-latest", "inspect/groq/x"])
+def test_a_vendor_without_the_extra_says_what_to_install(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "find_spec", lambda name: None)
+    with pytest.raises(
+        ModelError, match=r'pip install "codeaudit-ml\[inspect\]"; without it: openai/'
+    ) as caught:
+        load(spec, Settings(), {})
+    assert "\n" not in str(caught.value)
+
+
+def test_every_short_name_is_a_provider() -> None:
+    assert set(SHORT_NAMES.values()) <= set(PROVIDERS)
+    assert model.VENDORS.keys() - {"openai"} == set(SHORT)
 
 
 def test_every_word_for_a_vendor_has_an_address() -> None:

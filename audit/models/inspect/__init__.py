@@ -1,0 +1,1 @@
+"""Models of every vendor, through inspect-ai."""

@@ -1,0 +1,296 @@
+"""Sends one request through inspect-ai. Implements `EndpointClient`.
+
+The provider object of inspect-ai is asked directly: the layer above it repeats requests, caches answers and
+keeps a record of every one, all of which is done elsewhere here. Errors of the vendors' libraries contain the
+request and may contain the key. So none of them leaves this module, and texts are scrubbed.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Any, Final
+
+import httpx2
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+)
+
+from codeaudit.audit.models.endpoints.client import TRANSIENT, EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.inspect.model import VendorDecoding
+from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
+from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, told
+from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.records import Query
+from codeaudit.transforms.errors import ModelError
+
+BUSY: Final = frozenset({429, 503, 529})
+"""Statuses for too many requests."""
+PERMANENT: Final = frozenset({501, 505})
+"""Statuses from 500 on after which the same request will fail again."""
+LONGEST_TEXT: Final = 160
+"""Largest number of characters shown of a vendor's message."""
+DEEPEST: Final = 8
+"""How far causes of an error are followed; they may refer to each other in a circle."""
+NOTHING: Final = "(no content)"
+"""What inspect-ai writes where a vendor gave nothing."""
+AT_ONCE: Final = 100_000
+"""Connections; the layer above decides how many requests run at once."""
+LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
+CONNECT: Final = 5.0
+"""Largest number of seconds to connect, because nobody answers at a wrong address."""
+_ABSENT: Final = frozenset({"ConnectError", "ConnectionRefusedError", "gaierror", "ClientConnectorError"})
+"""Errors of several libraries where nobody answers at an address."""
+_ROLES: Final[Mapping[str, Any]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+
+
+class InspectClient:
+    """Sends requests for one model of one vendor. It belongs to the event loop that first uses it."""
+
+    def __init__(
+        self,
+        spec: str,
+        where: EndpointAddress,
+        base_url: str | None,
+        generation: VendorDecoding,
+        timeout: float,
+    ) -> None:
+        theirs = logging.getLogger("inspect_ai")
+        theirs.addHandler(_FORWARDED)  # once, however often it is added
+        theirs.propagate = False
+        self._address = where
+        self._generation = generation
+        self._timeout = timeout
+        self._http = BoundedClient(
+            base_url=where.url,
+            timeout=httpx2.Timeout(None, connect=CONNECT),
+            transport=httpx2.AsyncHTTPTransport(limits=LIMITS),
+        )
+        self._model = _model(spec, where, base_url, self._http)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        with suppress(Exception):  # not every vendor's library can
+            await self._model.api.aclose()
+        await self._http.aclose()
+
+    async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
+        """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
+        turns: list[ChatMessage] = [_ROLES[one.role](content=one.content) for one in prompt.messages(query)]
+        try:
+            async with asyncio.timeout(self._timeout):
+                answer = await self._model.api.generate(
+                    input=turns, tools=[], tool_choice="none", config=self._config(prompt, attempt)
+                )
+            output = answer[0] if isinstance(answer, tuple) else answer
+            if isinstance(output, BaseException):
+                raise output
+            return self._read(output)
+        except TimeoutError:
+            raise RequestError("timeout", again=True, busy=True) from None
+        except RequestError:
+            raise
+        except Exception as error:  # each vendor's library has errors of its own
+            raise self._failure(error) from None
+
+    def _config(self, prompt: Prompt, attempt: int) -> GenerateConfig:
+        asked = self._generation
+        longest = asked.longest(prompt)
+        config = GenerateConfig(
+            temperature=asked.temperature,
+            seed=asked.seed_of(attempt),
+            max_tokens=longest,
+            max_retries=0,
+            max_connections=AT_ONCE,
+            # To find out whether reasoning may be summarised, OpenAI would be asked something else first.
+            **{"cache_prompt": False, "reasoning_summary": "none", **asked.options},
+        )
+        if longest is None:  # some vendors want a number
+            api = self._model.api
+            config.max_tokens = api.max_tokens_for_config(config) or api.max_tokens()
+        return config
+
+    def _read(self, output: ModelOutput) -> Reply:
+        if output.error or not output.choices:
+            words = self._shown(output.error or "no choice")
+            raise RequestError("unreadable reply", message=words, again=True, unreadable=True)
+        if output.stop_reason == "content_filter":
+            raise RequestError("refused by its filter")
+        content = output.choices[0].message.content
+        text = "" if output.completion == NOTHING else output.completion
+        parts = content if isinstance(content, list) else []
+        thought = not text and any(isinstance(one, ContentReasoning) for one in parts)
+        cut = output.stop_reason in ("max_tokens", "model_length")
+        if not text and not (cut or thought):
+            raise RequestError("unreadable reply", message="nothing", again=True, unreadable=True)
+        usage = output.usage
+        read = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0) if usage else 0
+        return Reply(
+            text=self._address.cleared(text),
+            cut=cut,
+            thought="reasoning" if thought and not cut else "",
+            tokens=(usage.input_tokens + read, usage.output_tokens) if usage else None,
+            served=self._shown(output.model or ""),
+        )
+
+    def _failure(self, error: Exception) -> RequestError:
+        """What an error of a vendor's library means."""
+        chain = list(_causes(error))
+        for one in chain:
+            if isinstance(one, RedirectedElsewhere):
+                return RequestError("redirect", elsewhere=self._shown(str(one)))
+            if isinstance(one, ReplyTooLarge):
+                return RequestError("reply too large", message=str(one))
+        names = [kind.__name__ for one in chain for kind in type(one).__mro__]
+        status = next(filter(None, map(_status, chain)), None)
+        if status is None:
+            if any("Timeout" in name for name in names):
+                slow = any("ConnectTimeout" in name for name in names)
+                return RequestError("timeout", again=True, busy=not slow, unreachable=slow)
+            if any(
+                name in ("ConnectError", "ConnectionRefusedError", "gaierror", "ClientConnectorError")
+                for name in names
+            ):
+                return RequestError(
+                    "unreachable", message=self._shown(str(chain[-1])), again=True, unreachable=True
+                )
+            if any("Connection" in name or "Protocol" in name or "ReadError" in name for name in names):
+                return RequestError("connection broken", again=True, broken=True)
+            return RequestError("unreadable reply", message=type(error).__name__, again=True, unreadable=True)
+        body = next((found for one in chain if (found := _body(one))), "")
+        page = isinstance(body, str) and is_page(body)
+        words = "a web page" if page else told(body)
+        passes = status in TRANSIENT or (status >= 500 and status not in PERMANENT)
+        spent = "insufficient_quota" in str(body)
+        return RequestError(
+            str(status),
+            message=self._shown(words),
+            again=passes and not spent,
+            busy=status in BUSY,
+            wait=max(map(_wait, chain), default=0.0),
+            status=402 if spent else status,
+            field=rejected(body, words, ("temperature", "seed", "max_tokens", *self._generation.options)),
+            sized=status == 413 or is_of_size(words),
+            foreign=page,
+            elsewhere=self._shown(_target(chain)) if 300 <= status < 400 else "",
+        )
+
+    def _shown(self, text: str) -> str:
+        line = " ".join(self._address.scrub(text).split())
+        line = "".join(letter if letter.isprintable() else "?" for letter in line)
+        return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
+
+
+def _model(spec: str, where: EndpointAddress, base_url: str | None, http: BoundedClient) -> Model:
+    """The model of inspect-ai, with our client of HTTP where its package takes one.
+
+    Raises:
+        ModelError: inspect-ai knows no such vendor, or lacks the package for it.
+    """
+    try:
+        found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False)
+    except Exception as error:  # it raises its own kinds, some of them with colours in their texts
+        words = " ".join(where.scrub(str(error)).split())
+        raise ModelError(f"inspect-ai cannot use {spec!r}: {words[:LONGEST_TEXT]}") from None
+    api: Any = found.api
+    client: Any = getattr(api, "client", None)
+    if hasattr(client, "with_options"):  # the packages of OpenAI, Anthropic and Groq are made alike
+        try:
+            api.client = client.with_options(max_retries=0, http_client=http)
+        except TypeError:  # it is built on another HTTP library
+            api.client = client.with_options(max_retries=0)
+    elif hasattr(api, "model_client"):  # Google's makes a client for each request
+        make = api.model_client
+
+        def model_client(options: Any) -> Any:
+            options.httpx_async_client = http
+            return make(options)
+
+        api.model_client = model_client
+    return found
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    for _ in range(DEEPEST):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    """The status of HTTP in an error of any vendor's library."""
+    response = getattr(error, "response", None)
+    places = (
+        getattr(error, "status_code", None),
+        getattr(error, "code", None),
+        getattr(error, "status", None),
+        getattr(response, "status_code", None),
+        # boto
+        response.get("ResponseMetadata", {}).get("HTTPStatusCode") if isinstance(response, dict) else None,
+    )
+    return next((one for one in places if isinstance(one, int) and 300 <= one < 600), None)
+
+
+def _body(error: BaseException) -> object:
+    """The words of the vendor in an error."""
+    for name in ("body", "details", "error", "message"):
+        found = getattr(error, name, None)
+        if found and not callable(found):
+            return found
+    return ""
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    found = getattr(getattr(error, "response", None), "headers", None)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _target(chain: list[BaseException]) -> str:
+    return next((one for error in chain if (one := _headers(error).get("location", ""))), "another place")
+
+
+def _wait(error: BaseException) -> float:
+    """Seconds to wait by `Retry-After`, a number or a date; 0 without it."""
+    text = _headers(error).get("retry-after", "")
+    with suppress(ValueError):
+        seconds = float(text)
+        return max(0.0, seconds) if isfinite(seconds) else 0.0
+    with suppress(TypeError, ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    return 0.0
+
+
+class _Forwarded(logging.Handler):
+    """Tells each message of inspect-ai once, as ours: it repeats them with every request."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._seen: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell a message that is new."""
+        text = " ".join(record.getMessage().split())
+        if text not in self._seen and not text.startswith("Hooks:"):  # about its own record of requests
+            self._seen.add(text)
+            _log.warning("codeaudit: inspect-ai: %s", text)
+
+
+_log: Final = logging.getLogger(__name__)
+_FORWARDED: Final = _Forwarded()

@@ -1,0 +1,308 @@
+"""The provider of `inspect/VENDOR/MODEL`: models of every vendor that inspect-ai reaches.
+
+inspect-ai (https://inspect.aisi.org.uk) knows the protocols of about 25 vendors. It makes each request; what
+is asked, how often, how fast and for how much is decided by `codeaudit.audit.models.endpoints`. So its own
+retries and its cache are not used. It is imported with the first request, because that takes seconds.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+from codeaudit.audit.models.endpoints.arguments import (
+    ENDPOINT_ARGUMENTS,
+    Patience,
+    Prices,
+    given,
+    read_count,
+    read_number,
+)
+from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
+from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.secrets import key_variable
+from codeaudit.audit.models.endpoints.session import Endpoint
+from codeaudit.audit.models.hints import NAMED_FOR_URLS, at_endpoint
+from codeaudit.audit.models.openai.model import (
+    NONE,
+    check_answers_differ,
+    one_of,
+    or_none,
+    prompts,
+    sent,
+    shown_name,
+)
+from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
+from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples
+from codeaudit.audit.prompts import ContinuationPrompt, Prompt
+from codeaudit.transforms.distribution import Extra, how_to_install, version_of
+from codeaudit.transforms.errors import ModelError, UsageError
+
+
+class Vendor(NamedTuple):
+    """What is known of a vendor before inspect-ai is imported."""
+
+    title: str
+    key: str = ""
+    """The variable of its key; empty if it needs none, or takes it in another way."""
+    url: str = ""
+    """Its address, for messages and fingerprints; empty if it depends on the account."""
+    package: str = ""
+    """The distribution that speaks its protocol."""
+
+
+VENDORS: Final[Mapping[str, Vendor]] = {
+    "anthropic": Vendor("Anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com", "anthropic"),
+    "google": Vendor("Google", "GOOGLE_API_KEY", "https://generativelanguage.googleapis.com", "google-genai"),
+    "openai": Vendor("OpenAI", "OPENAI_API_KEY", "https://api.openai.com/v1", "openai"),
+    "azureai": Vendor("Azure AI", "AZUREAI_API_KEY", "", "azure-ai-inference"),
+    "bedrock": Vendor("AWS Bedrock", "", "", "aioboto3"),
+    "mistral": Vendor("Mistral", "MISTRAL_API_KEY", "https://api.mistral.ai", "mistralai"),
+    "grok": Vendor("xAI", "XAI_API_KEY", "https://api.x.ai", "xai-sdk"),
+    "groq": Vendor("Groq", "GROQ_API_KEY", "https://api.groq.com", "groq"),
+    "together": Vendor("Together", "TOGETHER_API_KEY", "https://api.together.xyz/v1", "openai"),
+    "deepseek": Vendor("DeepSeek", "DEEPSEEK_API_KEY", "https://api.deepseek.com", "openai"),
+    "fireworks": Vendor("Fireworks", "FIREWORKS_API_KEY", "https://api.fireworks.ai/inference/v1", "openai"),
+    "openrouter": Vendor("OpenRouter", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1", "openai"),
+    "perplexity": Vendor("Perplexity", "PERPLEXITY_API_KEY", "https://api.perplexity.ai", "openai"),
+    "ollama": Vendor("Ollama", "", "http://localhost:11434/v1", "openai"),
+    "vllm": Vendor("vLLM", "VLLM_API_KEY", "", "openai"),
+    "sglang": Vendor("SGLang", "SGLANG_API_KEY", "", "openai"),
+}
+"""Vendors with a short name: `anthropic/MODEL` is `inspect/anthropic/MODEL`. Others go by the long one."""
+LOCAL: Final = frozenset({"ollama", "vllm", "sglang"})
+"""Servers on the user's machine, which need no key."""
+EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+NAME: Final[Extra] = "inspect"
+PACKAGE: Final = "inspect_ai"
+
+
+def _object(key: str, text: str) -> str:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError(f'-M {key} must be a JSON object, as {{"top_k": 1}}')
+    return text
+
+
+OPTIONS: Final[Mapping[str, ArgumentReader]] = {
+    "top_p": partial(read_number, "top_p", least=0),
+    "top_k": partial(read_count, "top_k", least=1),
+    "frequency_penalty": partial(read_number, "frequency_penalty", least=-2),
+    "presence_penalty": partial(read_number, "presence_penalty", least=-2),
+    "effort": partial(one_of, "effort", EFFORTS[2:]),
+    "verbosity": partial(one_of, "verbosity", ("low", "medium", "high")),
+    "reasoning_effort": partial(one_of, "reasoning_effort", EFFORTS),
+    "reasoning_tokens": partial(read_count, "reasoning_tokens", least=0),
+    "reasoning_summary": partial(one_of, "reasoning_summary", ("none", "concise", "detailed", "auto")),
+    "cache_prompt": bool,
+    "extra_body": partial(_object, "extra_body"),
+}
+"""Options of `inspect_ai.model.GenerateConfig`, by their names there. What is not given is not sent."""
+ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
+    "temperature": partial(or_none, partial(read_number, "temperature", least=0)),
+    "seed": partial(or_none, partial(read_count, "seed", least=None)),
+    "samples": samples,
+    "max_tokens": partial(or_none, partial(read_count, "max_tokens", least=1)),
+    **OPTIONS,
+    "system": str,
+    "template": str,
+    **ENDPOINT_ARGUMENTS,
+    "version": str,
+    "name": shown_name,
+    "key_env": lambda text: NONE if text == NONE else key_variable(text),
+}
+"""The readers of the arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorDecoding:
+    """Everything except the model and the prompt that decides an answer."""
+
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    samples: int = 1
+    """How many answers are drawn for a query, each with its own request and seed."""
+    max_tokens: int | None = 256
+    bounded: bool = False
+    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Further options of inspect-ai, by name."""
+
+    @classmethod
+    def read(cls, settings: Settings) -> "VendorDecoding":
+        """The given arguments; defaults for the others.
+
+        Raises:
+            UsageError: several answers are wanted and all would be equal.
+        """
+        names = ("temperature", "seed", "samples", "max_tokens")
+        found: dict[str, Any] = {key: sent(value) for key, value in given(settings, *names).items()}
+        options: dict[str, object] = dict(given(settings, *OPTIONS))
+        if "extra_body" in options:
+            options["extra_body"] = json.loads(str(options["extra_body"]))
+        if found.get("samples", 1) != 1:
+            check_answers_differ(found, {})
+            found.setdefault("temperature", TEMPERATURE)
+        # A model that reasons needs room for it, which nobody can know; its own default holds.
+        if "max_tokens" not in found and options.keys() & {"reasoning_effort", "reasoning_tokens", "effort"}:
+            found["max_tokens"] = None
+        return cls(**found, bounded="max_tokens" in found, options=options)
+
+    def longest(self, prompt: Prompt) -> int | None:
+        """The limit on the tokens of a reply to a prompt; `None` without one."""
+        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
+        return self.max_tokens if longest is None or self.bounded else longest
+
+    def seed_of(self, attempt: int) -> int | None:
+        """The seed of an answer; each of several has its own."""
+        if self.samples == 1 or self.seed is None:
+            return self.seed
+        return draws(attempt, seed=self.seed).getrandbits(31)
+
+    def __str__(self) -> str:
+        """Every parameter, also those that are not sent, as text for fingerprints."""
+        shown = {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
+        told: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
+        if self.samples > 1:
+            told["samples"] = self.samples
+        told |= {
+            name: json.dumps(value, sort_keys=True, separators=(",", ":"))
+            if isinstance(value, dict)
+            else value
+            for name, value in sorted(self.options.items())
+        }
+        return urlencode(told, safe='{}":,[]')
+
+
+def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointModel:
+    """The model VENDOR/MODEL. Nothing is asked yet. The key is kept in memory only.
+
+    Raises:
+        UsageError: there is no vendor or no name, the address is none, or an argument has a wrong value.
+        ModelError: inspect-ai is not installed, or there is no key.
+    """
+    name, _, model = rest.partition("/")
+    if not (name.strip() and model.strip()):
+        raise UsageError(f"model {form + rest!r} names no model; write {NAME}/VENDOR/MODEL")
+    if find_spec(PACKAGE) is None:
+        without = f"; without it: {at_endpoint(model, name)}" if name in NAMED_FOR_URLS else ""
+        raise ModelError(
+            f"model {form + rest!r} needs inspect-ai, which is not installed: {how_to_install(NAME)}{without}"
+        )
+    vendor = VENDORS.get(name, Vendor(name))
+    where = _address(name, vendor, settings)
+    generation, asked = VendorDecoding.read(settings), prompts(settings)
+    patience = Patience.read(settings)
+    endpoint = Endpoint(
+        model=model,
+        address=where,
+        connect=partial(_client, rest, where, settings.base_url, generation, patience.timeout),
+        prompts=asked,
+        samples=generation.samples,
+        patience=patience,
+        prices=Prices.read(settings),
+        spending=settings.spending,
+        longest=generation.longest,
+        remedy=lambda field: f"leave it out with {settings.flag}{field}=none" if field in _LEFT_OUT else "",
+        refusal_hint=f"; {settings.flag}FIELD=none leaves out temperature, seed or max_tokens",
+        size_hint=f"; the prompt and {settings.flag}max_tokens together must fit its context",
+    )
+    version = sent(settings.arguments.get("version"))
+    packages = {one: version_of(one) for one in ("inspect-ai", vendor.package) if one}
+    told = urlencode(
+        {
+            "prompts": asked.digest,
+            **{one: number for one, number in packages.items() if number},
+            **({} if version is None else {"version": version}),
+        }
+    )
+    shown = settings.arguments.get("name")
+    return EndpointModel(
+        endpoint,
+        name=f"{form}{rest}" + (f" ({shown})" if shown else ""),
+        fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{told}",
+    )
+
+
+_LEFT_OUT: Final = ("temperature", "seed", "max_tokens")
+
+
+def _address(name: str, vendor: Vendor, settings: Settings) -> EndpointAddress:
+    """Where the vendor is, with its key.
+
+    Raises:
+        UsageError: the address is none.
+        ModelError: there is no key.
+    """
+    variable = str(settings.arguments.get("key_env") or vendor.key)
+    key = "" if variable in ("", NONE) else os.environ.get(variable, "").strip()
+    needed = bool(vendor.key) and name not in LOCAL and variable != NONE and settings.base_url is None
+    if settings.sends and needed and not key:
+        raise ModelError(f"{vendor.title} asks for a key: set {variable}")
+    url = settings.base_url or vendor.url or f"https://{name}.invalid"
+    return address(url, key, key_name=variable or vendor.key)
+
+
+def _client(
+    spec: str,
+    where: EndpointAddress,
+    base_url: str | None,
+    generation: VendorDecoding,
+    timeout: float,
+) -> EndpointClient:
+    from codeaudit.audit.models.inspect.client import InspectClient
+
+    return InspectClient(spec, where, base_url, generation, timeout)
+
+
+def _loader(name: str) -> Callable[[str, Settings], EndpointModel]:
+    def short(rest: str, settings: Settings) -> EndpointModel:
+        if not rest.strip():
+            raise UsageError(f"model '{name}/' names no model; write {name}/MODEL")
+        return load(f"{name}/{rest}", settings, form="")
+
+    return short
+
+
+def _provider(name: str) -> Provider:
+    vendor = VENDORS[name]
+    return Provider(
+        form=f"{name}/MODEL",
+        summary=f"a model of {vendor.title}; needs the extra `{NAME}`",
+        load=_loader(name),
+        accepts=frozenset({"base_url", *SPENDING}),
+        arguments=ARGUMENTS,
+        default_base_url=lambda: vendor.url,
+        key=vendor.key,
+    )
+
+
+PROVIDER: Final = Provider(
+    form=f"{NAME}/VENDOR/MODEL",
+    summary="a model of any vendor that inspect-ai reaches; needs the extra `inspect`",
+    load=load,
+    accepts=frozenset({"base_url", *SPENDING}),
+    arguments=ARGUMENTS,
+)
+ANTHROPIC: Final = _provider("anthropic")
+GOOGLE: Final = _provider("google")
+AZUREAI: Final = _provider("azureai")
+BEDROCK: Final = _provider("bedrock")
+MISTRAL: Final = _provider("mistral")
+GROK: Final = _provider("grok")
+GROQ: Final = _provider("groq")
+TOGETHER: Final = _provider("together")
+DEEPSEEK: Final = _provider("deepseek")
+FIREWORKS: Final = _provider("fireworks")
+OPENROUTER: Final = _provider("openrouter")
+PERPLEXITY: Final = _provider("perplexity")
+OLLAMA: Final = _provider("ollama")
+VLLM: Final = _provider("vllm")
+SGLANG: Final = _provider("sglang")
