@@ -10,12 +10,13 @@ Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a s
 """
 
 import gc
+import inspect
 import itertools
 import os
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -71,9 +72,29 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """Make no items of a function if none of them would run: that takes each worker seconds."""
+    if _all_run(collector.config) or not inspect.isfunction(obj):
+        return None
+    marks: list[pytest.Mark] = [*getattr(obj, "pytestmark", ()), *collector.iter_markers()]
+    # Cases may have marks of their own. A list of them that can be read only once is not read here.
+    sets = [mark.args[1] for mark in marks if mark.name == "parametrize" and len(mark.args) > 1]
+    cases = [case for one in sets if isinstance(one, Sequence) for case in one]
+    if collector.config.option.rest:
+        marks += [mark for case in cases for mark in getattr(case, "marks", ())]
+        return None if {"slow", "thinned"}.intersection(mark.name for mark in marks) else []
+    return [] if "slow" in {mark.name for mark in marks} else None
+
+
+def _all_run(config: pytest.Config) -> bool:
+    """Whether nothing is left out."""
+    return config.option.full or any("::" in argument for argument in config.args)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the quick run leaves out; with `--rest` all others."""
-    if config.option.full or any("::" in argument for argument in config.args):
+    if _all_run(config):
         return
     left_out = {id(item) for item in items if item.get_closest_marker("slow")} | _thinned(items)
     rest = config.option.rest

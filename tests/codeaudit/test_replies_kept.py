@@ -4,7 +4,7 @@ import json
 import re
 import signal
 import sqlite3
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -101,22 +101,25 @@ def test_no_raw_leaves_replies_out_and_nothing_needs_them(
 
 @pytest.mark.slow
 def test_a_killed_and_resumed_run_has_the_same_replies(sources: Path) -> None:
-    def slow(asked: Asked) -> Act:
+    killed = threading.Event()
+
+    def held_up(asked: Asked) -> Act:
         reply = answer(asked)
 
         def act(handler: Any) -> None:
-            time.sleep(0.05)
+            assert asked.number < 5 or killed.wait(60)
             reply(handler)
 
         return act
 
-    with serving(slow) as endpoint:
+    with serving(held_up) as endpoint:
         run = start(
             *words(sources, endpoint.url, "again", "-M", "concurrency=1", "--cache", "mine"), cwd=Path.cwd()
         )
         until(lambda: len(endpoint.asked) >= 5, process=run)
         run.send_signal(signal.SIGKILL)
         run.communicate()
+        killed.set()
         assert not Path("again/verdicts.parquet").exists()
         assert main(words(sources, endpoint.url, "again", "-M", "concurrency=1", "--cache", "mine")) == 0
         assert main(words(sources, endpoint.url, "out", "-M", "concurrency=1", "--cache", "other")) == 0

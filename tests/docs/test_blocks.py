@@ -23,11 +23,11 @@ import yaml
 
 from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import cli
+from tests.support import preloaded
 from tests.support.commands import ROOT, environment
 from tests.support.endpoints import Asked, says, sends, serving
 from tests.support.pages import PAGES, Block, blocks
 from tests.support.plugins import install
-from tests.support.preloaded import preloaded
 
 EXEMPT: Final = {
     'codeaudit verify . --test-command "mvn -o -q test" --source src/main/java': (
@@ -267,8 +267,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
                 "OPENAI_BASE_URL": endpoint.url,
             }
         )
-        command = running.enter_context(preloaded(tmp_path_factory.mktemp("forks"), around))
-        _write_program(programs / "codeaudit", command)
+        _write_program(programs / "codeaudit", preloaded.program(tmp_path_factory.mktemp("forks")))
         place = Workplace(
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )

@@ -7,6 +7,7 @@
 import locale
 import os
 import signal
+import sys
 import time
 
 KEPT = {
@@ -42,6 +43,8 @@ def isolate() -> None:
     for name in os.environ:
         if not (name in KEPT or name in SCREEN or name.startswith(KEPT_PREFIXES)):
             del os.environ[name]
+    # As if that variable had not been: else each worker rewrites the assertions of all tests anew.
+    sys.dont_write_bytecode = False
     os.environ.update(FIXED)
     time.tzset()
     locale.setlocale(locale.LC_ALL, "C")

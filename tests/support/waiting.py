@@ -1,14 +1,23 @@
 """Waits for what another process or thread does, and no longer."""
 
-import subprocess
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 
-def until(
-    holds: Callable[[], object], *, seconds: float = 60, process: "subprocess.Popen[Any] | None" = None
-) -> None:
+class Ending(Protocol):
+    """A process that may end: one of `subprocess`, or a fork."""
+
+    def poll(self) -> int | None:
+        """The exit code, or `None` while it runs."""
+        ...
+
+    def communicate(self) -> object:
+        """What it wrote, when it has ended."""
+        ...
+
+
+def until(holds: Callable[[], object], *, seconds: float = 60, process: Ending | None = None) -> None:
     """Return as soon as it holds. The test fails after so many seconds, or when the process ends before."""
     end = time.monotonic() + seconds
     while not holds():

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,9 @@ from codeaudit.cli.main import main
 from codeaudit.transforms.errors import RunError
 from tests.audit.models.test_openai import KEY
 from tests.audit.models.test_openai_limits import words
+from tests.support.commands import start
 from tests.support.endpoints import Act, Asked, Handler, refuses, says, serving
+from tests.support.preloaded import Forked
 
 ONE = Amount(requests=1, tokens=100, cost=0.5)
 
@@ -66,7 +66,7 @@ def test_no_kill_makes_a_run_forget_what_it_has_spent(
     many: Path, name: str, limit: float, option: list[str]
 ) -> None:
     """Killed when a request arrives, when it is answered, and when it is sent again."""
-    child: list[subprocess.Popen[bytes]] = []
+    child: list[Forked] = []
 
     def kill() -> None:
         os.kill(child[-1].pid, signal.SIGKILL)
@@ -84,14 +84,13 @@ def test_no_kill_makes_a_run_forget_what_it_has_spent(
 
     with serving(script) as endpoint:
         asked = words(many, endpoint.url, f"--max-{name}", f"{limit:g}", "-M", "backoff=0", *option)
-        command = [sys.executable, "-m", "codeaudit", *asked]
         ends: list[int] = []
         while len(ends) < 4:
-            child.append(subprocess.Popen(command, stderr=subprocess.PIPE))
+            child.append(start(*asked, cwd=Path.cwd()))
             _, told = child[-1].communicate(timeout=60)
-            ends.append(child[-1].returncode)
+            ends.append(child[-1].wait())
         assert ends == [-signal.SIGKILL] * 3 + [3], told
-        assert f"--max-{name} {limit:g} is reached".encode() in told
+        assert f"--max-{name} {limit:g} is reached" in told
         sent, found = len(endpoint.asked), manifest()
         answered = (sent - 4) * 140
         really = {"requests": sent, "tokens": answered, "cost": answered / 1000}

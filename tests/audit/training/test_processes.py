@@ -16,8 +16,9 @@ from codeaudit.audit.training.trainer import Execution, train
 from codeaudit.transforms.errors import UsageError
 from tests.audit.training.learners import KINDS, small
 from tests.audit.training.test_execution import Silent
+from tests.support.commands import ROOT, environment
+from tests.support.preloaded import Forked
 
-ROOT = Path(__file__).parents[3]
 PLAIN_STEP = """
 import sys
 from tests.audit.training.test_processes import step
@@ -49,27 +50,20 @@ def free_port() -> int:
     return port
 
 
-def in_two(*command: str, cwd: Path = ROOT) -> None:
-    """Run Python in two processes, as torchrun starts them."""
-    common = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "WORLD_SIZE": "2"}
-    common |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "GLOO_SOCKET_IFNAME": "lo"}
+def in_two(*words: str, cwd: Path = ROOT, code: str = "") -> None:
+    """Run a command, or Python code, in two processes, as torchrun starts them."""
+    common = environment({"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"})
+    common["MASTER_PORT"] = str(free_port())
     started = [
-        subprocess.Popen(
-            [sys.executable, "-W", "ignore", *command], cwd=cwd, stderr=subprocess.PIPE, text=True,
-            env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-        )
-        for rank in range(2)
-    ]  # fmt: skip
+        Forked(words, cwd, {**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}, code) for rank in range(2)
+    ]
     try:
-        # They import torch and compute on one thread each, on a machine that may have other work.
+        # They compute on one thread each, on a machine that may have other work.
         told = [process.communicate(timeout=400)[1] for process in started]
     finally:
         for process in started:
             process.kill()
-            process.wait()
-            if process.stderr is not None:
-                process.stderr.close()
-    assert [process.returncode for process in started] == [0, 0], told
+    assert [process.wait() for process in started] == [0, 0], told
 
 
 @pytest.mark.slow
@@ -78,7 +72,7 @@ def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
     assert kind in KINDS
     cache = tmp_path / "cache"
     step(kind, str(cache), str(tmp_path), "1")
-    in_two("-c", PLAIN_STEP, kind, str(cache), str(tmp_path), "2")
+    in_two(kind, str(cache), str(tmp_path), "2", code=PLAIN_STEP)
     one = load_file(tmp_path / "of 1" / "0.safetensors")
     first, second = (load_file(tmp_path / "of 2" / f"{rank}.safetensors") for rank in range(2))
     assert one.keys() == first.keys() == second.keys()
@@ -96,9 +90,9 @@ def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
 
 
 TRAIN = (
-    *("codeaudit", "train", "spe", "--corpus", "stdlib:argparse,ast,inspect,shutil", "--width", "16"),
-    *("--vocabulary", "400", "--rarest-label", "3", "--bag-epochs", "1", "--steps", "5", "--cache", "cache"),
-    *("--workers", "1", "--log", "csv", "--out"),
+    *("train", "spe", "--corpus", "stdlib:argparse,ast,inspect,shutil", "--width", "16"),
+    *("--vocabulary", "400", "--rarest-label", "3", "--bag-epochs", "1", "--steps", "5", "--workers", "1"),
+    *("--log", "csv", "--out"),
 )
 
 
@@ -106,7 +100,7 @@ TRAIN = (
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint of two processes."""
     folder = tmp_path_factory.mktemp("processes")
-    in_two("-m", *TRAIN, "made", cwd=folder)
+    in_two(*TRAIN, "made", "--cache", "cache", cwd=folder)
     return folder / "made"
 
 
@@ -130,7 +124,7 @@ def test_two_processes_write_one_checkpoint_and_do_so_again(made: Path, tmp_path
         "tokenizer.json",
         "training.csv",
     ]
-    in_two("-m", *TRAIN, "again", cwd=tmp_path)
+    in_two(*TRAIN, "again", "--cache", str(made.with_name("cache")), cwd=tmp_path)
     assert same(weights(made), weights(tmp_path / "again"))
 
 
@@ -145,7 +139,8 @@ def test_launchers_start_it(launcher: str, made: Path, tmp_path: Path) -> None:
     else:
         command = ["torch.distributed.run", "--nproc-per-node", "2", "--master-port"]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", *command, str(free_port()), "-m", "--", *TRAIN, "launched"],
+        [sys.executable, "-W", "ignore", "-m", *command, str(free_port()), "-m", "--", "codeaudit",
+         *TRAIN, "launched", "--cache", str(made.with_name("cache"))],
         cwd=tmp_path, capture_output=True, text=True, timeout=400,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
     )  # fmt: skip

@@ -12,6 +12,7 @@ import pytest
 
 from codeaudit.audit.store import read_rows
 from tests.support.commands import COMMAND, environment, start
+from tests.support.preloaded import Forked
 from tests.support.waiting import until
 
 BATCH = 4
@@ -56,7 +57,7 @@ def logged(folder: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
+def wait_for(folder: Path, count: int, process: Forked) -> None:
     until(lambda: len(logged(folder)) >= count, process=process)
 
 
@@ -199,7 +200,7 @@ def test_two_ctrl_c_in_one_moment(tmp_path: Path, words: list[str]) -> None:
 @pytest.mark.slow
 def test_ctrl_c_before_the_first_answer(tmp_path: Path, words: list[str]) -> None:
     process = start(*words[:-1], "--corpus", "stdlib", "--limit", "0", "--model", "fake/hash", cwd=tmp_path)
-    time.sleep(1.2)
+    until((tmp_path / "out").exists, process=process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -3,14 +3,14 @@
 import json
 import os
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.support.commands import environment
+from tests.support.commands import codeaudit, environment
 from tests.support.plugins import install
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "plugins" / "language"
@@ -64,14 +64,8 @@ def call(tmp_path: Path, site: Path) -> Call:
     (folder / "a.ini").write_text(SECTIONS, "utf-8")
     (folder / "src").mkdir()
     (folder / "src" / "m.py").write_text(FUNCTIONS, "utf-8")
-    env = environment()
-    env["PYTHONPATH"] = os.pathsep.join([str(site), env.get("PYTHONPATH", "")])
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "codeaudit", *words]
-        return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
-
-    return run
+    path = os.pathsep.join([str(site), environment()["PYTHONPATH"]])
+    return partial(codeaudit, cwd=folder, PYTHONPATH=path)
 
 
 def summary(call: Call, *words: str) -> dict[str, dict[str, object]]:

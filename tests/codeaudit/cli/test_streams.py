@@ -19,10 +19,10 @@ from codeaudit.audit.store import ANSWERS, MANIFEST, SUITE, VERDICTS
 from codeaudit.cli.main import COMMANDS, main
 from codeaudit.cli.output import Terminal
 from codeaudit.cli.streams import CleanStream
+from tests.support import preloaded
 from tests.support.commands import environment
 from tests.support.endpoints import refuses, serving
 from tests.support.forgery import Row, edit_json, edit_rows, rebind
-from tests.support.preloaded import preloaded
 
 SOURCE = """\
 def total(values, start):
@@ -76,14 +76,12 @@ WORDS: Mapping[str, list[str]] = {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A program that stands for `codeaudit`, in a process of its own."""
-    folder = tmp_path_factory.mktemp("program")
-    with preloaded(folder, environment()) as text:
-        path = folder / "codeaudit"
-        path.write_text(text, "utf-8")
-        path.chmod(0o755)
-        yield str(path)
+    path = tmp_path_factory.mktemp("program") / "codeaudit"
+    path.write_text(preloaded.program(path.parent), "utf-8")
+    path.chmod(0o755)
+    return str(path)
 
 
 RUNS: Mapping[str, list[str]] = {

@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -294,8 +293,7 @@ def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     process = start(
         "transform", os.path.dirname(os.__file__), "--out", "out", "--transform", "all", cwd=tmp_path
     )
-    until(lambda: list(tmp_path.glob(".out.*")), process=process)
-    time.sleep(1)
+    until(lambda: list(tmp_path.glob(".out.*/**/*.py")), process=process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")

@@ -99,13 +99,19 @@ OTHER_OPERAND: Final = frozenset(
 
 
 def forms(name: str) -> Iterator[str]:
-    """The statements of one form."""
+    """The statements of one form. Where it has two operands: all pairs of variables, and a random fifth of the pairs
+    with a literal, which is one more value of a type that a variable has.
+    """
     if name in ONE:
         for operand in (*KNOWN, "a"):
             yield ONE[name].format(operand)
         return
-    for left, right in itertools.product((*KNOWN, "a"), (*TYPED, *LITERALS, "n", "w", "a")):
-        yield TWO[name].format(left, right if (left, right) != ("a", "a") else "b")
+    pairs = list(itertools.product((*KNOWN, "a"), (*TYPED, *LITERALS, "n", "w", "a")))
+    fixed = [pair for pair in pairs if not {*LITERALS}.isdisjoint(pair)]
+    left_out = {*fixed} - {*Random(name).sample(fixed, len(fixed) // 5)}
+    for left, right in pairs:
+        if (left, right) not in left_out:
+            yield TWO[name].format(left, right if (left, right) != ("a", "a") else "b")
 
 
 def values(form: str, names: Sequence[str]) -> Iterator[Sequence[Maker]]:

@@ -17,6 +17,7 @@ from tests.transforms.python.order.support import outcome
 
 RULES = [name for name, entry in layout.FAMILY.transforms.items() if entry.kind == "preserving"]
 RARE = {"split-statements"}
+ENOUGH = 60
 CHANGES_COMMENTS = {"insert-comments", "remove-comments"}
 CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}
 
@@ -25,6 +26,7 @@ CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", RULES)
 def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
+    """On each function as it stands and as a method, until so many were rewritten that a mistake would show."""
     rule = TRANSFORMS.get(name)
     assert isinstance(rule, PythonRule)
     applied = 0
@@ -44,6 +46,8 @@ def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
                 assert _tokens(found.source, tokenize.COMMENT) == _tokens(text, tokenize.COMMENT)
             if name not in CHANGES_STRINGS:
                 assert _tokens(found.source, tokenize.STRING) == _tokens(text, tokenize.STRING)
+        if applied > ENOUGH:
+            break
     assert applied or name in RARE
 
 

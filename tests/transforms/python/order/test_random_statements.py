@@ -137,7 +137,7 @@ def parameters(rng: Random) -> str:
 
 @pytest.mark.slow
 @pytest.mark.thinned(4)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("rule", "make", "least"),
     [
