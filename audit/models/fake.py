@@ -1,14 +1,25 @@
-"""`fake/NAME`: models that answer without understanding, for dry runs and tests."""
+"""`fake/NAME`: models that answer without understanding, for dry runs, rehearsals and tests.
+
+`constant`, `hash` and `length` answer in the form of the task. The others fail as real models do: `noisy`
+gives another answer now and then, `chatty` wraps its answers into prose, `reasoning` thinks first and is
+sometimes cut off. Their answer depends on the operators of the code and on the number of different words, in
+any order. So renaming and reordering never change it, and many controls do.
+"""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
 
 from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
-from codeaudit.audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.audit.models.text_models import customised
+from codeaudit.audit.records import CUT_OFF, Answer, Failed, Predicted, Prediction, Query, RawReply, Repeat
 from codeaudit.audit.registry import answer_kind
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.seeding import stream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,18 +28,36 @@ class FakeModel:
 
     name: str
     answer: Callable[[Query], Answer]
+    speech: "Speech | None" = None
+    """How it puts its answers into words; `None`: it gives them as they are."""
+    decided: str = ""
+    """What else decides its answers, for the fingerprint."""
     task: None = None
     parameters: int | None = 0
     noise: float = 0.0
 
     @property
     def fingerprint(self) -> str:
-        """Its name: nothing else decides its answers."""
-        return self.name
+        """Its name, and what else decides its answers."""
+        return f"{self.name}?{self.decided}" if self.decided else self.name
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One answer per query."""
-        return [Predicted(answer=self.answer(query)) for query in queries]
+        return [self._predicted(query) for query in queries]
+
+    def _predicted(self, query: Query) -> Prediction:
+        answer = self.answer(query)
+        if self.speech is None:
+            return Predicted(answer=answer)
+        text, cut = self.speech(query, answer)
+        found = customised().of(query).read(text, cut=cut)
+        if cut and isinstance(found, Failed):
+            return Failed(reason=CUT_OFF, replies=(RawReply(text, CUT_OFF),))
+        return found
+
+
+Speech: TypeAlias = Callable[[Query, Answer], tuple[str, bool]]
+"""(query, answer) -> the reply, and whether a limit on its length cut it."""
 
 
 def _answer(query: Query, *, number: float, place: int, text: str) -> Answer:
@@ -67,16 +96,82 @@ def _length(query: Query) -> Answer:
     return _answer(query, number=lines + size / 1e6, place=size, text=f"lines_{lines}_characters_{size}")
 
 
+_OPERATOR: Final = re.compile(r"[^\w\s]")
+_WORD: Final = re.compile(r"\w+")
+
+
+def _operators(query: Query) -> Answer:
+    """A word, a number or a text that depends on the operators and on how many words the source has."""
+    words = len(set(_WORD.findall(query.source)))
+    return _hash(replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words)))
+
+
+def _noisy(share: float, query: Query) -> Answer:
+    """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated."""
+    repeat = (query.bucket, query.number) if isinstance(query, Repeat) else ()
+    chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}")
+    if chance.random() >= share:
+        return _operators(query)
+    return _hash(replace(query, source=str(chance.random())))
+
+
+def _shown(query: Query, answer: Answer) -> str:
+    """The answer in the form that the task's prompt asks for."""
+    return f"[{answer}] [{str(answer)[:3]}]" if query.task == "function-name" else str(answer)
+
+
+_PROSE: Final = (
+    "Sure! Here is my answer:\n\n{}",
+    "I looked at the code, and it is fairly clear. My answer:\n\n**{}**",
+    "{}\n",
+    "Let me think about what this code does. It takes its arguments, works on them and returns.\n\n"
+    "Final answer: {}",
+    "```\n{}\n```",
+)
+"""Around the answers of a model that likes to talk."""
+_CUT: Final = 20
+"""One in so many replies of a model that reasons ends within its thoughts."""
+
+
+def _chatty(query: Query, answer: Answer) -> tuple[str, bool]:
+    return stream(0, query.source, "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
+
+
+def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
+    thought = f"<think>\nThe code has {query.source.count(chr(10)) + 1} lines. What do they do?\n"
+    if stream(0, query.source, "fake/reasoning").randrange(_CUT) == 0:
+        return thought, True
+    return f"{thought}That settles it.\n</think>\n\n{_shown(query, answer)}", False
+
+
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
     "constant": _constant,
     "hash": _hash,
     "length": _length,
+    "chatty": _operators,
+    "reasoning": _operators,
 }
+SPEECHES: Final[Mapping[str, Speech]] = {"chatty": _chatty, "reasoning": _reasoning}
+NOISE: Final = 0.05
+"""The default share of other answers."""
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise UsageError(f"-M p={text} must be a number from 0 to 1")
+    return value
 
 
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name, which exists (the catalogue has checked it)."""
-    return FakeModel(name=f"fake/{name}", answer=FAKES[name])
+    if name == "noisy":
+        share = float(settings.arguments.get("p", NOISE))
+        return FakeModel(name="fake/noisy", answer=partial(_noisy, share), decided=f"p={share:g}")
+    return FakeModel(name=f"fake/{name}", answer=FAKES[name], speech=SPEECHES.get(name))
 
 
 PROVIDER: Final = Provider(
@@ -87,5 +182,9 @@ PROVIDER: Final = Provider(
         "constant": "always the same answer: never flips, and sees no control either",
         "hash": "an answer that depends on every character: always flips",
         "length": "an answer by the number of lines and characters",
+        "noisy": "steady under edits, but another answer for a share -M p=P of all requests (0.05)",
+        "chatty": "steady under edits, with prose around its answers",
+        "reasoning": "steady under edits; it thinks first, and one reply in twenty is cut off",
     },
+    arguments={"p": _share},
 )

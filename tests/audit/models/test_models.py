@@ -13,9 +13,10 @@ from codeaudit.audit.interface import Model
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.models.wrappers import Canonical
-from codeaudit.audit.prompts import VERSION
-from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.prompts import VERSION, QuestionPrompt
+from codeaudit.audit.records import Failed, Predicted, Query, Repeat
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.permission import permit
 from tests.support.models import Recorder, echo
@@ -80,6 +81,10 @@ def query(source: str) -> Query:
     return Query(task="t", language="python", source=source)
 
 
+def name_query(source: str) -> Query:
+    return Query(task="function-name", language="python", source=source)
+
+
 def load(spec: str, **given: str) -> Model:
     """A model that somebody typed."""
     permit(spec)
@@ -108,6 +113,55 @@ def test_fakes_do_what_they_are_named_for() -> None:
     assert len(set(load("fake/hash").predict(sources))) == 3
     assert len(set(load("fake/length").predict(sources))) == 2
     assert load("fake/hash").fingerprint != load("fake/constant").fingerprint
+
+
+@pytest.mark.parametrize("name", ["chatty", "noisy", "reasoning"])
+def test_fakes_that_rehearse_keep_their_answer_under_renaming_and_reordering(name: str) -> None:
+    before = [
+        name_query(f"def MASK(a):\n    b = a + {n}\n    c = a * {n}\n    return b - c\n") for n in range(60)
+    ]
+    after = [
+        name_query(f"def MASK(a):\n    y = a * {n}\n    x = a + {n}\n    return x - y\n") for n in range(60)
+    ]
+    pairs = list(zip(load(f"fake/{name}").predict(before), load(f"fake/{name}").predict(after), strict=True))
+    judged = [
+        (one, other) for one, other in pairs if isinstance(one, Predicted) and isinstance(other, Predicted)
+    ]
+    assert len(judged) >= (60 if name != "reasoning" else 45)
+    changed = sum(one.answer != other.answer for one, other in judged)
+    assert (changed > 0) == (name == "noisy")
+    assert changed < 20
+
+
+@pytest.mark.parametrize(
+    "task", [name for name, one in built_in().items() if isinstance(one, QuestionPrompt)]
+)
+def test_what_a_talkative_fake_says_is_read(task: str) -> None:
+    """The prose around an answer never hides it, and the answer is that of the fake that does not talk."""
+    labels = ("first", "second") if task == "classification" else ()
+    asked = [
+        Query(task=task, language="python", source=f"def f(a):\n    return a{'+' * n}{n}\n", labels=labels)
+        for n in range(40)
+    ]
+    found = load("fake/chatty").predict(asked)
+    assert all(isinstance(one, Predicted) for one in found), found
+    plain = load("fake/noisy", p="0").predict(asked)
+    same = [one.answer == other.answer for one, other in zip(found, plain, strict=True)]
+    assert all(same) or task == "function-name"
+
+
+def test_noise_is_drawn_anew_when_a_query_is_repeated() -> None:
+    first = name_query("def MASK(a):\n    return a + 1\n")
+    repeats = [
+        Repeat(task=first.task, language=first.language, source=first.source, bucket=n, number=0)
+        for n in range(400)
+    ]
+    model = load("fake/noisy", p="0.25")
+    other = sum(one.answer != model.predict([first])[0].answer for one in model.predict(repeats))
+    assert 60 < other < 140 or other > 300  # the first answer may be the odd one
+    assert model.predict(repeats) == model.predict(repeats)
+    with pytest.raises(UsageError, match="from 0 to 1"):
+        load("fake/noisy", p="2")
 
 
 def test_a_callable_of_the_working_directory_answers(module: Path) -> None:
