@@ -109,9 +109,9 @@ class Detection:
     pooling: Pooling = "votes"
     """A bug is at one place."""
     copying: bool = False
-    """As of `Naming`."""
+    """Whether words of the function can be answers; a bug is none."""
     twins: bool = True
-    """As of `Naming`: a bug and its fix."""
+    """Whether examples come in pairs: a bug and its fix."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """As `Naming.truth`."""

@@ -66,12 +66,12 @@ class BugScores:
 
     @property
     def told(self) -> float:
-        """As of names."""
+        """The one number to show."""
         return self.f1
 
     @property
     def line(self) -> str:
-        """As of names; accuracy and share also expose a detector with one answer to everything."""
+        """In words. Accuracy and share also expose a detector with one answer to everything."""
         told = f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
         if self.pairs_right is not None:
             told += f", {self.pairs_right:.1%} of {self.pairs:,} pairs right"
@@ -79,7 +79,7 @@ class BugScores:
 
     @property
     def worth(self) -> float:
-        """As of names; not the F1, because one answer to everything has a high F1."""
+        """Chooses the weights: balanced accuracy, because a constant answer can reach a high F1."""
         return self.balanced
 
 
