@@ -15,7 +15,9 @@ OCTAL: Final = "octal number"
 SHORT: Final = "string too short to split"
 BLOCK: Final = "text block"
 OPEN: Final = "octal escape at the seam"
-_CHARACTER: Final = re.compile(r"\\(?:[0-3]?[0-7]{1,2}|.)|[^\\]", re.DOTALL)
+_CHARACTER: Final = re.compile(
+    r"\\(?:[0-3]?[0-7]{1,2}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]", re.DOTALL
+)
 """One character of a string, which an escape spells with several."""
 _OCTAL_END: Final = re.compile(r"\\[0-7]{1,2}$")
 _LARGEST: Final = 2**31 - 1
