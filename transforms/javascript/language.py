@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.javascript import identifiers
+from codeaudit.transforms.javascript import control_flow, identifiers, layout
 from codeaudit.transforms.javascript.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -13,7 +13,7 @@ JAVASCRIPT: Final = Language(
     statements="codeaudit.transforms.javascript.parsing:statements",
     fence="js",
     example="function f(a, b) {\n    let c = a + b;\n    b += c;\n    return b;\n}\n",
-    families=(identifiers.FAMILY,),
+    families=(identifiers.FAMILY, control_flow.FAMILY, layout.FAMILY),
     standard=("rename", "rename-parameters"),
     controls=("rename-merging",),
     ledger=LEDGER,

@@ -26,6 +26,15 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             example="`sum` becomes `count`, and a caller prints `String(total)`",
         ),
         Assumption(
+            id="positions-unread",
+            assumed="No program acts on line numbers in stack traces.",
+            shown="The file reads or makes stack traces: `error.stack`, `captureStackTrace`.",
+            sign=r"\.\s*stack\b|\b(?:captureStackTrace|prepareStackTrace|stackTraceLimit)\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="a blank line is inserted, and a caller prints the line in `new Error().stack`",
+        ),
+        Assumption(
             id="messages-unread",
             assumed="No program acts on the text of errors that the engine makes, which names variables.",
             shown="The file tells such an error by its class and reads its message.",
@@ -48,6 +57,8 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
 
 LOCAL_NAMES: Final = ("source-unread", "messages-unread")
 """Of edits that change what variables are called."""
+LAYOUT: Final = ("source-unread", "positions-unread")
+"""Of edits that change what the text looks like."""
 
 _SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items() if row.sign}
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
-from codeaudit.transforms.syntax.reader import Grammar, Node, ParsedText, TreeReader
+from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
@@ -25,6 +25,7 @@ VALUES: Final = frozenset({"function_expression", "lambda_expression"})
 _NAMED: Final = frozenset(
     {"identifier", "property_identifier", "private_property_identifier", "string_literal"}
 )
+_OF_HEAD: Final = frozenset({"init", "condition"})
 _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 """What a script of the web may read as the beginning of a comment."""
 
@@ -226,4 +227,9 @@ def _members(source: bytes) -> ParsedText | None:
 def _reading(source: bytes, tree: "Tree", shift: int) -> ParsedText:
     walked = READER.walk(tree, shift)
     root = walked.root.children[0].part("body") if shift else walked.root
+    for node in root.walk():
+        if node.kind == "for_statement":  # to the grammar a part that is left out is a statement
+            left_out = [one for one in node.children if one.kind == EMPTY and one.field in _OF_HEAD]
+            for one in left_out:
+                node.children.remove(one)
     return ParsedText(source=source, root=root, shape=tuple(walked.shape), comments=tuple(walked.comments))

@@ -34,6 +34,9 @@ class Program(NamedTuple):
 FIRST: Final = "function f(list) {\n    const all = list;\n    return [...all];\n}\n"
 BROKEN: Final = {
     "source-unread": Program("rename", FIRST, "print(String(f));"),
+    "positions-unread": Program(
+        "insert-blank-lines", FIRST, "try { f(1); } catch (e) { print(e.stack.match(/:(\\d+):/)[1]); }"
+    ),
     "messages-unread": Program("rename", FIRST, "try { f(1); } catch (e) { print(e.message); }"),
     "parameter-names-unread": Program(
         "rename-parameters", FIRST, "print(/\\((.*?)\\)/.exec(Function.prototype.toString.call(f))[1]);"
@@ -42,6 +45,7 @@ BROKEN: Final = {
 SHOWN: Final = (
     ("source-unread", FIRST + "print(Function.prototype.toString.call(f));\n"),
     ("source-unread", FIRST + "print(f.toString().match(/all/));\n"),
+    ("positions-unread", FIRST + "try { f(1); } catch (e) { print(e.stack); }\n"),
     (
         "messages-unread",
         FIRST + "try { f(1); } catch (e) { if (e instanceof TypeError) print(e.message); }\n",
