@@ -12,6 +12,7 @@ class Writer:
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
         self.left = 22
+        self.labels: list[str] = []
 
     def function(self) -> str:
         """The text of a function `f` with two parameters."""
@@ -89,8 +90,11 @@ class Writer:
             return f"try {{\n{self.block(depth - 1, set())}\n}} catch ({one}) {{ print({one}.name); }}"
         if kind == 8:
             return f"for (let {one} = 0; {one} < 2; {one}++) {{\n{self.block(0, {one})}\n if ({one} > 3) break; }}"
-        if kind == 9:
-            return f"{one}: for (const {one} of [1, 2]) {{\n{self.block(depth - 1, set())}\nif ({one} === 1) continue {one};\n}}"
+        if kind == 9 and one not in self.labels:
+            self.labels.append(one)
+            inner = self.block(depth - 1, set())
+            self.labels.pop()
+            return f"{one}: for (const {one} of [1, 2]) {{\n{inner}\nif ({one} === 1) continue {one};\n}}"
         if kind == 10:
             inner = f"const g = ({one}, {{ h = {one} }} = {{}}) => {{\n{self.block(depth - 1, {one})}\nreturn h;\n}};"
             return f"{{ {inner} print(g(3)); }}"

@@ -225,6 +225,11 @@ class _Walk(ScopeWalk):
 
     # Statements
 
+    def visit_labeled_statement(self, node: Node) -> None:
+        if any(one.name == self.text(node.children[0]) for one in self.labels):
+            raise SourceError("a label stands twice around a statement")
+        super().visit_labeled_statement(node)
+
     def visit_block(self, node: Node) -> None:
         self.frames.append(ScopeFrame(node.end))
         self.hoist_lexical(node.children, top=False)

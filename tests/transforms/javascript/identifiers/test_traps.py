@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.identifiers.rename import (
     DYNAMIC,
@@ -183,6 +184,19 @@ def test_names_that_say_something_stay(source: str, kept: str) -> None:
 def test_what_may_read_any_name_keeps_all(source: str, reason: str) -> None:
     for transform in STRATEGIES:
         assert transform.propose(source, Random(0)) == Refused(reason)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "function f() { a: for (;;) { a: for (;;) { } } }",
+        "function f() { let a = 1; const a = 2; }",
+        "function f(a) { let b = 1; var b; }",
+    ],
+)
+def test_what_is_no_javascript_is_not_read(source: str) -> None:
+    with pytest.raises(SourceError, match="twice"):
+        RENAME.propose(source, Random(0))
 
 
 def test_a_shorthand_is_written_out() -> None:
