@@ -45,6 +45,10 @@ JAVA: Final = LanguageAudit(
     probes="codeaudit.audit.projects.probes.java:PROBES",
     witness="codeaudit.audit.witnesses.java:witness",
 )
+JAVASCRIPT: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.scripts:functions",
+    unit_name="codeaudit.audit.corpora.scripts:function_name",
+)
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 
 LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
@@ -53,6 +57,7 @@ LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
         "python": Entry(f"{__name__}:PYTHON", "functions of Python files"),
         "java": Entry(f"{__name__}:JAVA", "methods of Java files"),
         "x86": Entry(f"{__name__}:X86", "basic blocks of x86-64 assembly"),
+        "javascript": Entry(f"{__name__}:JAVASCRIPT", "functions of JavaScript files"),
     },
     group="codeaudit.language_audits",
     expects=LanguageAudit,

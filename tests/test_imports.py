@@ -36,8 +36,13 @@ HOMES = {
     "sqlite3": ("audit/cache.py",),
     # Its workers leave Ctrl-C to the parent, and end with it.
     "multiprocessing": ("audit/engines/local.py",),
-    "tree_sitter": ("transforms/syntax/reader.py", "transforms/java/parsing.py"),
+    "tree_sitter": (
+        "transforms/syntax/reader.py",
+        "transforms/java/parsing.py",
+        "transforms/javascript/parsing.py",
+    ),
     "tree_sitter_java": ("transforms/java/parsing.py",),
+    "tree_sitter_javascript": ("transforms/javascript/parsing.py",),
     "javalang": ("transforms/java/witnesses.py",),
 }
 

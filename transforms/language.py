@@ -232,6 +232,9 @@ LANGUAGES: Final[Registry[Language]] = Registry(
         "java": Entry("codeaudit.transforms.java.language:JAVA", "methods of Java files"),
         "x86": Entry("codeaudit.transforms.x86:X86", "basic blocks of x86-64 assembly"),
         "algebra": Entry("codeaudit.transforms.algebra:ALGEBRA", "pairs of symbolic expressions"),
+        "javascript": Entry(
+            "codeaudit.transforms.javascript.language:JAVASCRIPT", "functions of JavaScript files"
+        ),
     },
     group="codeaudit.languages",
     expects=Language,
@@ -286,7 +289,6 @@ _OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "C++": (("cpp", "c++", "cxx"), (".cpp", ".cc", ".cxx", ".hpp", ".hh")),
     "C#": (("c#", "csharp", "cs"), (".cs",)),
     "Go": (("go", "golang"), (".go",)),
-    "JavaScript": (("javascript", "js"), (".js", ".jsx", ".mjs", ".cjs")),
     "Kotlin": (("kotlin",), (".kt", ".kts")),
     "PHP": (("php",), (".php",)),
     "Ruby": (("ruby", "rb"), (".rb",)),

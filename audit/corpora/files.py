@@ -126,7 +126,8 @@ class SourceFiles:
 
     @property
     def _languages(self) -> str:
-        return " or ".join(one.title for one in every_language() if self.endings.intersection(one.endings))
+        titles = [one.title for one in every_language() if self.endings.intersection(one.endings)]
+        return " or ".join((", ".join(titles[:-1]), titles[-1]) if len(titles) > 1 else titles)
 
     def _origin(self, path: Path) -> str:
         return path.relative_to(self.base).as_posix() if path.is_relative_to(self.base) else path.as_posix()

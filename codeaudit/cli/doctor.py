@@ -55,6 +55,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "libcst": Part(module="libcst", adds="codemods as transforms (codemod/MODULE:CLASS)"),
     "tree-sitter": Part(module="tree_sitter", adds="Java"),
     "tree-sitter-java": Part(module="tree_sitter_java", adds="Java"),
+    "tree-sitter-javascript": Part(module="tree_sitter_javascript", adds="JavaScript"),
     "javalang": Part(module="javalang", adds="the second reader that checks variants of Java"),
     "iced-x86": Part(module="iced_x86", adds="x86-64 assembly and programs"),
     "unicorn": Part(

@@ -78,12 +78,17 @@ class CodeVariables(ABC):
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
+        return self._new_words.made(self.text_with(names), names)
+
+    def text_with(self, names: Mapping[int, str]) -> str:
+        """The text in which these variables have these names."""
+        scopes = self.scopes
         edits = [
-            Edit(start, end, names[number])
-            for (start, end), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
+            Edit(start, end, self.written(start, scopes.bindings[number].name, names[number]))
+            for (start, end), number in zip(scopes.spans, scopes.slots, strict=True)
             if number in names
         ]
-        return self._new_words.made(splice(self.scopes.reading.source, edits).decode(), names)
+        return splice(scopes.reading.source, edits).decode()
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """`analysis` if a text is this unit with exactly these new names, by its own tree and scopes.
@@ -96,8 +101,9 @@ class CodeVariables(ABC):
             if self.proves_briefly(text, names):
                 self._new_words.show(names, self.words)
                 return "analysis"
+            before = self.compared(names)
             # Not through the cache: most results are asked for once.
-            return "analysis" if renamed(self.scopes, self.resolve(text), names) else None
+            return "analysis" if before and renamed(before, self.resolve(text), names) else None
         except SourceError:
             return None
 
@@ -157,6 +163,16 @@ class CodeVariables(ABC):
         Raises:
             SourceError: the text does not parse or is not one unit.
         """
+
+    def written(self, start: int, old: str, new: str) -> str:
+        """What stands at an occurrence of a variable, given by its first byte, if the variable gets a new
+        name."""
+        return new
+
+    def compared(self, names: Mapping[int, str]) -> Scopes | None:
+        """The unit that a renaming of these variables is compared with. A language in which a name stands for
+        something else, too, spells that out first; `None` if it cannot."""
+        return self.scopes
 
     def outline(self, text: str) -> str | None:
         """The kinds, fields and order of all nodes of a text, as far as they can be had without a whole

@@ -58,7 +58,7 @@ def test_a_folder_without_any_other_says_what_works() -> None:
     Path("src/a.c").write_text("int x;\n", encoding="utf-8")
     with pytest.raises(CorpusError) as caught:
         list(corpus("src").read(Counter()))
-    assert f"no Python or Java files in 'src' (1 × in C{NO_ENGINE}){WORKS}" in str(caught.value)
+    assert f"no Python, Java or JavaScript files in 'src' (1 × in C{NO_ENGINE}){WORKS}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,21 @@ def test_rows_in_them_end_with_one_sentence(
     assert main(["run", "--model", "fake/hash", "--corpus", table(*rows), *extra]) == 3
     line = capsys.readouterr().err.splitlines()[-1]
     assert told in line
-    assert WORKS in line or "'cobol' is no language that codeaudit knows: algebra, java, python, x86" in line
+    assert (
+        WORKS in line
+        or "'cobol' is no language that codeaudit knows: algebra, java, javascript, python, x86" in line
+    )
 
 
 def test_a_mixed_table_counts_them(capsys: pytest.CaptureFixture[str]) -> None:
     spec = table(
         {"code": FUNCTION, "language": "python"},
         {"code": "int f;", "language": "c"},
-        {"code": "x", "file": "a.js"},
+        {"code": "x", "file": "a.go"},
     )
     assert main(["run", "--model", "fake/hash", "--corpus", spec, "--workers", "1", "--out", "out"]) == 0
     told = capsys.readouterr().err
-    assert f"1 of 3 functions; left out: 1 × row in C{NO_ENGINE}, 1 × row in JavaScript{NO_ENGINE}" in told
+    assert f"1 of 3 functions; left out: 1 × row in C{NO_ENGINE}, 1 × row in Go{NO_ENGINE}" in told
 
 
 def test_a_file_that_is_named_says_its_language(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,93 @@
+"""Reads the functions of a JavaScript file, each as a separate text."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from codeaudit.audit.corpora.functions import dedented, unfit_size
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
+from codeaudit.transforms.javascript.language import JAVASCRIPT
+from codeaudit.transforms.javascript.parsing import FunctionText, read, read_unit, units
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.syntax.reader import ParsedText
+
+LONGEST_LINE: Final = 2000
+"""People do not write longer lines; programs that pack scripts do."""
+PACKED: Final = f"file with a line over {LONGEST_LINE} characters: packed or generated"
+FLOW: Final = "file with types of Flow"
+_FLOW: Final = re.compile(
+    r"(?:\s|//[^\n]*\n|#![^\n]*\n|/\*(?:(?!\*/).)*?\*/)*?(?://[^\n]*|/\*(?:(?!\*/).)*)@flow\b", re.DOTALL
+)
+"""The mark in one of the comments at the beginning."""
+
+
+def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+    """Every function of a suitable length that a declaration, a variable, a property of something or a class
+    gives a name, such as `exports.add = function () {…}`. The raw label is the name.
+
+    Functions inside of them are part of them; a function without a name, such as the one around a whole
+    script, is looked into. Constructors and functions without statements are left out.
+
+    Raises:
+        SourceError: the text does not parse, has types of Flow, or is packed.
+    """
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
+        raise SourceError(PACKED)
+    if _FLOW.match(text):
+        raise SourceError(FLOW)
+    try:
+        reading = read(text)
+    except SourceError as error:
+        raise SourceError(NOT_PARSED) from error
+    for found in units(reading):
+        source, line = _text(reading, found)
+        reason = _unfit(found, source)
+        if reason is None:
+            yield raw_sample(
+                source, language=JAVASCRIPT.name, label=found.name, path=path, line=line, context=text
+            )
+        else:
+            left_out[reason] += 1
+
+
+def function_name(source: str) -> str | None:
+    """The name of the only function in a text; `None` for any other text, also for a constructor."""
+    try:
+        _, found = read_unit(source)
+    except SourceError:
+        return None
+    return None if _is_constructor(found) else found.name
+
+
+def _text(reading: ParsedText, found: FunctionText) -> tuple[str, int]:
+    """A function as a text of its own, dedented, and its first line in the file, from 1."""
+    source, node = reading.source, found.node
+    begin = source.rfind(b"\n", 0, node.start) + 1
+    indent = source[begin : node.start]
+    if indent.strip():
+        indent = b""  # something else stands before it
+    lines = (indent + source[node.start : node.end]).decode().split("\n")
+    return dedented(lines), source.count(b"\n", 0, node.start) + 1
+
+
+def _unfit(found: FunctionText, source: str) -> str | None:
+    if _is_constructor(found):
+        return "constructor"
+    body = found.function.part("body")
+    if body.kind != "block":
+        return "arrow without a block"
+    if not body.children:
+        return "empty function"
+    if (reason := unfit_size(source, "function")) is not None:
+        return reason
+    try:
+        read_unit(source)
+    except SourceError:
+        return "function that cannot be read alone"
+    return None
+
+
+def _is_constructor(found: FunctionText) -> bool:
+    return found.function.kind == "method_definition" and found.name == "constructor"

@@ -1,0 +1,140 @@
+"""The functions of JavaScript files as samples."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.corpora.scripts import FLOW, PACKED, function_name, functions
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.parsing import read_unit, statements
+from codeaudit.transforms.records import Sample
+
+FILE = """\
+#!/usr/bin/env node
+'use strict';
+(function (root) {
+  function total(items) {
+    // kept
+    return items.length;
+  }
+
+  const twice = (n) => {
+    const m = n * 2;
+    return m;
+  };
+
+  exports.three = function three() {
+    let a = 1;
+    return a + 2;
+  };
+
+  class Box extends Base {
+    #size = 1;
+
+    constructor(size) {
+      super();
+      this.size = size;
+    }
+
+    static async open(name) {
+      const found = await find(name);
+      return <Box size={found} />;
+    }
+
+    handle = (event) => {
+      const { target } = event;
+      return target;
+    };
+
+    empty() {
+    }
+  }
+
+  module.exports = {
+    four(a) {
+      return a +
+        4;
+    },
+    five: () => 5,
+  };
+
+  const short = () => 1;
+  const arrow = (a) =>
+    a +
+    1;
+})(this);
+
+export default function () {
+  const unnamed = 1;
+  return unnamed;
+}
+
+export async function* seven(a) {
+  yield a;
+  yield 7;
+}
+"""
+
+
+def taken(text: str) -> tuple[list[Sample], Counter[str]]:
+    left_out: Counter[str] = Counter()
+    return list(functions(text, "a/box.js", left_out)), left_out
+
+
+def test_the_functions_of_a_file() -> None:
+    samples, left_out = taken(FILE)
+    assert [(one.label, one.origin.line) for one in samples] == [
+        ("total", 4), ("twice", 9), ("three", 14), ("open", 27), ("handle", 32), ("four", 42), ("seven", 60),
+    ]  # fmt: skip
+    assert left_out == {"constructor": 1, "empty function": 1, "arrow without a block": 2}
+
+
+def test_a_function_is_dedented_with_its_comments_and_can_be_read_alone() -> None:
+    samples, _ = taken(FILE)
+    assert samples[0].source == "function total(items) {\n  // kept\n  return items.length;\n}"
+    for one in samples:
+        _, found = read_unit(one.source)
+        assert found.name == one.label
+        assert function_name(one.source) == one.label
+        assert statements(one.source)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("class {", "source does not parse"),
+        ("var a = 1;" * 300, PACKED),
+        ("// @flow\nfunction f() {}\n", FLOW),
+        ("/**\n * A file.\n * @flow strict\n */\nfunction f() {}\n", FLOW),
+        ("function f(a: number) { }\n", "source does not parse"),
+    ],
+)
+def test_a_file_that_is_not_read_is_told_by_a_phrase(text: str, reason: str) -> None:
+    with pytest.raises(SourceError, match=f"^{reason}$"):
+        taken(text)
+
+
+def test_a_word_in_the_code_is_no_mark_of_flow() -> None:
+    assert taken("function f() {\n  // @flow\n  return 1;\n}\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("function f() { return 1; }", "f"), ("constructor() { }", None), ("function f() {} function g() {}", None),
+        ("x ++ y", None), ("a.b.c = () => { };", "c"), ("'a b'() { }", "a b"), ("[k]() { }", None),
+        ("f(a)\n{ g(); }", "f"), ("let a = 1, f = () => {};", None),
+    ],
+)  # fmt: skip
+def test_the_name_of_the_one_function(source: str, name: str | None) -> None:
+    assert function_name(source) == name
+
+
+def test_all_endings(tmp_path: Path) -> None:
+    for ending in ("js", "mjs", "cjs", "jsx", "ts"):
+        (tmp_path / f"a.{ending}").write_text("function f(a) {\n  return a;\n}\n", encoding="utf-8")
+    skipped: Counter[str] = Counter()
+    assert len(list(corpus(str(tmp_path)).read(skipped))) == 4
+    assert skipped == {"in TypeScript (no transform yet)": 1}

@@ -1,0 +1,41 @@
+"""Runs many small JavaScript programs in one process of node, and tells what each of them prints."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import Final
+
+import pytest
+
+NODE: Final = shutil.which("node")
+needs_node: Final = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+_RUNNER: Final = r"""
+const vm = require("vm");
+const programs = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const told = programs.map((text) => {
+    const lines = [];
+    const show = (one) => {
+        try { return typeof one === "string" ? one : JSON.stringify(one) ?? String(one); } catch (error) { return "?"; }
+    };
+    const print = (...all) => { if (lines.length < 500) lines.push(all.map(show).join(" ")); };
+    try {
+        new vm.Script(text).runInNewContext({ print }, { timeout: 2000 });
+    } catch (error) {
+        lines.push(`! ${error && error.name}`);
+    }
+    return lines;
+});
+process.stdout.write(JSON.stringify(told));
+"""
+
+
+def outputs(programs: Sequence[str]) -> list[list[str]]:
+    """What each program prints with `print`; an exception is its last line, by its class alone."""
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, "-e", _RUNNER], input=json.dumps(list(programs)), capture_output=True, text=True, check=True
+    )
+    found: list[list[str]] = json.loads(done.stdout)
+    return found

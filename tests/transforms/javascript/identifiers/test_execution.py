@@ -1,0 +1,86 @@
+"""Random functions, renamed in every way and run in node before and after, strict and not."""
+
+from random import Random
+
+import pytest
+
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.javascript.identifiers.merging import RENAME_MERGING
+from codeaudit.transforms.javascript.identifiers.rename import (
+    RENAME_CANONICAL,
+    RENAME_PARAMETERS,
+    RENAME_SHUFFLE,
+    JavaScriptRename,
+)
+from tests.support.javascript_running import needs_node, outputs
+from tests.transforms.javascript.random_programs import program
+
+SHUFFLE_ALL = JavaScriptRename(name="rename-shuffle", strategy="shuffle", parameters=True)
+TRANSFORMS = (RENAME_PARAMETERS, RENAME_SHUFFLE, RENAME_CANONICAL, SHUFFLE_ALL)
+
+
+def _pairs(seeds: range) -> list[tuple[str, str]]:
+    found = []
+    for seed in seeds:
+        source, calls = program(seed)
+        for transform in TRANSFORMS:
+            moves = transform.propose(source, Random(seed))
+            if isinstance(moves, Refused):
+                continue
+            made = {transform.apply(source, some) for some in (moves, moves[:1], moves[1::2]) if some}
+            texts = {one.source for one in made if isinstance(one, Rewritten)} - {source}
+            mode = '"use strict";\n' if seed % 2 else ""
+            found += [(f"{mode}{source}\n{calls}", f"{mode}{text}\n{calls}") for text in texts]
+    return found
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 1500), marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_random_functions_do_what_they_did(seeds: range) -> None:
+    pairs = _pairs(seeds)
+    told = outputs([text for pair in pairs for text in pair])
+    ran = 0
+    for (before, after), one, other in zip(pairs, told[::2], told[1::2], strict=True):
+        assert one == other, f"{before}\n----\n{after}"
+        ran += len(one) > 5
+    assert len(pairs) > 4 * len(seeds)
+    assert ran > len(pairs) / 2
+
+
+MERGED = (
+    "function f(a) { let b = a + 1; let c = b * 2; return b + c; } print(f(1), f(2));",
+    "function f(low, high) { var x = low; var y = high; g(x, y); return y - x; } function g() {} print(f(1, 5));",
+    "function f(list) { let sum = 0; let last = 1; for (const one of list) { sum += one; } return [sum, last]; } "
+    "print(f([2, 3]));",
+)
+
+
+@needs_node
+def test_a_merge_changes_what_a_function_does() -> None:
+    pairs = []
+    for text in MERGED:
+        end = text.index("} ", text.rindex("return")) + 1
+        source, behind = text[:end], text[end:]
+        moves = RENAME_MERGING.propose(source, Random(0))
+        assert not isinstance(moves, Refused)
+        found = RENAME_MERGING.apply(source, moves)
+        assert isinstance(found, Rewritten)
+        pairs += [text, found.source + behind]
+    told = outputs(pairs)
+    assert all(before != after for before, after in zip(told[::2], told[1::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "function f() { const b = 1; const c = 2; return b + c; }",
+        "function f(o) { let b = 1; let c = 2; return { b, c }; }",
+        "function f() { var b = 1; var c = 2; var b = 3; var c = 4; return b + c; }",
+        "function f(a) { let b = a; return () => b; }",
+        "function f(a) { let b = 1; return eval(a); }",
+    ],
+)
+def test_what_cannot_be_merged(source: str) -> None:
+    assert isinstance(RENAME_MERGING.propose(source, Random(0)), Refused)

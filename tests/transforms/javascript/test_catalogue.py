@@ -1,0 +1,218 @@
+"""The whole catalogue of JavaScript's rules: on its examples, on traps and on random functions that are run."""
+
+from random import Random
+from typing import Final
+
+import pytest
+
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK
+from codeaudit.transforms.javascript.dialect import DIALECT
+from codeaudit.transforms.javascript.language import JAVASCRIPT
+from codeaudit.transforms.javascript.rewriting import (
+    BESIDE,
+    NO_SEMICOLON,
+    JavaScriptRewriting,
+    JavaScriptSource,
+)
+from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.strategies.dialect import CodeText
+from codeaudit.transforms.strategies.layout import FOR_A_TOOL
+from codeaudit.transforms.strategies.loops import CAPTURED, CONSTANT, HIDDEN
+from tests.support.javascript_running import needs_node, outputs
+from tests.transforms.javascript.random_control_flow import program
+
+ENTRIES: Final = {
+    name: entry for name, entry in JAVASCRIPT.transforms.items() if entry.family != "identifiers"
+}
+PRESERVING: Final = [name for name, entry in ENTRIES.items() if entry.kind == "preserving"]
+CONTROLS: Final = [name for name, entry in ENTRIES.items() if entry.kind == "control"]
+
+
+def _rule(name: str) -> JavaScriptRewriting:
+    rule = transform_for(name, "javascript")
+    assert isinstance(rule, JavaScriptRewriting)
+    return rule
+
+
+def everything(name: str, source: str, seed: int = 0) -> str:
+    """The text after an edit at every site."""
+    moves = _rule(name).propose(source, Random(seed))
+    assert not isinstance(moves, Refused), moves
+    found = _rule(name).apply(source, moves)
+    assert isinstance(found, Rewritten), found
+    return found.source
+
+
+def flat(text: str) -> str:
+    """A text with blanks and line breaks as one blank each."""
+    return " ".join(text.split())
+
+
+def refused(name: str, source: str) -> str:
+    """Why a rule does nothing."""
+    found = _rule(name).propose(source, Random(0))
+    assert isinstance(found, Refused), found
+    return found.reason
+
+
+def test_the_questions_are_those_that_are_answered() -> None:
+    for name in (
+        "varies",
+        "patterns",
+        "is_inferred",
+        "is_boolean",
+        "has_opposite",
+        "is_for_tool",
+        "is_multiline",
+    ):
+        assert getattr(JavaScriptSource, name) is not getattr(CodeText, name)
+    # What is about operands and their types is not.
+    for name in ("is_unordered", "commutes", "writes_out", "contracts", "steps_by_one", "type", "spellings"):
+        assert getattr(JavaScriptSource, name) is getattr(CodeText, name)
+    assert DIALECT.opposites["==="] == "!=="
+
+
+ARGUMENTS: Final = [(value, limit) for value in (-2, 0, 3, 4, 7, 9, 12, 30) for limit in (0, 1, 3, 7, 9)]
+
+
+@needs_node
+def test_examples_do_what_they_did_and_controls_do_not() -> None:
+    calls = "".join(f"print(f({value}, {limit}));" for value, limit in ARGUMENTS)
+    calls = (
+        f"const f = typeof grade === 'function' ? grade : typeof sum === 'function' ? sum : middle2;{calls}"
+    )
+    calls = f"function middle2(a, b) {{ return middle([a, b, 1], 'x'); }} {calls}"
+    pairs = [
+        text + calls
+        for name, entry in ENTRIES.items()
+        for text in (entry.example, everything(name, entry.example))
+    ]
+    told = outputs(pairs)
+    for name, before, after in zip(ENTRIES, told[::2], told[1::2], strict=True):
+        assert len(before) == len(ARGUMENTS), before
+        assert (before == after) == (name in PRESERVING), name
+
+
+def test_twins_are_controls() -> None:
+    assert len(PRESERVING) >= 19
+    assert {ENTRIES[name].twin for name in PRESERVING} - {None} <= set(CONTROLS)
+
+
+def _made(name: str, seed: int, source: str) -> set[str]:
+    moves = _rule(name).propose(source, Random(seed))
+    if isinstance(moves, Refused):
+        return set()
+    results = [_rule(name).apply(source, some) for some in (moves, moves[:1], moves[1::2]) if some]
+    assert all(isinstance(one, Rewritten) for one in results), (name, results, source)
+    return {one.source for one in results if isinstance(one, Rewritten)} - {source}
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(40, 800), marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_random_functions_do_what_they_did(seeds: range) -> None:
+    pairs: list[tuple[str, str, str]] = []
+    used = dict.fromkeys(PRESERVING, 0)
+    for seed in seeds:
+        source, calls = program(seed)
+        mode = '"use strict";\n' if seed % 2 else ""
+        for name in PRESERVING:
+            for text in sorted(_made(name, seed, source)):
+                used[name] += 1
+                pairs.append((name, f"{mode}{source}\n{calls}", f"{mode}{text}\n{calls}"))
+    programs = list(dict.fromkeys(text for _, *both in pairs for text in both))
+    told = dict(zip(programs, outputs(programs), strict=True))
+    for name, before, after in pairs:
+        assert told[before] == told[after], f"{name}\n{before}\n----\n{after}"
+    assert sum(len(one) > 10 for one in told.values()) > len(told) / 2
+    assert {name for name, count in used.items() if not count} <= {"remove-comments", "remove-blank-lines"}
+
+
+EDITS: Final = (
+    ("invert-if", "function f(a) { if (a) g(); else h(); }", "function f(a) { if (!a) { h(); } else g(); }"),
+    ("invert-if", "function f(a) { if (!a) { g(); } else { h(); } }", "function f(a) { if (a) { h(); } else { g(); } }"),
+    ("invert-if", "function f(a) { if (a < 1) { } else { h(); } }", "function f(a) { if (!(a < 1)) { h(); } else { } }"),
+    ("merge-conditions", "function f(a) { if (a ?? b) { if (c || d) g(); } }",
+     "function f(a) { if ((a ?? b) && (c || d)) g(); }"),
+    ("de-morgan", "function f(a) { if (!(a && !b)) g(); }", "function f(a) { if (!a || b) g(); }"),
+    ("de-morgan", "function f(a) { return (a || b) ? c && d : !a; }",
+     "function f(a) { return (!(!a && !b)) ? c && d : !a; }"),
+    ("negate-comparisons", "function f(a) { return a === b + 1; }", "function f(a) { return !(a !== b + 1); }"),
+    ("double-negation", "function f(a) { for (;;) { } while (a = b) g(); return await_ ? 1 : 2; }",
+     "function f(a) { for (;;) { } while (!!(a = b)) g(); return !!await_ ? 1 : 2; }"),
+    ("for-to-while", "function f(a) { for (let i = 0; i in a; i++) g(i); }",
+     "function f(a) { { let i = 0; while (i in a) { g(i); i++; } } }"),
+    ("for-to-while", "function f(a) { for (;;) { if (a--) continue; break; } }",
+     "function f(a) { while (true) { if (a--) continue; break; } }"),
+    ("for-to-while", "function f(a) { l: for (a = 0; ; a++, g()) { for (const b of a) { if (b) continue l; } } }",
+     "function f(a) { { a = 0; l: while (true) { for (const b of a) { if (b) { a++, g(); continue l; } } a++, g(); } } }"),
+    ("while-to-for", "function f(a) { while ('x' in a) g(); }", "function f(a) { for (; 'x' in a; ) g(); }"),
+    ("remove-braces", "function f(a) { if (a) { let b; } else { g(); } }", "function f(a) { if (a) { let b; } else g(); }"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "source", "expected"), EDITS)
+def test_edits(name: str, source: str, expected: str) -> None:
+    assert flat(everything(name, source)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "reason"),
+    [
+        ("insert-braces", "function f(a) { if (a) g()\n else h(); }", NO_SEMICOLON),
+        ("invert-if", "function f(a) { if (a) g()\n else { h(); }\n (b)(); }", NO_SEMICOLON),
+        ("insert-braces", "function f(a) { let b = a\n if (b) g(); }", NO_SEMICOLON),
+        ("invert-if", "function f(a) { if (a) { function g() {} } else h(); }", IN_BLOCK),
+        ("insert-braces", "function f(a) { if (a) function g() {} }", IN_BLOCK),
+        ("remove-comments", "function f(a) { return a; /* 1\n */ g(); }", BESIDE),
+        ("remove-comments", "function f(a) {\n    // eslint-disable-next-line\n    return a;\n}", FOR_A_TOOL),
+        ("remove-comments", "function f(a) {\n    return a; // @ts-ignore\n}", FOR_A_TOOL),
+        ("while-to-while-true", "function f(a) { while (a) { let a = 1; g(a); } }", CONSTANT),
+        ("while-to-while-true", "function f(a) { while (a()) { class a {} } }", CONSTANT),
+        ("for-to-while", "function f(a) { for (let i = 0; i < 2; i++) a.push(() => i); }", CAPTURED),
+        ("for-to-while", "function f(a) { for (; a < 2; a++) { let a = 1; g(a); } }", HIDDEN),
+        ("negate-comparisons", "function f(a) { return a < 1; }", "operands may be unordered"),
+        ("de-morgan", "function f(a) { return a && b; }", "more than the truth of the value is used"),
+        ("de-morgan", "function f(a) { if (a ?? (b && c)) g(); }", "more than the truth of the value is used"),
+        ("insert-braces", "function f(a) { with (a) { if (b) g(); } }", "eval or with may read any name"),
+    ],
+)  # fmt: skip
+def test_refusals(name: str, source: str, reason: str) -> None:
+    assert refused(name, source) == reason
+
+
+def test_lines_of_texts_stay() -> None:
+    source = (
+        "function f(a) {\n    const b = `x\n    ${a}\n\n  y`;\n    if (a) {\n        return <p>\n      {b}\n\n"
+        "        </p>;\n    }\n    return 'z\\\n    z';\n}\n"
+    )
+    for name in ("indentation", "nest-elif", "insert-blank-lines", "insert-comments", "split-conditions"):
+        moves = _rule(name).propose(source, Random(0))
+        if isinstance(moves, Refused):
+            continue
+        found = _rule(name).apply(source, moves)
+        assert isinstance(found, Rewritten)
+        for text in ("`x\n    ${a}\n\n  y`", "<p>\n      {b}\n\n        </p>", "'z\\\n    z'"):
+            assert text in found.source
+    assert refused("remove-blank-lines", source) == "comment between the parts"
+
+
+WITHOUT_SEMICOLONS: Final = (
+    "function f(a) {\n  // one\n  let b = a // two\n\n  const c = [b]\n  /* three */\n  ;[b] = c\n  b++\n\n"
+    "  ++b\n  for (const d of c) b += d // four\n  if (b) return b\n  return\n  b\n}\n"
+)
+
+
+@needs_node
+def test_layout_of_code_without_semicolons() -> None:
+    assert refused("insert-braces", WITHOUT_SEMICOLONS) == NO_SEMICOLON
+    calls = "print(f(1), f(-2), f('x'));"
+    layout = [name for name, entry in ENTRIES.items() if entry.family == "layout"]
+    made = sorted(
+        {text for name in layout for seed in range(5) for text in _made(name, seed, WITHOUT_SEMICOLONS)}
+    )
+    assert len(made) > 20
+    told = outputs([text + calls for text in (WITHOUT_SEMICOLONS, *made)])
+    assert told == [told[0]] * len(told)

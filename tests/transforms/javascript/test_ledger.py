@@ -1,0 +1,77 @@
+"""The ledger of JavaScript, entry by entry, by execution.
+
+For each entry other code does not keep to it, and an edit changes what the program does: so the entry is
+needed. And for each entry a file shows the same itself, and the edit is refused.
+"""
+
+from typing import Final, NamedTuple
+
+import pytest
+
+from codeaudit.transforms.javascript.ledger import LEDGER
+from codeaudit.transforms.perturb import DENIED, perturb_one
+from codeaudit.transforms.records import NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.registry import rests_on, transform_for
+from tests.support.javascript_running import needs_node, outputs
+
+
+class Program(NamedTuple):
+    """A function that a transform rewrites, and other code."""
+
+    transform: str
+    function: str
+    caller: str
+
+    def variants(self, context: str = "") -> list[Outcome]:
+        """What the transform makes of the function."""
+        sample = Sample(
+            id="ledger", language="javascript", source=self.function, label=None, context=context,
+            origin=Origin(path="a.js", line=1),
+        )  # fmt: skip
+        return list(perturb_one(sample, transform_for(self.transform, "javascript"), variants=3, seed=0))
+
+
+FIRST: Final = "function f(list) {\n    const all = list;\n    return [...all];\n}\n"
+BROKEN: Final = {
+    "source-unread": Program("rename", FIRST, "print(String(f));"),
+    "positions-unread": Program(
+        "insert-blank-lines", FIRST, "try { f(1); } catch (e) { print(e.stack.match(/:(\\d+):/)[1]); }"
+    ),
+    "messages-unread": Program("rename", FIRST, "try { f(1); } catch (e) { print(e.message); }"),
+    "parameter-names-unread": Program(
+        "rename-parameters", FIRST, "print(/\\((.*?)\\)/.exec(Function.prototype.toString.call(f))[1]);"
+    ),
+}
+SHOWN: Final = (
+    ("source-unread", FIRST + "print(Function.prototype.toString.call(f));\n"),
+    ("source-unread", FIRST + "print(f.toString().match(/all/));\n"),
+    ("positions-unread", FIRST + "try { f(1); } catch (e) { print(e.stack); }\n"),
+    (
+        "messages-unread",
+        FIRST + "try { f(1); } catch (e) { if (e instanceof TypeError) print(e.message); }\n",
+    ),
+    ("parameter-names-unread", FIRST + "angular.injector().invoke(f); f.$inject = ['list'];\n"),
+)
+
+
+@needs_node
+@pytest.mark.parametrize("name", LEDGER)
+def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str) -> None:
+    made = BROKEN[name]
+    edits = [one for one in made.variants() if isinstance(one, Perturbed)]
+    assert edits
+    assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
+    before, *after = outputs([text + made.caller for text in (made.function, *(one.source for one in edits))])
+    assert before
+    assert any(one != before for one in after)
+
+
+@pytest.mark.parametrize(("entry", "file"), SHOWN)
+def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(entry: str, file: str) -> None:
+    found = BROKEN[entry].variants(file)
+    assert {one.reason for one in found if isinstance(one, NotApplied)} == {f"{DENIED}{entry}"}
+    assert not any(isinstance(one, Perturbed) for one in found)
+
+
+def test_every_entry_has_its_programs() -> None:
+    assert BROKEN.keys() == LEDGER.keys() == {name for name, _ in SHOWN}

@@ -1,0 +1,3 @@
+"""JavaScript (ES2024, with JSX): transforms that rename and rewrite functions, and the analysis that proves
+them.
+"""

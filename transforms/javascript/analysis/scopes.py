@@ -1,0 +1,370 @@
+"""The variables of a JavaScript function: which names are the same variable, and where they occur.
+
+`resolve` computes the referent relation of Renamer (Ankner et al., section 3) for one function. The rules are
+those of ECMAScript 2024, chapters 8 and 14 to 16:
+
+- `var` and the functions at the top of a body are known in the whole function; `let`, `const` and `class` in
+  their whole block. So the names of a region are declared before the walk enters it.
+- Parameters have a scope of their own, around that of the body.
+- A property, a label and the name of a tag in lower case are no variables; `{ a }` is a property *and* a
+  variable.
+- A name that is bound outside of the function has the view `outer`, and so has the function's own name.
+
+A variable has a `doubt` where its name is more than a name: it is that of a function or class, or names a
+tag; or where the mode of the script decides what it means: a function in a block.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.parsing import FUNCTIONS, is_anonymous, read_unit
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import (
+    Binding,
+    ScopeFrame,
+    Scopes,
+    ScopeWalk,
+    Use,
+    View,
+    resolved,
+)  # fmt: skip
+
+OF_FUNCTION: Final = "name of a function or class"
+GIVES_NAME: Final = "function or class takes the variable's name"
+IN_BLOCK: Final = "function in a block"
+TAG: Final = "name of a tag"
+TWICE: Final = "parameter or variable declared in two ways"
+_OWN_VARS: Final = FUNCTIONS | {"class_static_block"}
+_INSIDE: Final = frozenset({"assignment_pattern", "object_assignment_pattern"})
+_PARAMETERS: Final = frozenset({"parameter", "lambda"})
+_SETTING: Final = frozenset({"=", "||=", "&&=", "??="})
+
+
+@lru_cache(maxsize=8)
+def resolve(source: str) -> Scopes:
+    """Resolve every name of one function, given as its text.
+
+    The last few results are remembered, since a transform proposes and applies to one source many times.
+
+    Raises:
+        SourceError: the text does not parse, is not exactly one function, or declares a name twice.
+    """
+    reading, found = read_unit(source)
+    return resolved(_Walk, reading, found.node, "function")
+
+
+class _Walk(ScopeWalk):
+    """One pass over a function, in the order of the text."""
+
+    def start(self) -> None:
+        """Visit the unit, and doubt the variables that have the name of a function in a block."""
+        self.in_blocks: set[str] = set()
+        self.seen_function = False
+        self.visit(self.unit)
+        for binding in self.bindings:
+            if binding.name in self.in_blocks and binding.view not in ("outer", "label"):
+                binding.doubt = IN_BLOCK
+
+    # What a region declares
+
+    def hoist(self, name: Node, view: View, node: Node, *, again: bool, doubt: str | None = None) -> None:
+        """Make a variable known in the region at hand. `again`: it may be declared there before."""
+        frame, text = self.frames[-1], self.text(name)
+        known = frame.names.get(text)
+        if known is None and again and view != "parameter" and len(self.frames) > 1:
+            # `function f(a) { var a; }`: one variable, where no parameter has a value of its own.
+            outside = self.frames[-2]
+            known = outside.names.get(text) if outside.until == frame.until else None
+            if known is not None and known.view not in _PARAMETERS:
+                known = None
+        if known is None:
+            known = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
+            self.bindings.append(known)
+            frame.names[text] = known
+        elif not again:
+            raise SourceError("a name is declared twice in one block")
+        elif known.view in _PARAMETERS:
+            known.doubt = known.doubt or TWICE
+        if doubt is not None:
+            known.doubt = doubt
+
+    def hoist_lexical(self, nodes: Iterable[Node], *, top: bool) -> None:
+        """Make known what statements of one block declare for this block; `top`: of a body of a function."""
+        for node in nodes:
+            labelled = False
+            while node.kind == "labeled_statement":
+                node, labelled = node.children[-1], True
+            if node.kind == "local_variable_declaration" and not node.has("var"):
+                for declarator in node.all("declarator"):
+                    for name in _names(declarator.part("name")):
+                        self.hoist(name, "local", declarator, again=False)
+            elif node.kind == "class_declaration":
+                self.hoist(node.part("name"), "local", node, again=False, doubt=OF_FUNCTION)
+            elif node.kind == "function_declaration":
+                name = node.part("name")
+                self.hoist(name, "local", node, again=True, doubt=OF_FUNCTION)
+                if not top or labelled:
+                    self.in_blocks.add(self.text(name))
+
+    def hoist_vars(self, body: Node) -> None:
+        """Make known what `var` declares anywhere in a body, functions inside left out."""
+        pending = list(reversed(body.children))
+        while pending:
+            node = pending.pop()
+            if node.kind == "local_variable_declaration" and node.has("var"):
+                for declarator in node.all("declarator"):
+                    for name in _names(declarator.part("name")):
+                        self.hoist(name, "local", declarator, again=True)
+            elif node.kind == "enhanced_for_statement" and node.has("var"):
+                for name in _names(node.part("left")):
+                    self.hoist(name, "loop", node, again=True)
+            if node.kind not in _OWN_VARS:
+                pending += reversed(node.children)
+
+    def mention(self, name: Node, use: Use) -> None:
+        """Record an occurrence of what was made known before."""
+        self.note(self.find(self.text(name)), name, use)
+
+    # Functions
+
+    def function(self, node: Node, view: View) -> None:
+        """Visit the parameters and the body of a function."""
+        before, first = self.depth, not self.seen_function
+        self.seen_function = True
+        if first:
+            view = "parameter"
+        else:
+            self.enter_part()
+        labels, self.labels = self.labels, []
+        self.frames.append(ScopeFrame(node.end))
+        parameters = [one for one in node.children if one.field in ("parameters", "parameter")]
+        single = [one for part in parameters for one in (part.children or [part])]
+        for one in single:
+            for name in _names(one):
+                self.hoist(name, view, one, again=True)
+        plain = all(one.kind == "identifier" for one in single)
+        for one in single:
+            self.pattern(one, "declare")
+        body = node.part("body")
+        if body.kind == "block":
+            # With a value in the list of parameters, the body has variables of its own.
+            self.body(body, node.end if plain else node.end - 1)
+        else:
+            self.visit(body)
+        self.frames.pop()
+        self.labels = labels
+        self.depth = before
+
+    def body(self, body: Node, until: int) -> None:
+        """Visit the statements of a function or of a static block."""
+        outside = self.frames[-1]
+        self.frames.append(ScopeFrame(until))
+        self.hoist_vars(body)
+        self.hoist_lexical(body.children, top=True)
+        for name, binding in self.frames[-1].names.items():
+            other = outside.names.get(name)
+            if other is not None and other is not binding and other.until != until:
+                other.doubt = binding.doubt = other.doubt or TWICE
+        self.visit_all(body.children)
+        self.frames.pop()
+
+    def visit_function_declaration(self, node: Node) -> None:
+        self.mention(node.part("name"), "declare")
+        self.function(node, "parameter")
+
+    def visit_function_expression(self, node: Node) -> None:
+        name = node.child("name")
+        self.frames.append(ScopeFrame(node.end + 1))
+        if name is not None:
+            self.hoist(name, "local", node, again=False, doubt=OF_FUNCTION)
+            self.mention(name, "declare")
+        self.function(node, "lambda")
+        self.frames.pop()
+
+    def visit_lambda_expression(self, node: Node) -> None:
+        self.function(node, "lambda")
+
+    def visit_method_definition(self, node: Node) -> None:
+        self.visit_all(one for one in node.children if one.field not in ("parameters", "body"))
+        self.function(node, "parameter")
+
+    # Classes
+
+    def visit_class_declaration(self, node: Node) -> None:
+        self.mention(node.part("name"), "declare")
+        self.visit_all(one for one in node.children if one.field != "name")
+
+    def visit_class(self, node: Node) -> None:
+        name = node.child("name")
+        self.frames.append(ScopeFrame(node.end))
+        if name is not None:
+            self.hoist(name, "local", node, again=False, doubt=OF_FUNCTION)
+            self.mention(name, "declare")
+        self.visit_all(one for one in node.children if one.field != "name")
+        self.frames.pop()
+
+    def visit_field_definition(self, node: Node) -> None:
+        value = node.child("value")
+        self.visit_all(one for one in node.children if one is not value)
+        if value is None:
+            return
+        if value.kind in FUNCTIONS and not self.seen_function:
+            self.visit(value)  # the unit itself
+            return
+        before = self.enter_part()
+        self.visit(value)
+        self.depth = before
+
+    def visit_class_static_block(self, node: Node) -> None:
+        before = self.enter_part()
+        body = node.part("body")
+        self.body(body, body.end)
+        self.depth = before
+
+    # Statements
+
+    def visit_labeled_statement(self, node: Node) -> None:
+        if any(one.name == self.text(node.children[0]) for one in self.labels):
+            raise SourceError("a label stands twice around a statement")
+        super().visit_labeled_statement(node)
+
+    def visit_block(self, node: Node) -> None:
+        self.frames.append(ScopeFrame(node.end))
+        self.hoist_lexical(node.children, top=False)
+        self.visit_all(node.children)
+        self.frames.pop()
+
+    def visit_local_variable_declaration(self, node: Node) -> None:
+        for declarator in node.all("declarator"):
+            name, value = declarator.part("name"), declarator.child("value")
+            self.pattern(name, "declare")
+            if value is not None:
+                self.gives_name(name, value)
+                self.visit(value)
+
+    def visit_for_statement(self, node: Node) -> None:
+        self.frames.append(ScopeFrame(node.end))
+        self.hoist_lexical(node.all("init"), top=False)
+        self.visit_all(node.children)
+        self.frames.pop()
+
+    def visit_enhanced_for_statement(self, node: Node) -> None:
+        self.frames.append(ScopeFrame(node.end))
+        left = node.part("left")
+        declares = node.has("let") or node.has("const")
+        if declares:
+            for name in _names(left):
+                self.hoist(name, "loop", node, again=False)
+        self.pattern(left, "declare" if declares or node.has("var") else "write")
+        self.visit_all(one for one in node.children if one is not left)
+        self.frames.pop()
+
+    def visit_catch_clause(self, node: Node) -> None:
+        self.frames.append(ScopeFrame(node.end))
+        parameter = node.child("parameter")
+        if parameter is not None:
+            for name in _names(parameter):
+                self.hoist(name, "catch", node, again=False)
+            self.doubt_vars(node.part("body"))
+            self.pattern(parameter, "declare")
+        self.visit(node.part("body"))
+        self.frames.pop()
+
+    def doubt_vars(self, body: Node) -> None:
+        """`catch (e) { var e = 1; }` declares one variable and sets the other."""
+        caught = self.frames[-1].names
+        for node in body.walk():
+            if node.kind in ("local_variable_declaration", "enhanced_for_statement") and node.has("var"):
+                declared = [one.part("name") for one in node.all("declarator")] or node.all("left")
+                for name in (one for part in declared for one in _names(part)):
+                    own = caught.get(self.text(name))
+                    if own is not None:
+                        own.doubt = TWICE
+                        for frame in self.frames[:-1]:
+                            other = frame.names.get(own.name)
+                            if other is not None:
+                                other.doubt = TWICE
+
+    def visit_switch_expression(self, node: Node) -> None:
+        self.visit(node.part("value"))
+        body = node.part("body")
+        self.frames.append(ScopeFrame(body.end))
+        self.hoist_lexical((one for case in body.children for one in case.children), top=False)
+        self.visit_all(body.children)
+        self.frames.pop()
+
+    # Expressions
+
+    def visit_shorthand_property_identifier(self, node: Node) -> None:
+        self.use(node, "read")
+
+    def visit_assignment_expression(self, node: Node) -> None:
+        left, right = node.part("left"), node.part("right")
+        if node.operator in _SETTING:
+            self.gives_name(left, right)
+        self.target(left, "write" if node.operator == "=" else "update")
+        self.visit(right)
+
+    def target(self, node: Node, use: Use) -> None:
+        self.pattern(node.unparenthesized, use)
+
+    def gives_name(self, name: Node, value: Node) -> None:
+        """Doubt a variable that gives its name to a function or a class."""
+        if name.kind in ("identifier", "shorthand_property_identifier_pattern") and is_anonymous(value):
+            found = self.find(self.text(name))
+            found.doubt = found.doubt or GIVES_NAME
+
+    def pattern(self, node: Node, use: Use) -> None:
+        """Visit what is declared or assigned: a name, a pattern of names, or a place such as `a.b`."""
+        match node.kind:
+            case "identifier" | "shorthand_property_identifier_pattern":
+                self.mention(node, use)
+            case "object_pattern" | "array_pattern" | "rest_pattern":
+                for child in node.children:
+                    self.pattern(child.unparenthesized, use)
+            case "pair_pattern":
+                self.visit(node.part("key"))
+                self.pattern(node.part("value").unparenthesized, use)
+            case "assignment_pattern" | "object_assignment_pattern":
+                left, right = node.part("left"), node.part("right")
+                self.gives_name(left, right)
+                self.pattern(left.unparenthesized, use)
+                self.visit(right)
+            case _:
+                self.visit(node)
+
+    def visit_meta_property(self, node: Node) -> None:
+        """`new.target` and `import.meta` hold no variable; nor does a name with a colon."""
+
+    visit_jsx_namespace_name = visit_meta_property
+
+    def visit_jsx_opening_element(self, node: Node) -> None:
+        for child in node.children:
+            if child.field == "name" and child.kind == "identifier":
+                text = self.text(child)
+                if "-" not in text and not "a" <= text[0] <= "z":
+                    self.use(child, "read")
+                    found = self.find(text)
+                    found.doubt = found.doubt or TAG
+            else:
+                self.visit(child)
+
+    visit_jsx_closing_element = visit_jsx_opening_element
+    visit_jsx_self_closing_element = visit_jsx_opening_element
+
+
+def _names(node: Node) -> Iterator[Node]:
+    """The names that a pattern declares."""
+    pending = [node]
+    while pending:
+        one = pending.pop()
+        if one.kind in ("identifier", "shorthand_property_identifier_pattern"):
+            yield one
+        elif one.kind in _INSIDE:
+            pending.append(one.part("left"))
+        elif one.kind == "pair_pattern":
+            pending.append(one.part("value"))
+        elif one.kind in ("object_pattern", "array_pattern", "rest_pattern"):
+            pending += reversed(one.children)

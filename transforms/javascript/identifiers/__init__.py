@@ -1,0 +1,89 @@
+"""Transforms that rename the variables of JavaScript functions, and their control."""
+
+from typing import Final
+
+from codeaudit.transforms.javascript.ledger import LOCAL_NAMES
+from codeaudit.transforms.language import TransformFamily, changes, keeps
+
+_TOTAL: Final = """\
+function total(prices, tax) {
+    let result = 0;
+    for (const price of prices) {
+        result += price * tax;
+    }
+    return { result, count: prices.length };
+}
+"""
+
+_SPAN: Final = """\
+function span(first, last) {
+    let low = first;
+    let high = last;
+    return high - low;
+}
+"""
+
+_CLAMP: Final = """\
+function clamp(value, low, high) {
+    const start = Math.min(low, high);
+    const end = Math.max(low, high);
+    return Math.min(Math.max(value, start), end);
+}
+"""
+
+
+_RENAMINGS: Final = (
+    "rename",
+    "rename-random",
+    "rename-shuffle",
+    "rename-misleading",
+    "rename-canonical",
+    "rename-parameters",
+)
+"""They rename the same variables: of several in a row, little more than the last can be seen."""
+
+FAMILY: Final = TransformFamily.of(
+    __name__,
+    "identifiers",
+    "Names of JavaScript's variables: what may be called otherwise, and what it is called then.",
+    keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging", undoes=_RENAMINGS),
+    keeps(
+        "rename:RENAME_RANDOM",
+        "local variables get pronounceable names without meaning",
+        _CLAMP,
+        "rename-merging",
+        undoes=_RENAMINGS,
+    ),
+    keeps(
+        "rename:RENAME_SHUFFLE",
+        "local variables swap their names",
+        _CLAMP,
+        "rename-merging",
+        undoes=_RENAMINGS,
+    ),
+    keeps(
+        "rename:RENAME_MISLEADING",
+        "local variables get names that say something else",
+        _TOTAL,
+        "rename-merging",
+        undoes=_RENAMINGS,
+    ),
+    keeps(
+        "rename:RENAME_CANONICAL",
+        "local variables become v0, v1, …",
+        _CLAMP,
+        "rename-merging",
+        undoes=_RENAMINGS,
+    ),
+    keeps(
+        "rename:RENAME_PARAMETERS",
+        "locals and parameters get other names (keeps the meaning where nobody reads the text of a function)",
+        _TOTAL,
+        "rename-merging",
+        interface=True,
+        undoes=_RENAMINGS,
+        rests_on=(*LOCAL_NAMES, "parameter-names-unread"),
+    ),
+    changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
+    rests_on=LOCAL_NAMES,
+)

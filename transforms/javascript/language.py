@@ -1,0 +1,24 @@
+"""The record of JavaScript."""
+
+from typing import Final
+
+from codeaudit.transforms.javascript import control_flow, identifiers, layout
+from codeaudit.transforms.javascript.ledger import LEDGER
+from codeaudit.transforms.language import Language
+
+JAVASCRIPT: Final = Language(
+    name="javascript",
+    title="JavaScript",
+    units="functions",
+    statements="codeaudit.transforms.javascript.parsing:statements",
+    fence="js",
+    example="function f(a, b) {\n    let c = a + b;\n    b += c;\n    return b;\n}\n",
+    families=(identifiers.FAMILY, control_flow.FAMILY, layout.FAMILY),
+    standard=("rename", "rename-parameters"),
+    controls=("rename-merging",),
+    ledger=LEDGER,
+    shown_in="codeaudit.transforms.javascript.ledger:shown_in",
+    parse="codeaudit.transforms.javascript.parsing:read",
+    endings=(".js", ".mjs", ".cjs", ".jsx"),
+)
+"""JavaScript: transforms that rename and rewrite functions, and the analysis that proves them."""

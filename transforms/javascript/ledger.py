@@ -1,0 +1,72 @@
+"""What the transforms of JavaScript assume of code that they cannot see: the ledger of JavaScript.
+
+The families name the entries on which their transforms rest. Each entry has its programs in
+`tests/transforms/javascript/test_ledger.py`. Nothing is assumed of getters, proxies and `valueOf`: no edit
+changes when an expression is evaluated.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.assumptions import Assumption, ledger
+
+LEDGER: Final[Mapping[str, Assumption]] = ledger(
+    (
+        Assumption(
+            id="source-unread",
+            assumed="No program reads the text of a function: its names, comments and layout.",
+            shown="The file names `Function.prototype` to call its `toString`, or cuts the text of a "
+            "function with `toString().match` and the like.",
+            sign=r"\bFunction\s*\.\s*prototype\b(?!\s*\.\s*(?:call|apply|bind)\b)"
+            r"|\.toString\(\)\s*\.\s*(?:match|replace|split|slice|substring)\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="`sum` becomes `count`, and a caller prints `String(total)`",
+        ),
+        Assumption(
+            id="positions-unread",
+            assumed="No program acts on line numbers in stack traces.",
+            shown="The file reads or makes stack traces: `error.stack`, `captureStackTrace`.",
+            sign=r"\.\s*stack\b|\b(?:captureStackTrace|prepareStackTrace|stackTraceLimit)\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="a blank line is inserted, and a caller prints the line in `new Error().stack`",
+        ),
+        Assumption(
+            id="messages-unread",
+            assumed="No program acts on the text of errors that the engine makes, which names variables.",
+            shown="The file tells such an error by its class and reads its message.",
+            sign=r"(?:\binstanceof\s+|[\"'])(?:TypeError|ReferenceError)\b.*\.\s*message\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="`list` becomes `lines`, and a caller prints the message `list is not iterable`",
+        ),
+        Assumption(
+            id="parameter-names-unread",
+            assumed="No program reads the names of parameters from the text of a function.",
+            shown="The file uses an injector that does: `$inject`, `$injector`.",
+            sign=r"\$inject(?:or)?\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="`f(rates)` becomes `f(values)`, and a framework looks for a service `rates`",
+        ),
+    )
+)
+
+LOCAL_NAMES: Final = ("source-unread", "messages-unread")
+"""Of edits that change what variables are called."""
+LAYOUT: Final = ("source-unread", "positions-unread")
+"""Of edits that change what the text looks like."""
+
+_SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items() if row.sign}
+
+
+@lru_cache(maxsize=8)
+def shown_in(file: str) -> frozenset[str]:
+    """The entries that a file shows not to hold, by what is written in it.
+
+    Comments and strings count, too: where they end is not told without a parser, and `/"/` is no string.
+    """
+    return frozenset(id for id, sign in _SIGNS.items() if sign.search(file))

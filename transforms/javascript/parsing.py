@@ -1,0 +1,235 @@
+"""Parsing of JavaScript text: a file, or one function as it stands in a file.
+
+A method or a field of a class is no statement, so it is parsed inside of a class that is put around it. All
+offsets are those of the text as given. Kinds of nodes have the names of `transforms.syntax`: an arrow
+function is a `lambda_expression`, and so on.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from codeaudit.transforms.errors import NoFunctionError, SourceError
+from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
+FUNCTIONS: Final = frozenset(
+    {"function_declaration", "function_expression", "lambda_expression", "method_definition"}
+)
+"""Kinds of nodes that are functions."""
+VALUES: Final = frozenset({"function_expression", "lambda_expression"})
+"""Kinds of nodes that are functions without a declaration."""
+_NAMED: Final = frozenset(
+    {"identifier", "property_identifier", "private_property_identifier", "string_literal"}
+)
+_OF_HEAD: Final = frozenset({"init", "condition"})
+_HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
+"""What a script of the web may read as the beginning of a comment."""
+
+HTML_COMMENT: Final = "sign of a comment of HTML in the text"
+
+
+def _load() -> object:
+    import tree_sitter_javascript
+
+    return tree_sitter_javascript.language()
+
+
+GRAMMAR: Final = Grammar(
+    load=_load,
+    aliases={
+        "statement_block": "block",
+        "arguments": "argument_list",
+        "arrow_function": "lambda_expression",
+        "augmented_assignment_expression": "assignment_expression",
+        "call_expression": "method_invocation",
+        "for_in_statement": "enhanced_for_statement",
+        "generator_function": "function_expression",
+        "generator_function_declaration": "function_declaration",
+        "lexical_declaration": "local_variable_declaration",
+        "member_expression": "field_access",
+        "new_expression": "object_creation_expression",
+        "string": "string_literal",
+        "subscript_expression": "array_access",
+        "switch_body": "switch_block",
+        "switch_statement": "switch_expression",
+        "variable_declaration": "local_variable_declaration",
+    },
+    fields={"increment": "update", "initializer": "init"},
+    unnamed={"variable_declarator": "declarator"},
+    dropped=frozenset({"else_clause"}),
+    comments=frozenset({"comment", "html_comment"}),
+    literals=frozenset({"string_literal", "regex"}),
+    wrapper=(b"class _ {\n", b"\n}"),  # the line break ends a comment on the last line
+)
+"""The grammar of JavaScript with JSX."""
+READER: Final = TreeReader(GRAMMAR)
+
+
+class FunctionText(NamedTuple):
+    """A function with the declaration that gives it a name."""
+
+    node: Node
+    """All of it: `export const f = () => 1;`."""
+    function: Node
+    name: str | None
+    """`None` for a function without a name."""
+
+
+@lru_cache(maxsize=8)
+def read(text: str) -> ParsedText:
+    """Parse a file, or else members of a class.
+
+    The last results are cached, so callers must not change their nodes.
+
+    Raises:
+        SourceError: the text is not JavaScript.
+    """
+    source = _encoded(text)
+    found = _file(source) or _members(source)
+    if found is None:
+        raise SourceError(f"not valid JavaScript: {READER.first_error(source)}")
+    return found
+
+
+@lru_cache(maxsize=8)
+def read_unit(text: str) -> tuple[ParsedText, FunctionText]:
+    """Parse one function, which stands alone in its text but for comments.
+
+    Raises:
+        SourceError: the text is not JavaScript, or is something else.
+    """
+    source = _encoded(text)
+    for reading in (_file(source), _members(source)):
+        if reading is None:
+            continue
+        # `f(a)\n{ … }` is a call and a block in a file, and a method in a class.
+        parts = reading.root.children
+        found = unit(reading, parts[0]) if len(parts) == 1 else None
+        if found is not None:
+            return reading, found
+    read(text)
+    raise NoFunctionError("the text is not one function; give one function or method at a time")
+
+
+def unit(reading: ParsedText, node: Node) -> FunctionText | None:
+    """The function that a statement or a member of a class declares; `None` if it does something else."""
+    inner = node
+    if node.kind == "export_statement":
+        found = node.child("declaration") or node.child("value")
+        if found is None:
+            return None
+        inner = found
+    match inner.kind:
+        case "function_declaration" | "method_definition" | "function_expression" | "lambda_expression":
+            if inner.kind in VALUES and inner is node:
+                return None
+            return FunctionText(node, inner, _name(reading, inner.child("name")))
+        case "local_variable_declaration":
+            parts = inner.all("declarator")
+            value = parts[0].child("value") if len(parts) == 1 else None
+            return _named(reading, node, parts[0].child("name"), value) if parts else None
+        case "field_definition":
+            return _named(reading, node, inner.child("property"), inner.child("value"))
+        case "expression_statement":
+            set_ = inner.children[0]
+            if set_.kind != "assignment_expression" or set_.operator != "=":
+                return None
+            left = set_.child("left")
+            if left is not None and left.kind == "field_access":
+                left = left.child("property")
+            elif left is not None and left.kind != "identifier":
+                return None
+            return _named(reading, node, left, set_.child("right"))
+        case _:
+            return None
+
+
+def units(reading: ParsedText) -> Iterator[FunctionText]:
+    """The outermost functions of a text that have a name, in its order.
+
+    A function without a name around others, such as the one around a whole script, is looked into.
+    """
+    pending = [reading.root]
+    while pending:
+        node = pending.pop()
+        found = unit(reading, node)
+        if found is not None and found.name is not None:
+            yield found
+        else:
+            pending += reversed(node.children)
+
+
+def is_anonymous(node: Node) -> bool:
+    """Whether an expression is a function or class without a name, which takes that of its variable."""
+    node = node.unparenthesized
+    return node.kind == "lambda_expression" or (
+        node.kind in ("function_expression", "class") and node.child("name") is None
+    )
+
+
+def hides(text: str) -> str | None:
+    """Why a text may be read otherwise than it was read here, as a short reason; `None` if it is not."""
+    return HTML_COMMENT if _HTML.search(text) else None
+
+
+def statements(source: str) -> int | None:
+    """The number of statements in a text, blocks and labels aside; `None` where it does not parse."""
+    try:
+        nodes = read(source).root.walk()
+    except SourceError:
+        return None
+    apart = ("labeled_statement", "export_statement")
+    return sum(
+        (node.kind.endswith("_statement") and node.kind not in apart)
+        or node.kind == "switch_expression"
+        or (
+            node.kind == "local_variable_declaration"
+            and node.parent is not None
+            and node.parent.kind not in ("for_statement", "program", "export_statement")
+        )
+        for node in nodes
+    )
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError("not valid JavaScript: a character without an encoding") from error
+
+
+def _named(reading: ParsedText, node: Node, name: Node | None, value: Node | None) -> FunctionText | None:
+    if name is None or value is None or value.kind not in VALUES or name.kind not in _NAMED:
+        return None
+    return FunctionText(node, value, _name(reading, name))
+
+
+def _name(reading: ParsedText, name: Node | None) -> str | None:
+    if name is None or name.kind not in _NAMED:
+        return None  # `[key]() {}`
+    return reading.text(name).strip("'\"#")
+
+
+def _file(source: bytes) -> ParsedText | None:
+    tree = READER.parse(source)
+    return None if tree.root_node.has_error else _reading(source, tree, 0)
+
+
+def _members(source: bytes) -> ParsedText | None:
+    tree = READER.parse_wrapped(source)
+    return None if tree is None else _reading(source, tree, len(GRAMMAR.wrapper[0]))
+
+
+def _reading(source: bytes, tree: "Tree", shift: int) -> ParsedText:
+    walked = READER.walk(tree, shift)
+    root = walked.root.children[0].part("body") if shift else walked.root
+    for node in root.walk():
+        if node.kind == "for_statement":  # to the grammar a part that is left out is a statement
+            left_out = [one for one in node.children if one.kind == EMPTY and one.field in _OF_HEAD]
+            for one in left_out:
+                node.children.remove(one)
+    return ParsedText(source=source, root=root, shape=tuple(walked.shape), comments=tuple(walked.comments))
