@@ -28,6 +28,8 @@ PROVIDER_TESTS = {
     "openai": "audit/models/test_openai.py",
     "hf": "audit/models/hf/test_classify.py",
     "file": "audit/models/test_predictions.py",
+    # They are asked in `test_inspect.py`, where the extra is installed.
+    **dict.fromkeys(("inspect", *catalogue.SHORT), "audit/models/test_hints.py"),
 }
 """By provider: a module whose quick tests load its models and ask them."""
 

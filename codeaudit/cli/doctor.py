@@ -51,6 +51,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "pandas": Part(module="pandas", adds="data frames for Conover's test"),
     "pyarrow": Part(module="pyarrow", adds="run folders and Parquet tables"),
     "tomlkit": Part(module="tomlkit", adds="limits written into a TOML file (gate --write-limits)"),
+    "typing-extensions": Part(module="typing_extensions", adds="every command that reads samples"),
     "hypothesis": Part(module="hypothesis", adds="inputs on which Python is executed (--execute)"),
     "libcst": Part(module="libcst", adds="codemods as transforms (codemod/MODULE:CLASS)"),
     "tree-sitter": Part(module="tree_sitter", adds="Java"),
@@ -60,6 +61,11 @@ PARTS: Final[Mapping[str, Part]] = {
     "iced-x86": Part(module="iced_x86", adds="x86-64 assembly and programs"),
     "unicorn": Part(
         module="unicorn", adds="execution of x86-64 blocks on other processors", extra="emulator"
+    ),
+    "inspect-ai": Part(
+        module="inspect_ai",
+        adds="models of every vendor (anthropic/MODEL, inspect/VENDOR/MODEL)",
+        extra="inspect",
     ),
     "socksio": Part(module="socksio", adds="endpoints through a SOCKS proxy", extra="socks"),
     "ray": Part(module="ray", adds="runs on a cluster (--engine ray)", extra="ray"),
