@@ -214,14 +214,16 @@ def test_a_table_of_calls_is_taken_at_its_word(here: Path, capsys: pytest.Captur
 
 
 @pytest.mark.slow
-def test_a_call_by_keyword_does_not_survive_another_parameter_name(here: Path) -> None:
+def test_a_parameter_that_a_call_names_keeps_its_name(here: Path) -> None:
     text = "def h(first, second):\n    third = first - second\n    return third\n\nh(1, second=2)"
     Path("t.jsonl").write_text(json.dumps({"code": text}) + "\n", encoding="utf-8")
     words = ["--corpus", "t.jsonl", "--transform", "rename,rename-parameters", "--model", "py/executing:run"]
     assert run(*words) == 0
-    rows = list(read_rows(Path("out/suite.parquet")))
-    reasons = {row["reason"] for row in rows if row["transform"] == "rename-parameters"}
-    assert DIFFERS in reasons
+    rows = [row for row in read_rows(Path("out/suite.parquet")) if row["transform"] == "rename-parameters"]
+    renamed = [str(row["perturbed"]) for row in rows if row["status"] == "perturbed"]
+    assert renamed
+    assert all(", second)" in text and "first" not in text for text in renamed)
+    assert DIFFERS not in {row["reason"] for row in rows}
     (model,) = models().values()
     assert model["pairs"]["count"] == 0 < model["pairs"]["total"]
 

@@ -18,7 +18,8 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.analysis import program
 from codeaudit.transforms.python.analysis.shown import looks_around
-from codeaudit.transforms.python.order.reorder import REORDER
+from codeaudit.transforms.python.order import reorder
+from codeaudit.transforms.python.order.reorder import REORDER, PythonOrdering
 from codeaudit.transforms.reordering import Reorder, is_movable
 from tests.transforms.python.order.test_acting_looks import indented
 
@@ -328,9 +329,11 @@ def test_a_file_is_read_where_it_frees_an_order_and_seldom_in_vain() -> None:
                 found = allowed(method, file)
                 asked = read.called
                 whole = program.analyse_tree(method, alone.tree, around=file)
-            assert found == any(map(is_movable, whole.blocks)), method
+            # The file may also show that somebody looks between two statements.
+            assert found == any(map(is_movable, PythonOrdering(whole, file).blocks)), method
             freed += found
-            in_vain += asked and not found
+            # A short file is read before anybody asks whether it is needed.
+            in_vain += asked and not found and len(file) >= reorder._AT_ONCE * len(method)
             others += not asked
     assert freed >= 5
     assert in_vain < others / 10
