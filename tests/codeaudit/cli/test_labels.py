@@ -142,7 +142,10 @@ def test_a_column_of_languages_wins_over_a_language_of_its_name(capsys: pytest.C
 def test_a_language_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     lines(*({"code": JAVA.format(number), "language": "Jva"} for number in range(4)))
     assert main(["run", "--corpus", "t.jsonl", *FEW]) == 3
-    assert "'jva' is no language that codeaudit knows: algebra, java, python, x86" in capsys.readouterr().err
+    assert (
+        "'jva' is no language that codeaudit knows: algebra, java, javascript, python, x86"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_corpus_of_another_task_names_the_task(capsys: pytest.CaptureFixture[str]) -> None:
