@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.hints import SHORT
 from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import COMMANDS
 from codeaudit.transforms.language import LANGUAGES
@@ -29,7 +30,7 @@ PROVIDER_TESTS = {
     "hf": "audit/models/hf/test_classify.py",
     "file": "audit/models/test_predictions.py",
     # They are asked in `test_inspect.py`, where the extra is installed.
-    **dict.fromkeys(("inspect", *catalogue.SHORT), "audit/models/test_hints.py"),
+    **dict.fromkeys(("inspect", *SHORT), "audit/models/test_hints.py"),
 }
 """By provider: a module whose quick tests load its models and ask them."""
 

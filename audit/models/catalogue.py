@@ -39,11 +39,6 @@ _PERMUTED: Final = {
 }
 """By the name of the wrapper: what permutes a model's network."""
 
-SHORT: Final = (
-    "anthropic", "google", "azureai", "bedrock", "mistral", "grok", "groq", "together", "deepseek",
-    "fireworks", "openrouter", "perplexity", "ollama", "vllm", "sglang",
-)  # fmt: skip
-"""Vendors whose models go by `VENDOR/MODEL`, which is `inspect/VENDOR/MODEL`."""
 PROVIDERS: Final[Registry[Provider]] = Registry(
     "model provider",
     {
@@ -58,7 +53,7 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
             "inspect": "inspect.model",
         }.items()
     },
-    {name: Entry(f"codeaudit.audit.models.inspect.model:{name.upper()}", "") for name in SHORT},
+    {name: Entry(f"codeaudit.audit.models.inspect.model:{name.upper()}", "") for name in hints.SHORT},
     group="codeaudit.models",
     expects=Provider,
 )

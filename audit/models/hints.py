@@ -47,14 +47,13 @@ NAMED_FOR_URLS: Final[Mapping[str, str]] = {
 }
 """The words of other tools for vendors and servers, each with the address of its OpenAI-compatible endpoint.
 `URL`: it has none of its own, so a proxy in front of it is needed."""
+SHORT: Final = (
+    "anthropic", "google", "azureai", "bedrock", "mistral", "grok", "groq", "together", "deepseek",
+    "fireworks", "openrouter", "perplexity", "ollama", "vllm", "sglang",
+)  # fmt: skip
+"""Vendors whose models go by `VENDOR/MODEL`, which is `inspect/VENDOR/MODEL`."""
 SHORT_NAMES: Final[Mapping[str, str]] = {
-    **{
-        name: name
-        for name in (
-            *("anthropic", "bedrock", "deepseek", "fireworks", "google", "grok", "groq", "mistral", "ollama"),
-            *("openrouter", "perplexity", "sglang", "together", "vllm"),
-        )
-    },
+    **{name: name for name in SHORT},
     "azure": "azureai",
     "gemini": "google",
     "hosted_vllm": "vllm",

@@ -3,13 +3,16 @@
 A reader turns an argument's text into its value and raises `UsageError` with the reason.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from math import isfinite
 from typing import Final, Self, TypeVar
 
 from codeaudit.audit.models.provider import ArgumentReader, Settings
+from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, read_template
+from codeaudit.audit.prompts import ContinuationPrompt, Prompt
 from codeaudit.transforms.errors import UsageError
 
 R = TypeVar("R")
@@ -126,3 +129,95 @@ ENDPOINT_ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "price_out": partial(read_number, "price_out", least=0),
 }
 """The readers of `Patience` and `Prices`."""
+
+
+# ── arguments of some endpoints ──────────────────────────────────────────────────────────────────────────
+
+NONE: Final = "none"
+"""The text of an argument whose field is not sent."""
+
+
+def or_none(read: Callable[[str], float], text: str) -> str | float:
+    """The value of an argument, or `none`."""
+    return NONE if text == NONE else read(text)
+
+
+def one_of(key: str, known: tuple[str, ...], text: str) -> str:
+    """A word that is one of the known ones.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if text not in known:
+        raise UsageError(f"-M {key}={text} must be one of: {', '.join(known)}")
+    return text
+
+
+def json_object(key: str, text: str) -> str:
+    """Check the JSON text of an object.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError(f'-M {key} must be a JSON object, as {{"top_k": 1}}')
+    return text
+
+
+def shown_name(text: str) -> str:
+    """What a model is called in the report.
+
+    Raises:
+        UsageError: it does not fit into one line.
+    """
+    if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
+        raise UsageError(f"-M name must be a text in one line, at most {LONGEST_NAME} characters long")
+    return text.strip()
+
+
+LONGEST_NAME: Final = 60
+
+
+def check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
+    """Raises: UsageError if all answers to a query would be equal."""
+    several = f"-M samples={found['samples']}"
+    if found.get("temperature") == 0:
+        raise UsageError(
+            f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
+            f"or leave it out for {TEMPERATURE}"
+        )
+    if taken := sorted({"seed", "temperature"} & body.keys()):
+        raise UsageError(
+            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {taken[0]}; "
+            f"write -M {taken[0]}=VALUE"
+        )
+
+
+def sent(value: str | float | None) -> str | float | None:
+    """The value of an argument; `None` if it is not to be sent."""
+    return None if value == NONE else value
+
+
+def prompts(settings: Settings) -> Prompts:
+    """The prompts with the user's template and system turn.
+
+    Raises:
+        ModelError: the template cannot be read.
+        UsageError: it has no place for the code.
+    """
+    template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
+    return customised(
+        template=None if template is None else read_template(str(template)),
+        system=None if system is None else str(system),
+    )
+
+
+def longest_reply(prompt: Prompt, most: int | None, *, bounded: bool) -> int | None:
+    """The limit on the tokens of a reply to a prompt; `None` without one. `bounded`: the user set `most`."""
+    # A prompt that asks for code may need more tokens than the default; the user's own limit holds.
+    longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
+    return most if longest is None or bounded else longest

@@ -5,9 +5,12 @@ Credentials never appear in messages, records or fingerprints.
 
 import base64
 import re
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
+from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -25,6 +28,12 @@ from codeaudit.transforms.errors import UsageError
 
 TRANSIENT: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may succeed; they say nothing about model and address."""
+BUSY: Final = frozenset({429, 503, 529})
+"""Statuses for too many requests."""
+PERMANENT: Final = frozenset({501, 505})
+"""Statuses from 500 on after which the same request will fail again."""
+LONGEST_TEXT: Final = 160
+"""Largest number of characters shown of an endpoint's message."""
 SHORTEST: Final = 8
 """Shorter secrets are not searched for in texts, because `EMPTY` and the like are words and not keys."""
 
@@ -88,6 +97,12 @@ class EndpointAddress:
     def scrub(self, text: str) -> str:
         """A message without these secrets and without texts like a key: endpoints may show part of a key."""
         return _KEYS.sub(HIDDEN, redacted_words(self.cleared(text)))
+
+    def line(self, text: str) -> str:
+        """A message as one line that can be printed, without secrets and not too long."""
+        line = " ".join(self.scrub(text).split())
+        line = "".join(letter if letter.isprintable() else "?" for letter in line)
+        return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
 
     def _secrets(self) -> Iterable[str]:
         tokens = (self._basic.removeprefix("Basic "),) if self.basic else ()
@@ -191,6 +206,26 @@ def may_pass(reason: str) -> bool:
     if told.isdecimal():
         return int(told) in TRANSIENT or int(told) >= 500
     return told in ("timeout", "unreachable", "connection broken")
+
+
+def passes_later(status: int) -> bool:
+    """Whether the same request may succeed later, after a response with this status."""
+    return status in TRANSIENT or (status >= 500 and status not in PERMANENT)
+
+
+def wait_of(headers: Mapping[str, str]) -> float:
+    """Seconds to wait by `Retry-After` (a number or a date) or `Retry-After-Ms`; 0 without them."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        return max(0.0, seconds) if isfinite(seconds) else 0.0
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, moment.timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
 
 
 class EndpointClient(Protocol):

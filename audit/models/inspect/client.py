@@ -7,11 +7,8 @@ request and may contain the key. So none of them leaves this module, and texts a
 
 import asyncio
 import logging
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
-from math import isfinite
 from typing import Any, Final
 
 import httpx2
@@ -27,29 +24,28 @@ from inspect_ai.model import (
     get_model,
 )
 
-from codeaudit.audit.models.endpoints.client import TRANSIENT, EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.endpoints.client import (
+    BUSY,
+    EndpointAddress,
+    Reply,
+    RequestError,
+    passes_later,
+    wait_of,
+)
 from codeaudit.audit.models.inspect.model import VendorDecoding
+from codeaudit.audit.models.openai.client import CONNECT, LIMITS
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, told
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import ModelError
 
-BUSY: Final = frozenset({429, 503, 529})
-"""Statuses for too many requests."""
-PERMANENT: Final = frozenset({501, 505})
-"""Statuses from 500 on after which the same request will fail again."""
-LONGEST_TEXT: Final = 160
-"""Largest number of characters shown of a vendor's message."""
 DEEPEST: Final = 8
 """How far causes of an error are followed; they may refer to each other in a circle."""
 NOTHING: Final = "(no content)"
 """What inspect-ai writes where a vendor gave nothing."""
 AT_ONCE: Final = 100_000
 """Connections; the layer above decides how many requests run at once."""
-LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
-CONNECT: Final = 5.0
-"""Largest number of seconds to connect, because nobody answers at a wrong address."""
 _ABSENT: Final = frozenset({"ConnectError", "ConnectionRefusedError", "gaierror", "ClientConnectorError"})
 """Errors of several libraries where nobody answers at an address."""
 _ROLES: Final[Mapping[str, Any]] = {
@@ -127,7 +123,7 @@ class InspectClient:
 
     def _read(self, output: ModelOutput) -> Reply:
         if output.error or not output.choices:
-            words = self._shown(output.error or "no choice")
+            words = self._address.line(output.error or "no choice")
             raise RequestError("unreadable reply", message=words, again=True, unreadable=True)
         if output.stop_reason == "content_filter":
             raise RequestError("refused by its filter")
@@ -145,7 +141,7 @@ class InspectClient:
             cut=cut,
             thought="reasoning" if thought and not cut else "",
             tokens=(usage.input_tokens + read, usage.output_tokens) if usage else None,
-            served=self._shown(output.model or ""),
+            served=self._address.line(output.model or ""),
         )
 
     def _failure(self, error: Exception) -> RequestError:
@@ -153,47 +149,43 @@ class InspectClient:
         chain = list(_causes(error))
         for one in chain:
             if isinstance(one, RedirectedElsewhere):
-                return RequestError("redirect", elsewhere=self._shown(str(one)))
+                return RequestError("redirect", elsewhere=self._address.line(str(one)))
             if isinstance(one, ReplyTooLarge):
                 return RequestError("reply too large", message=str(one))
-        names = [kind.__name__ for one in chain for kind in type(one).__mro__]
         status = next(filter(None, map(_status, chain)), None)
         if status is None:
-            if any("Timeout" in name for name in names):
-                slow = any("ConnectTimeout" in name for name in names)
-                return RequestError("timeout", again=True, busy=not slow, unreachable=slow)
-            if any(
-                name in ("ConnectError", "ConnectionRefusedError", "gaierror", "ClientConnectorError")
-                for name in names
-            ):
-                return RequestError(
-                    "unreachable", message=self._shown(str(chain[-1])), again=True, unreachable=True
-                )
-            if any("Connection" in name or "Protocol" in name or "ReadError" in name for name in names):
-                return RequestError("connection broken", again=True, broken=True)
-            return RequestError("unreadable reply", message=type(error).__name__, again=True, unreadable=True)
+            return self._without_status(chain)
         body = next((found for one in chain if (found := _body(one))), "")
         page = isinstance(body, str) and is_page(body)
         words = "a web page" if page else told(body)
-        passes = status in TRANSIENT or (status >= 500 and status not in PERMANENT)
+        passes = passes_later(status)
         spent = "insufficient_quota" in str(body)
         return RequestError(
             str(status),
-            message=self._shown(words),
+            message=self._address.line(words),
             again=passes and not spent,
             busy=status in BUSY,
-            wait=max(map(_wait, chain), default=0.0),
+            wait=max(wait_of(_headers(one)) for one in chain),
             status=402 if spent else status,
             field=rejected(body, words, ("temperature", "seed", "max_tokens", *self._generation.options)),
             sized=status == 413 or is_of_size(words),
             foreign=page,
-            elsewhere=self._shown(_target(chain)) if 300 <= status < 400 else "",
+            elsewhere=self._address.line(_target(chain)) if 300 <= status < 400 else "",
         )
 
-    def _shown(self, text: str) -> str:
-        line = " ".join(self._address.scrub(text).split())
-        line = "".join(letter if letter.isprintable() else "?" for letter in line)
-        return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
+    def _without_status(self, chain: Sequence[BaseException]) -> RequestError:
+        """What an error means that came before a response, or behind one that nobody can read."""
+        names = {kind.__name__ for one in chain for kind in type(one).__mro__}
+        if any("Timeout" in name for name in names):
+            far = any("ConnectTimeout" in name for name in names)
+            return RequestError("timeout", again=True, busy=not far, unreachable=far)
+        if not names.isdisjoint(_ABSENT):
+            words = self._address.line(str(chain[-1]))
+            return RequestError("unreachable", message=words, again=True, unreachable=True)
+        if any(part in name for name in names for part in ("Connection", "Protocol", "ReadError")):
+            return RequestError("connection broken", again=True, broken=True)
+        kind = type(chain[0]).__name__
+        return RequestError("unreadable reply", message=kind, again=True, unreadable=True)
 
 
 def _model(spec: str, where: EndpointAddress, base_url: str | None, http: BoundedClient) -> Model:
@@ -205,8 +197,7 @@ def _model(spec: str, where: EndpointAddress, base_url: str | None, http: Bounde
     try:
         found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False)
     except Exception as error:  # it raises its own kinds, some of them with colours in their texts
-        words = " ".join(where.scrub(str(error)).split())
-        raise ModelError(f"inspect-ai cannot use {spec!r}: {words[:LONGEST_TEXT]}") from None
+        raise ModelError(f"inspect-ai cannot use {spec!r}: {where.line(str(error))}") from None
     api: Any = found.api
     client: Any = getattr(api, "client", None)
     if hasattr(client, "with_options"):  # the packages of OpenAI, Anthropic and Groq are made alike
@@ -264,17 +255,6 @@ def _headers(error: BaseException) -> Mapping[str, str]:
 
 def _target(chain: list[BaseException]) -> str:
     return next((one for error in chain if (one := _headers(error).get("location", ""))), "another place")
-
-
-def _wait(error: BaseException) -> float:
-    """Seconds to wait by `Retry-After`, a number or a date; 0 without it."""
-    text = _headers(error).get("retry-after", "")
-    with suppress(ValueError):
-        seconds = float(text)
-        return max(0.0, seconds) if isfinite(seconds) else 0.0
-    with suppress(TypeError, ValueError, OverflowError):
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    return 0.0
 
 
 class _Forwarded(logging.Handler):

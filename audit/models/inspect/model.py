@@ -16,29 +16,29 @@ from urllib.parse import urlencode
 
 from codeaudit.audit.models.endpoints.arguments import (
     ENDPOINT_ARGUMENTS,
+    NONE,
     Patience,
     Prices,
+    check_answers_differ,
     given,
+    json_object,
+    longest_reply,
+    one_of,
+    or_none,
+    prompts,
     read_count,
     read_number,
+    sent,
+    shown_name,
 )
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.secrets import key_variable
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.hints import NAMED_FOR_URLS, at_endpoint
-from codeaudit.audit.models.openai.model import (
-    NONE,
-    check_answers_differ,
-    one_of,
-    or_none,
-    prompts,
-    sent,
-    shown_name,
-)
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples
-from codeaudit.audit.prompts import ContinuationPrompt, Prompt
+from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.distribution import Extra, how_to_install, version_of
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -81,16 +81,6 @@ NAME: Final[Extra] = "inspect"
 PACKAGE: Final = "inspect_ai"
 
 
-def _object(key: str, text: str) -> str:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise UsageError(f'-M {key} must be a JSON object, as {{"top_k": 1}}')
-    return text
-
-
 OPTIONS: Final[Mapping[str, ArgumentReader]] = {
     "top_p": partial(read_number, "top_p", least=0),
     "top_k": partial(read_count, "top_k", least=1),
@@ -102,7 +92,7 @@ OPTIONS: Final[Mapping[str, ArgumentReader]] = {
     "reasoning_tokens": partial(read_count, "reasoning_tokens", least=0),
     "reasoning_summary": partial(one_of, "reasoning_summary", ("none", "concise", "detailed", "auto")),
     "cache_prompt": bool,
-    "extra_body": partial(_object, "extra_body"),
+    "extra_body": partial(json_object, "extra_body"),
 }
 """Options of `inspect_ai.model.GenerateConfig`, by their names there. What is not given is not sent."""
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
@@ -157,8 +147,7 @@ class VendorDecoding:
 
     def longest(self, prompt: Prompt) -> int | None:
         """The limit on the tokens of a reply to a prompt; `None` without one."""
-        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
-        return self.max_tokens if longest is None or self.bounded else longest
+        return longest_reply(prompt, self.max_tokens, bounded=self.bounded)
 
     def seed_of(self, attempt: int) -> int | None:
         """The seed of an answer; each of several has its own."""

@@ -7,10 +7,7 @@ and so the key. So none of them leaves this module, not even as a cause (`from N
 import asyncio
 import os
 import re
-import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
-from math import isfinite
 from typing import Final
 
 import httpx2
@@ -19,10 +16,13 @@ import openai
 from codeaudit.audit.checks import is_whole
 from codeaudit.audit.models.endpoints.client import (
     AUTHORIZATION,
+    BUSY,
     TRANSIENT,
     EndpointAddress,
     Reply,
     RequestError,
+    passes_later,
+    wait_of,
 )
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
@@ -31,21 +31,15 @@ from codeaudit.audit.models.openai.replies import choice_of, said, whole
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
-BUSY: Final = frozenset({429, 503, 529})
-"""Statuses for too many requests."""
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
 """Of the connections: the layer above decides how many requests run at once, and reuses their connections."""
 STREAM: Final = "stream"
 NO_KEY: Final = "none"
 """Sent if there is no key, because the library always sends one."""
-LONGEST_TEXT: Final = 160
-"""Largest number of characters shown of an endpoint's message."""
 CONNECT: Final = 5.0
 """Largest number of seconds to connect, because nobody answers at a wrong address."""
 VERSION: Final = re.compile(r"/v\d")
 """In the addresses of most endpoints."""
-PERMANENT: Final = frozenset({501, 505})
-"""Statuses from 500 on after which the same request will fail again."""
 
 
 class Client:
@@ -94,7 +88,7 @@ class Client:
         except openai.APIConnectionError as error:
             unreachable = type(error.__cause__).__name__ == "ConnectError"
             reason = "unreachable" if unreachable else "connection broken"
-            why = self._shown(_why(error))
+            why = self._address.line(_why(error))
             if self._address.url.startswith("https:") and "WRONG_VERSION" in why:
                 why = "it does not speak https; try http://"
             raise RequestError(
@@ -105,7 +99,7 @@ class Client:
         except ReplyTooLarge as error:
             raise RequestError("reply too large", message=str(error)) from None
         except RedirectedElsewhere as error:
-            raise RequestError("redirect", elsewhere=self._shown(str(error))) from None
+            raise RequestError("redirect", elsewhere=self._address.line(str(error))) from None
         except RequestError:  # from `_read`, with its own reason
             raise
         except Exception as error:  # the library does not check replies, so any error may occur
@@ -156,7 +150,7 @@ class Client:
             cut=cut,
             thought="" if cut else found.thought,
             tokens=_tokens(_of(completion, "usage")),
-            served=self._shown(" ".join(name for name in names if isinstance(name, str) and name)),
+            served=self._address.line(" ".join(name for name in names if isinstance(name, str) and name)),
         )
 
     def _unreadable(self, completion: object, *, foreign: bool = False) -> RequestError:
@@ -167,7 +161,7 @@ class Client:
         words = "a web page" if page else told(completion) or str(completion)
         return RequestError(
             "unreadable reply",
-            message=self._shown(words) or "nothing",
+            message=self._address.line(words) or "nothing",
             again=True,
             unreadable=True,
             foreign=foreign,
@@ -179,7 +173,7 @@ class Client:
         status = status_in(fault, words)
         return RequestError(
             str(status),
-            message=self._shown(words),
+            message=self._address.line(words),
             again=status in TRANSIENT or status >= 500,
             busy=status in BUSY,
             status=status,
@@ -190,7 +184,7 @@ class Client:
         status = error.status_code
         headers = error.response.headers
         spent = error.code == "insufficient_quota"
-        passes = status in TRANSIENT or (status >= 500 and status not in PERMANENT)
+        passes = passes_later(status)
         again = passes and headers.get("x-should-retry") != "false"
         # The library hands on what stands in `error`, or the whole body.
         words = told(error.body)
@@ -200,10 +194,10 @@ class Client:
         other = field == STREAM and self._streams_otherwise(sent)
         return RequestError(
             str(status),
-            message=self._shown("a web page" if page else words),
+            message=self._address.line("a web page" if page else words),
             again=(again and not spent) or other,
             busy=status in BUSY and not other,
-            wait=_wait(headers),
+            wait=wait_of(headers),
             # OpenAI sends 429 for an exhausted quota; waiting does not help, so it counts as 402.
             status=402 if spent else status,
             field="" if other else field,
@@ -216,11 +210,6 @@ class Client:
         if sent.get(STREAM) == self._stream:
             self._stream = None if self._stream else True
         return sent.get(STREAM) != self._stream
-
-    def _shown(self, text: str) -> str:
-        line = " ".join(self._address.scrub(text).split())
-        line = "".join(letter if letter.isprintable() else "?" for letter in line)
-        return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
 
 
 def _why(error: BaseException) -> str:
@@ -255,18 +244,3 @@ def _tokens(usage: object) -> tuple[int, int] | None:
 
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and is_whole(value) and value >= 0 else None
-
-
-def _wait(headers: Mapping[str, str]) -> float:
-    """Seconds to wait by `Retry-After` (a number or a date) or `Retry-After-Ms`; 0 without them."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        return max(0.0, seconds) if isfinite(seconds) else 0.0
-    try:
-        moment = parsedate_to_datetime(headers.get("retry-after", ""))
-        return max(0.0, moment.timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
-        return 0.0

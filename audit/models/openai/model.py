@@ -7,7 +7,7 @@ first request, because that takes half a second.
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Literal, Self
@@ -15,11 +15,20 @@ from urllib.parse import urlencode, urlsplit
 
 from codeaudit.audit.models.endpoints.arguments import (
     ENDPOINT_ARGUMENTS,
+    NONE,
     Patience,
     Prices,
+    check_answers_differ,
     given,
+    json_object,
+    longest_reply,
+    one_of,
+    or_none,
+    prompts,
     read_count,
     read_number,
+    sent,
+    shown_name,
 )
 from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
 from codeaudit.audit.models.endpoints.model import EndpointModel
@@ -34,12 +43,10 @@ from codeaudit.audit.models.endpoints.secrets import (
 )
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, draws, read_template, samples
-from codeaudit.audit.prompts import ContinuationPrompt, Prompt
+from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples
+from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.errors import ModelError, UsageError
 
-NONE: Final = "none"
-"""The text of an argument whose field is not sent."""
 OURS: Final = frozenset({"messages", "model", "n", "prompt", "stream"})
 """Fields of a request that `extra_body` cannot set."""
 
@@ -91,9 +98,7 @@ class Decoding:
 
     def longest(self, prompt: Prompt) -> int | None:
         """The limit on the tokens of a reply to a prompt; `None` without one."""
-        # A prompt that asks for code may need more tokens than the default; the user's own limit holds.
-        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
-        return self.max_tokens if longest is None or self.bounded else longest
+        return longest_reply(prompt, self.max_tokens, bounded=self.bounded)
 
     def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
         """As `fields`, for replies of up to `bound` tokens, and with an answer's own `seed`."""
@@ -120,31 +125,9 @@ class Decoding:
         return urlencode(told, safe='{}":,[]')
 
 
-def or_none(read: Callable[[str], float], text: str) -> str | float:
-    """The value of an argument, or `none`."""
-    return NONE if text == NONE else read(text)
-
-
-def one_of(key: str, known: tuple[str, ...], text: str) -> str:
-    """A word that is one of the known ones.
-
-    Raises:
-        UsageError: it is none.
-    """
-    if text not in known:
-        raise UsageError(f"-M {key}={text} must be one of: {', '.join(known)}")
-    return text
-
-
 def _body(text: str) -> str:
-    """Check the JSON text of an object; it stays a text because arguments are texts or numbers."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise UsageError('-M extra_body must be a JSON object, as {"top_k": 1}')
-    if taken := sorted(OURS & value.keys()):
+    """Check the fields of each request; they stay a text because arguments are texts or numbers."""
+    if taken := sorted(OURS & json.loads(json_object("extra_body", text)).keys()):
         raise UsageError(f"-M extra_body cannot set {', '.join(taken)}")
     return text
 
@@ -162,18 +145,6 @@ def _key_env(text: str) -> str:
     return NONE if text == NONE else key_variable(text)
 
 
-def shown_name(text: str) -> str:
-    """What a model is called in the report.
-
-    Raises:
-        UsageError: it does not fit into one line.
-    """
-    if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
-        raise UsageError(f"-M name must be a text in one line, at most {LONGEST_NAME} characters long")
-    return text.strip()
-
-
-LONGEST_NAME: Final = 60
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "api": partial(one_of, "api", ("chat", "completions")),
     "temperature": partial(or_none, partial(read_number, "temperature", least=0)),
@@ -195,40 +166,6 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "query": partial(_table, "query"),
 }
 """The readers of the arguments."""
-
-
-def check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
-    """Raises: UsageError if all answers to a query would be equal."""
-    several = f"-M samples={found['samples']}"
-    if found.get("temperature") == 0:
-        raise UsageError(
-            f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
-            f"or leave it out for {TEMPERATURE}"
-        )
-    if taken := sorted({"seed", "temperature"} & body.keys()):
-        raise UsageError(
-            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {taken[0]}; "
-            f"write -M {taken[0]}=VALUE"
-        )
-
-
-def sent(value: str | float | None) -> str | float | None:
-    """The value of an argument; `None` if it is not to be sent."""
-    return None if value == NONE else value
-
-
-def prompts(settings: Settings) -> Prompts:
-    """The prompts with the user's template and system turn.
-
-    Raises:
-        ModelError: the template cannot be read.
-        UsageError: it has no place for the code.
-    """
-    template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
-    return customised(
-        template=None if template is None else read_template(str(template)),
-        system=None if system is None else str(system),
-    )
 
 
 HOME: Final = "https://api.openai.com/v1"

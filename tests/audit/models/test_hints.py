@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.models.catalogue import PROVIDERS, SHORT, check, load
-from codeaudit.audit.models.hints import NAMED_FOR_URLS, SHORT_NAMES
+from codeaudit.audit.models.catalogue import PROVIDERS, check, load
+from codeaudit.audit.models.hints import NAMED_FOR_URLS, SHORT, SHORT_NAMES
 from codeaudit.audit.models.inspect import model
 from codeaudit.audit.models.provider import Settings
 from codeaudit.transforms.errors import CodeauditError, ModelError, UsageError
