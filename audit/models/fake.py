@@ -130,7 +130,7 @@ _PROSE: Final = (
 )
 """Around the answers of a model that likes to talk."""
 _CUT: Final = 20
-"""One in so many replies of a model that reasons ends within its thoughts."""
+"""One reply in this many is cut off while the model still thinks."""
 
 
 def _chatty(query: Query, answer: Answer) -> tuple[str, bool]:

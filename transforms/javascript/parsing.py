@@ -1,4 +1,4 @@
-"""Parsing of JavaScript text: a file, or one function as it stands in a file.
+"""Parses JavaScript: a file, or one function cut out of a file.
 
 A method or a field of a class is no statement, so it is parsed inside of a class that is put around it. All
 offsets are those of the text as given. Kinds of nodes have the names of `transforms.syntax`: an arrow

@@ -306,8 +306,7 @@ class CodeText:
         return []
 
     def shared_head(self, declaration: Node) -> str | None:
-        """What a declaration says of each of its variables, as it stands before the first one; `None` if it
-        says more of some."""
+        """The text before the first variable of a declaration; `None` if it does not hold for all of them."""
         return None
 
     def varies(self, node: Node) -> bool:

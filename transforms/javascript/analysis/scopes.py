@@ -124,7 +124,7 @@ class _Walk(ScopeWalk):
                 pending += reversed(node.children)
 
     def mention(self, name: Node, use: Use) -> None:
-        """Record an occurrence of what was made known before."""
+        """Record an occurrence of a variable that is already declared."""
         self.note(self.find(self.text(name)), name, use)
 
     # Functions

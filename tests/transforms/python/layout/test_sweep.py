@@ -26,7 +26,7 @@ CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", RULES)
 def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
-    """On each function as it stands and as a method, until so many were rewritten that a mistake would show."""
+    """Rewrites functions, each alone and as a method. Stops when enough were rewritten to show a mistake."""
     rule = TRANSFORMS.get(name)
     assert isinstance(rule, PythonRule)
     applied = 0
