@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf
+from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.models.text_models import customised
 from codeaudit.audit.records import CUT_OFF, Answer, Failed, Predicted, Prediction, Query, RawReply, Repeat
@@ -117,7 +117,8 @@ def _noisy(share: float, query: Query) -> Answer:
 
 def _shown(query: Query, answer: Answer) -> str:
     """The answer in the form that the task's prompt asks for."""
-    return f"[{answer}] [{str(answer)[:3]}]" if query.task == "function-name" else str(answer)
+    is_name = isinstance(answer_kind(query.task), NameOfCode)
+    return f"[{answer}] [{str(answer)[:3]}]" if is_name else str(answer)
 
 
 _PROSE: Final = (

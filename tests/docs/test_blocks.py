@@ -78,8 +78,10 @@ STAND_INS: Final = (
         r"(?!.* --task (?!function-name\b))",
         r"\1 --corpus stdlib:argparse,ast,inspect,shutil",
     ),
-    # Ready in the environment: the example plug-ins are installed, and an endpoint answers.
-    (r"^pip install (\./examples/plugins/|\"transformers).*", "true"),
+    # Ready in the environment: what is installed by hand is there, and one endpoint answers for all vendors.
+    (r"^pip install (\./examples/plugins/|\"transformers|\"codeaudit-ml\[inspect).*", "true"),
+    (r"--model (?:anthropic|google|ollama)/\S+", "--model openai/any-model"),
+    (r" -M reasoning_tokens=\d+", ""),
     (r"^transformers serve .*", "true"),
     (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
     (r"http://127.0.0.1:8080", "{plain}"),
@@ -454,8 +456,22 @@ def test_nothing_that_a_user_copies_has_a_gap() -> None:
     assert [str(block) for block in copied if re.search(r"\b(OWNER|TODO|FIXME|XXX)\b", block.text)] == []
 
 
+QUOTED: Final = {"docs/inside-a-language.md:1": "transforms/strategies/operands.py"}
+"""Blocks that a page takes from a source of the tool, which its tests carry out."""
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_what_a_page_quotes_stands_in_the_source(name: str) -> None:
+    (block,) = (one for one in ALL if str(one) == name)
+    source = (ROOT / QUOTED[name]).read_text("utf-8")
+    assert [part for part in block.text.strip().split("\n\n\n") if part not in source] == []
+
+
+PYTHON: Final = [one for one in ALL if one.language == "python" and str(one) not in QUOTED]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [one for one in ALL if one.language == "python"], ids=str)
+@pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_the_python_of_a_block_runs(block: Block, workplace: Workplace, tmp_path: Path) -> None:
     folder = tmp_path / "reader"
     shutil.copytree(workplace.folder, folder)

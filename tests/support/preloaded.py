@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import IO, Final, NoReturn, Self
 
 from tests.support.waiting import until
@@ -80,6 +80,7 @@ class Forked:
     ) -> None:
         self.args = ["-c" if code else "codeaudit", *words]
         self.returncode: int | None = None
+        self._waiting = Lock()
         out, err = os.pipe(), os.pipe()
         self.stdout: IO[str] = os.fdopen(out[0], encoding="utf-8")
         self.stderr: IO[str] = os.fdopen(err[0], encoding="utf-8")
@@ -99,12 +100,18 @@ class Forked:
 
     def wait(self, timeout: float | None = None) -> int:
         """The exit code, or the signal that ended the command, as a negative number."""
-        if self.returncode is None:
-            if not select.select([self._line], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(self.args, timeout or 0)
-            self.returncode = self._number()
-            self._line.close()
-        return self.returncode
+        # A second thread that waits finds the number that the first one read.
+        if not self._waiting.acquire(timeout=-1 if timeout is None else timeout):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        try:
+            if self.returncode is None:
+                if not select.select([self._line], [], [], timeout)[0]:
+                    raise subprocess.TimeoutExpired(self.args, timeout or 0)
+                self.returncode = self._number()
+                self._line.close()
+            return self.returncode
+        finally:
+            self._waiting.release()
 
     def poll(self) -> int | None:
         """The same as `wait`, or `None` while the command runs."""
