@@ -167,6 +167,20 @@ def without_thoughts(text: str) -> str:
     return "" if not thoughts and _THOUGHT.match(text) else said
 
 
+_ANSWER_LINE: Final = re.compile(r"[\s>#*_`-]*(?:(?:final|my|the)\s+)?answer(?:\s+is)?\s*[*_`]*\s*:", re.I)
+
+
+def last_of(text: str) -> str:
+    """The end of a reply that may think aloud before its last line: from the last `Answer:` on, else the last
+    line with content."""
+    lines = [line for line in without_thoughts(text).splitlines() if line.strip()]
+    starts = [place for place, line in enumerate(lines) if _ANSWER_LINE.match(line)]
+    if starts:
+        return "\n".join(lines[starts[-1] :])
+    plain = [line for line in lines if not _FENCE.fullmatch(line)]
+    return plain[-1] if plain else ""
+
+
 def plain_line(line: str) -> str:
     """A line without the emphasis or backticks around it."""
     return _peeled(line)[0]

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
-from codeaudit.audit.models.text_models import customised
+from codeaudit.audit.models.text_models import named, shown_prompt, with_prompt
+from codeaudit.audit.prompts import PLAIN
 from codeaudit.audit.records import CUT_OFF, Answer, Failed, Predicted, Prediction, Query, RawReply, Repeat
 from codeaudit.audit.registry import answer_kind
 from codeaudit.transforms.errors import UsageError
@@ -35,11 +36,21 @@ class FakeModel:
     task: None = None
     parameters: int | None = 0
     noise: float = 0.0
+    asked: str = ""
+    """The name or the file of the prompt that the user named; empty without one."""
+
+    @property
+    def prompt(self) -> str:
+        """What this prompt is called."""
+        return shown_prompt(self.asked)
 
     @property
     def fingerprint(self) -> str:
         """Its name, and what else decides its answers."""
-        return f"{self.name}?{self.decided}" if self.decided else self.name
+        parts = [self.decided] if self.decided else []
+        if self.asked:
+            parts.append(f"prompts={named(self.asked).digest}")
+        return f"{self.name}?{'&'.join(parts)}" if parts else self.name
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One answer per query."""
@@ -50,7 +61,7 @@ class FakeModel:
         if self.speech is None:
             return Predicted(answer=answer)
         text, cut = self.speech(query, answer)
-        found = customised().of(query).read(text, cut=cut)
+        found = named(self.asked).of(query).read(text, cut=cut)
         if cut and isinstance(found, Failed):
             return Failed(reason=CUT_OFF, replies=(RawReply(text, CUT_OFF),))
         return found
@@ -106,10 +117,16 @@ def _operators(query: Query) -> Answer:
     return _hash(replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words)))
 
 
-def _noisy(share: float, query: Query) -> Answer:
-    """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated."""
+def _hash_of_all(words: str, query: Query) -> Answer:
+    """As `_hash`, of the words of the prompt, too."""
+    return _hash(replace(query, source=query.source + words))
+
+
+def _noisy(share: float, words: str, query: Query) -> Answer:
+    """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated, or
+    put into other words."""
     repeat = (query.bucket, query.number) if isinstance(query, Repeat) else ()
-    chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}")
+    chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}{words}")
     if chance.random() >= share:
         return _operators(query)
     return _hash(replace(query, source=str(chance.random())))
@@ -147,7 +164,6 @@ def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
 
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
     "constant": _constant,
-    "hash": _hash,
     "length": _length,
     "chatty": _operators,
     "reasoning": _operators,
@@ -169,10 +185,19 @@ def _share(text: str) -> float:
 
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name, which exists (the catalogue has checked it)."""
-    if name == "noisy":
-        share = float(settings.arguments.get("p", NOISE))
-        return FakeModel(name="fake/noisy", answer=partial(_noisy, share), decided=f"p={share:g}")
-    return FakeModel(name=f"fake/{name}", answer=FAKES[name], speech=SPEECHES.get(name))
+    asked = str(settings.arguments.get("prompt", ""))
+    digest = named(asked).digest  # raises now if there is no such prompt
+    # In the task's own words as without a prompt.
+    words = "" if asked in ("", PLAIN) else digest
+    share = float(settings.arguments.get("p", NOISE))
+    own = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
+    return FakeModel(
+        name=with_prompt(f"fake/{name}", shown_prompt(asked)),
+        answer=own.get(name) or FAKES[name],
+        speech=SPEECHES.get(name),
+        decided=f"p={share:g}" if name == "noisy" else "",
+        asked=asked,
+    )
 
 
 PROVIDER: Final = Provider(
@@ -181,11 +206,11 @@ PROVIDER: Final = Provider(
     load=load,
     names={
         "constant": "always the same answer: never flips, and sees no control either",
-        "hash": "an answer that depends on every character: always flips",
+        "hash": "an answer that depends on every character, of the prompt too: always flips",
         "length": "an answer by the number of lines and characters",
         "noisy": "steady under edits, but another answer for a share -M p=P of all requests (0.05)",
         "chatty": "steady under edits, with prose around its answers",
         "reasoning": "steady under edits; it thinks first, and one reply in twenty is cut off",
     },
-    arguments={"p": _share},
+    arguments={"p": _share, "prompt": str},
 )

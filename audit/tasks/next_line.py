@@ -32,6 +32,7 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch, bleu, edit_similarity
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
@@ -112,6 +113,7 @@ NEXT_LINE: Final = NextLine(
     answers=FreeText(),
     score_name="exact match",
     labels=prompt_labels,
+    wordings=wordings.NEXT_LINE,
     prompt=ContinuationPrompt(
         template=(
             "This {language} code breaks off in the middle of its last function. Write the one line that "

@@ -60,6 +60,7 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
@@ -480,6 +481,7 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
     answers=FreeText(),
     score_name="accuracy",
     labels=call_results,
+    wordings=wordings.OUTPUT_PREDICTION,
     prompt=QuestionPrompt(
         template=(
             "This {language} code ends with a call. What does the call return? Answer with one line: the "

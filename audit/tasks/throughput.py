@@ -17,6 +17,7 @@ from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
@@ -105,6 +106,7 @@ THROUGHPUT: Final = Throughput(
     noun="blocks",
     corpus="interpreter",
     labels=cost_labels,
+    wordings=wordings.THROUGHPUT,
     prompt=QuestionPrompt(
         template=(
             "This basic block of {language} (AT&T syntax) is run in a loop on an Intel Haswell processor. "

@@ -43,7 +43,7 @@ from codeaudit.audit.models.endpoints.secrets import (
 )
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples
+from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
 from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -156,6 +156,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "stream": bool,
     "system": str,
     "template": str,
+    "prompt": str,
     **ENDPOINT_ARGUMENTS,
     "version": str,
     "name": shown_name,
@@ -227,7 +228,10 @@ def load(name: str, settings: Settings) -> EndpointModel:
     fingerprint = f"openai/{name}@{where.url}?{decoding}&{told}{where.identity and f'&{where.identity}'}"
     shown = settings.arguments.get("name")
     return EndpointModel(
-        endpoint, name=f"openai/{name}" + (f" ({shown})" if shown else ""), fingerprint=fingerprint
+        endpoint,
+        name=f"openai/{name}" + (f" ({shown})" if shown else ""),
+        fingerprint=fingerprint,
+        prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
     )
 
 
