@@ -2,8 +2,7 @@
 
 `constant`, `hash` and `length` answer in the form of the task. The others fail as real models do: `noisy`
 gives another answer now and then, `chatty` wraps its answers into prose, `reasoning` thinks first and is
-sometimes cut off. Their answer depends on the operators of the code and on the number of different words, in
-any order. So renaming and reordering never change it, and many controls do.
+sometimes cut off. Their answer depends on the operators of the code and on the number of words, in any order. So renaming and reordering never change it, and many controls do.
 """
 
 import hashlib
@@ -113,7 +112,7 @@ _WORD: Final = re.compile(r"\w+")
 
 def _operators(query: Query) -> Answer:
     """A word, a number or a text that depends on the operators and on how many words the source has."""
-    words = len(set(_WORD.findall(query.source)))
+    words = len(_WORD.findall(query.source))
     return _hash(replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words)))
 
 
@@ -169,6 +168,8 @@ FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
     "reasoning": _operators,
 }
 SPEECHES: Final[Mapping[str, Speech]] = {"chatty": _chatty, "reasoning": _reasoning}
+COUNTED: Final = "counts=words"
+"""What the steady fakes go by, for their fingerprints: earlier ones counted different words."""
 NOISE: Final = 0.05
 """The default share of other answers."""
 
@@ -195,7 +196,7 @@ def load(name: str, settings: Settings) -> FakeModel:
         name=with_prompt(f"fake/{name}", shown_prompt(asked)),
         answer=own.get(name) or FAKES[name],
         speech=SPEECHES.get(name),
-        decided=f"p={share:g}" if name == "noisy" else "",
+        decided=f"p={share:g}&{COUNTED}" if name == "noisy" else COUNTED if name in SPEECHES else "",
         asked=asked,
     )
 
