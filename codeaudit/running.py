@@ -99,7 +99,7 @@ class RunArguments(SharedOptions):
     limit: int | None = DEFAULTS.limit
     movable: int | None = None
     label_map: Mapping[str, object] | str | None = None
-    prompt: str | Sequence[str] = ()
+    prompt: str | Sequence[str] | None = None
     attack: str | Sequence[str] = ()
     suite: str | Path | None = None
     model_arguments: Mapping[str, object] | None = None
@@ -213,7 +213,7 @@ def run(asked: RunArguments) -> Run:
         movable = 0 if foreign else usual_movable(specs, bounded=bounded)
     options = RunOptions(
         model=names,
-        prompt=(asked.prompt,) if isinstance(asked.prompt, str) else tuple(asked.prompt),
+        prompt=(asked.prompt,) if isinstance(asked.prompt, str) else tuple(asked.prompt or ()),
         model_argument=tuple(
             f"{key}={str(value).lower() if isinstance(value, bool) else value}"
             for key, value in (asked.model_arguments or {}).items()

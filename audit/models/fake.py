@@ -2,7 +2,8 @@
 
 `constant`, `hash` and `length` answer in the form of the task. The others fail as real models do: `noisy`
 gives another answer now and then, `chatty` wraps its answers into prose, `reasoning` thinks first and is
-sometimes cut off. Their answer depends on the operators of the code and on the number of words, in any order. So renaming and reordering never change it, and many controls do.
+sometimes cut off. Their answer depends on the operators of the code and on the number of words, in any order.
+So renaming and reordering never change it, and many controls do.
 """
 
 import hashlib
