@@ -24,7 +24,7 @@ from codeaudit.audit.replies import AnswerShape, last_of, read, without_thoughts
 from codeaudit.audit.replies import ReplyReader as ReplyReader
 from codeaudit.transforms.language import DEFAULT, find_language
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the readers of replies; part of every digest, because another reader finds other answers."""
 
 CODE: Final = "{code}"
@@ -72,7 +72,7 @@ WORDS: Final[Mapping[str, WordsOf]] = {
 _ANY: Final = WordsOf("function", "the style of the code")
 
 
-class Example(NamedTuple):
+class SolvedExample(NamedTuple):
     """A source and the right answer, as the prompt asks for it."""
 
     source: str
@@ -85,7 +85,7 @@ class Wording:
 
     template: str
     """As of `_Prompt`; the place `{examples}` stands for the examples."""
-    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
+    examples: Mapping[str, tuple[SolvedExample, ...]] = field(default_factory=dict)
     """By language. Languages without examples have those of Python, or the only ones."""
     thinks: bool = False
     """Whether the reply may be of any length, and its last line is the answer."""
@@ -111,7 +111,7 @@ class _Prompt(ABC):
     """Tokens of a usual reply, for estimates; `None` if it is as long as the label."""
     longest: int | None = None
     """Tokens that a reply may take, if more than other replies may."""
-    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
+    examples: Mapping[str, tuple[SolvedExample, ...]] = field(default_factory=dict)
     """As of `Wording`."""
 
     def messages(self, query: Query) -> tuple[Message, ...]:
@@ -240,7 +240,9 @@ def knowing(prompt: Prompt, words: Mapping[str, str]) -> Prompt:
     return replace(prompt, reader=prompt.candidate.knowing(words))
 
 
-def filled(template: str, query: Query, examples: Mapping[str, tuple[Example, ...]] | None = None) -> str:
+def filled(
+    template: str, query: Query, examples: Mapping[str, tuple[SolvedExample, ...]] | None = None
+) -> str:
     """A template with the source and the language of a query in their places."""
     language = find_language(query.language)
     name, tag = (language.title, language.fence) if language else (query.language, "")
@@ -258,7 +260,7 @@ def filled(template: str, query: Query, examples: Mapping[str, tuple[Example, ..
     return _PLACES.sub(lambda place: values[place.group()], template)
 
 
-def _shown(language: str, examples: Mapping[str, tuple[Example, ...]]) -> str:
+def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
     """The examples in a language, each with its answer behind it."""
     known = next((one for one in (language, DEFAULT, *examples) if one in examples), "")
     record = find_language(known)
@@ -266,7 +268,7 @@ def _shown(language: str, examples: Mapping[str, tuple[Example, ...]]) -> str:
     return "\n\n".join(f"{_fenced(one.source, tag)}\nAnswer: {one.answer}" for one in examples.get(known, ()))
 
 
-def _of_examples(examples: Mapping[str, tuple[Example, ...]]) -> list[object]:
+def _of_examples(examples: Mapping[str, tuple[SolvedExample, ...]]) -> list[object]:
     return (
         [sorted((language, list(map(list, some))) for language, some in examples.items())] if examples else []
     )

@@ -26,7 +26,7 @@ DRAWS: Final = 2_000
 """Number of shuffles of the answers of each sample."""
 
 
-class Group(NamedTuple):
+class PromptGroup(NamedTuple):
     """One model with its prompts."""
 
     model: str
@@ -35,13 +35,13 @@ class Group(NamedTuple):
     """With each of its prompts, at least two."""
 
 
-def groups(models: Iterable[ModelHeader]) -> list[Group]:
+def groups(models: Iterable[ModelHeader]) -> list[PromptGroup]:
     """The models that are asked with several prompts."""
     found: defaultdict[str, list[ModelHeader]] = defaultdict(list)
     for one in models:
         if one.prompt:
             found[one.name.removesuffix(f"@{one.prompt}")].append(one)
-    return [Group(name, tuple(members)) for name, members in found.items() if len(members) > 1]
+    return [PromptGroup(name, tuple(members)) for name, members in found.items() if len(members) > 1]
 
 
 Answers = tuple[Answer, ...]
@@ -67,7 +67,7 @@ class PromptDigest:
         """What prompts changed, of each model with several. `steady`: whether its noise counts as zero."""
         return tuple(self._effect(group, task, steady, seed) for group in self._groups)
 
-    def _effect(self, group: Group, task: Task, steady: Mapping[str, bool], seed: int) -> PromptEffect:
+    def _effect(self, group: PromptGroup, task: Task, steady: Mapping[str, bool], seed: int) -> PromptEffect:
         tables = [(self._answers[one.name], steady[one.name]) for one in group.members]
         draw = stream(seed, "interval", f"prompts of {group.model}").getrandbits(64)
         # By sample: the same one in several trials is one unit.

@@ -66,7 +66,7 @@ DERIVATIVE: Final = Derivative(
             "left one by x, in whatever form it is written? Answer with one word on the first line: true or "
             "false. No additional text.\n\n{source}"
         ),
-        reader=AnswerShape(alone=one_of(TRUE, FALSE), labels=("verdict", "result")),
+        reader=AnswerShape(alone=one_of(TRUE, FALSE), labels=("verdict", "result"), is_word=True),
     ),
     language=ALGEBRA.name,
 )

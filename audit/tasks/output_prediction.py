@@ -135,6 +135,8 @@ def _shown_value(line: str) -> str | None:
     """The text of a value, or an exception's type; its message may follow."""
     if raised := _RAISED_LINE.fullmatch(line):
         return raised[1]
+    if line[:2] in ("- ", "+ "):  # an item of a list; `repr` puts no blank behind a sign
+        return None
     if _OBJECT.fullmatch(line):
         return line
     try:
@@ -492,6 +494,10 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
             alone=_shown_value,
             boxed=_certain_value,
             labels=("output", "result", "return value", "returned value"),
+            states=(
+                r"(?:the\s+(?:last\s+|final\s+)?(?:call|function|code|program|expression|line)|it|this(?:\s+call)?)"
+                r"(?:\s+will)?\s+(?:returns?|evaluates?\s+to|gives?|raises?(?:\s+an?)?|outputs?|prints?)",
+            ),
         ),
     ),
 )

@@ -114,7 +114,14 @@ THROUGHPUT: Final = Throughput(
             "the steady state? Answer with one number on the first line, for example 2.25. No additional "
             "text.\n\n{code}"
         ),
-        reader=AnswerShape(alone=_cycles, labels=("cycles", "cycles per iteration", "throughput", "result")),
+        reader=AnswerShape(
+            alone=_cycles,
+            labels=("cycles", "cycles per iteration", "throughput", "result"),
+            states=(
+                r"(?:the|this)\s+(?:basic\s+)?(?:block|loop)\s+takes",
+                r"(?:one|an|each)\s+iteration\s+takes",
+            ),
+        ),
     ),
     language=X86.name,
 )

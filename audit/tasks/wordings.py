@@ -8,7 +8,7 @@ form everywhere, except that in `reasoning` it stands behind `Answer:`. Each tas
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from codeaudit.audit.prompts import Example, Wording
+from codeaudit.audit.prompts import SolvedExample, Wording
 
 Wordings: TypeAlias = Mapping[str, Wording]
 
@@ -32,7 +32,7 @@ def _thinking(question: str, form: str) -> Wording:
     return Wording(template=f"{question} {_LAST_LINE.format(form=form)}", thinks=True)
 
 
-def _solved(question: str, examples: Mapping[str, tuple[Example, ...]]) -> Wording:
+def _solved(question: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> Wording:
     return Wording(
         template=f"{question}\n\n{{examples}}\n\nNow this one. Write its answer alone.\n\n{{code}}",
         examples=examples,
@@ -49,42 +49,42 @@ APPENDIX_B: Final = (
     "names, no additional text. Here is the code:\n{source}"
 )
 """The words of spe-attention, appendix B, with the language in the place of "Python"."""
-_NAMED: Final[Mapping[str, tuple[Example, ...]]] = {
+_NAMED: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
     "python": (
-        Example(
+        SolvedExample(
             "def MASK(path):\n    with open(path) as file:\n        return file.read().splitlines()",
             "[read_lines] [rl]",
         ),
-        Example(
+        SolvedExample(
             "def MASK(values):\n    return sum(values) / len(values) if values else 0.0",
             "[average] [avg]",
         ),
     ),
     "java": (
-        Example(
+        SolvedExample(
             "static int MASK(int[] values) {\n    int most = values[0];\n    for (int value : values) {\n"
             "        most = Math.max(most, value);\n    }\n    return most;\n}",
             "[findMaximum] [max]",
         ),
-        Example(
+        SolvedExample(
             "boolean MASK(String text) {\n    return text == null || text.isEmpty();\n}",
             "[isNullOrEmpty] [empty]",
         ),
     ),
     "javascript": (
-        Example(
+        SolvedExample(
             "function MASK(items) {\n  return items.filter((item, i) => items.indexOf(item) === i);\n}",
             "[removeDuplicates] [dedup]",
         ),
-        Example("function MASK(n) {\n  return n % 2 === 0;\n}", "[isEven] [even]"),
+        SolvedExample("function MASK(n) {\n  return n % 2 === 0;\n}", "[isEven] [even]"),
     ),
     "c": (
-        Example(
+        SolvedExample(
             "int MASK(const int *values, int n) {\n    int total = 0;\n    for (int i = 0; i < n; i++) {\n"
             "        total += values[i];\n    }\n    return total;\n}",
             "[sum_array] [sum]",
         ),
-        Example("int MASK(int a, int b) {\n    return a < b ? a : b;\n}", "[minimum] [min]"),
+        SolvedExample("int MASK(int a, int b) {\n    return a < b ? a : b;\n}", "[minimum] [min]"),
     ),
 }
 
@@ -118,22 +118,22 @@ FUNCTION_NAME: Final[Wordings] = {
 
 # ── bugs ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-_BUGS: Final[Mapping[str, tuple[Example, ...]]] = {
+_BUGS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
     "python": (
-        Example("def is_even(n):\n    return n % 2 == 1", "buggy"),
-        Example("def last(items):\n    return items[-1] if items else None", "clean"),
+        SolvedExample("def is_even(n):\n    return n % 2 == 1", "buggy"),
+        SolvedExample("def last(items):\n    return items[-1] if items else None", "clean"),
     ),
     "java": (
-        Example("static boolean isEven(int n) {\n    return n % 2 == 1;\n}", "buggy"),
-        Example("static int larger(int a, int b) {\n    return a > b ? a : b;\n}", "clean"),
+        SolvedExample("static boolean isEven(int n) {\n    return n % 2 == 1;\n}", "buggy"),
+        SolvedExample("static int larger(int a, int b) {\n    return a > b ? a : b;\n}", "clean"),
     ),
     "javascript": (
-        Example("function isEven(n) {\n  return n % 2 === 1;\n}", "buggy"),
-        Example("function larger(a, b) {\n  return a > b ? a : b;\n}", "clean"),
+        SolvedExample("function isEven(n) {\n  return n % 2 === 1;\n}", "buggy"),
+        SolvedExample("function larger(a, b) {\n  return a > b ? a : b;\n}", "clean"),
     ),
     "c": (
-        Example("int is_even(int n) {\n    return n % 2 == 1;\n}", "buggy"),
-        Example("int larger(int a, int b) {\n    return a > b ? a : b;\n}", "clean"),
+        SolvedExample("int is_even(int n) {\n    return n % 2 == 1;\n}", "buggy"),
+        SolvedExample("int larger(int a, int b) {\n    return a > b ? a : b;\n}", "clean"),
     ),
 }
 
@@ -166,8 +166,8 @@ ERROR_DETECTION: Final[Wordings] = {
 
 _BLOCKS: Final = {
     "x86": (
-        Example("addq %rax, %rbx\naddq %rbx, %rax", "2"),
-        Example("imulq %rcx, %rcx", "3"),
+        SolvedExample("addq %rax, %rbx\naddq %rbx, %rax", "2"),
+        SolvedExample("imulq %rcx, %rcx", "3"),
     )
 }
 THROUGHPUT: Final[Wordings] = {
@@ -201,8 +201,8 @@ THROUGHPUT: Final[Wordings] = {
 
 _TERMS: Final = {
     "algebra": (
-        Example("mul x x =? mul INT+ 2 x", "true"),
-        Example("sin x =? sin x", "false"),
+        SolvedExample("mul x x =? mul INT+ 2 x", "true"),
+        SolvedExample("sin x =? sin x", "false"),
     )
 }
 _NOTATION: Final = (
@@ -237,10 +237,10 @@ DERIVATIVE: Final[Wordings] = {
 
 # ── results ──────────────────────────────────────────────────────────────────────────────────────────────
 
-_CALLS: Final[Mapping[str, tuple[Example, ...]]] = {
+_CALLS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
     "python": (
-        Example("def f(items):\n    return items[::-1]\n\nf([1, 2, 3])", "[3, 2, 1]"),
-        Example("def f(a, b):\n    return a / b\n\nf(1, 0)", "ZeroDivisionError"),
+        SolvedExample("def f(items):\n    return items[::-1]\n\nf([1, 2, 3])", "[3, 2, 1]"),
+        SolvedExample("def f(a, b):\n    return a / b\n\nf(1, 0)", "ZeroDivisionError"),
     ),
 }
 OUTPUT_PREDICTION: Final[Wordings] = {
