@@ -71,4 +71,5 @@ def _place(token: object, value: object, pairs: Iterator[tuple[object, object]])
 
 
 def _number(value: object) -> float | None:
-    return float(value) if is_number(value) and isfinite(value) else None
+    number = float(value) if isinstance(value, int | float) and is_number(value) else None
+    return number if number is not None and isfinite(number) else None
