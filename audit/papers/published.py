@@ -57,6 +57,8 @@ class DataSet:
                 return path
         if not must_exist:
             return Path(folder or "DIR") / f"{self.name}{ENDINGS[0]}"
+        if folder is not None and not folder.is_dir():
+            raise CorpusError(f"--data {str(folder)!r} is no folder")
         where = "no --data is given" if folder is None else f"{str(folder)!r} has no {self.name}.jsonl.gz"
         raise CorpusError(
             f"{where}; needed: {self.name}.jsonl.gz (or .jsonl, .csv, .parquet), {self.what} with the "

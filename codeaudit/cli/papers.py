@@ -110,7 +110,7 @@ def show(name: str) -> int:
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Folder of the data sets that `codeaudit papers show` names.",
 )
