@@ -158,7 +158,9 @@ def test_the_catalogue_shows_an_example_of_each_transform(generated: ModuleType,
 
 def test_the_reference_shows_every_option(generated: ModuleType, commands: dict[str, set[str]]) -> None:
     text = generated.filled((ROOT / "docs" / "reference" / "commands.md").read_text("utf-8"))
-    sections = dict(re.findall(r"^## codeaudit (\w+)\n(.*?)(?=^## codeaudit \w+\n|\Z)", text, re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^## codeaudit (\w+)\n(.*?)(?=^## codeaudit \w+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    )
     assert sections.keys() == commands.keys()
     for name, options in commands.items():
         shown = set(re.findall(r"--[\w-]+", sections[name]))
