@@ -319,6 +319,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "label_after": "string",  # JSON; the label of the perturbed text
     "asked": "string",  # the beginning of `source` that the model sees; null if it sees all
     "asked_after": "string",  # as `asked`, of the perturbed text
+    "other_side": "string",  # the other side of the fix of `source`; null if it is not known
     "draw": "string",  # `movable` for a sample drawn in addition; null in the plain draw
 }
 

@@ -814,4 +814,5 @@ def _header(job: PreparedRun, draws: tuple[MovableDraw, ...]) -> RunHeader:
         models=tuple(ModelHeader.of(_facts(model)) for model in job.models),
         skipped=job.inputs.skipped,
         draws=draws,
+        told_errors=job.inputs.told_errors,
     )

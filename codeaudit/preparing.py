@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
+from codeaudit.audit.corpora.native import told_errors
 from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
@@ -321,6 +322,11 @@ class DrawnInputs:
         return dict(sorted(self.selections[0].left_out.items()))
 
     @property
+    def told_errors(self) -> tuple[str, ...]:
+        """A sentence on the labels of each known data set among the samples, where a run tells them."""
+        return told_errors(name for one in self.selections for name in one.data_sets)
+
+    @property
     def has_more(self) -> bool:
         """Whether the corpus has samples that the draw did not reach."""
         return self.selections[0].not_drawn > 0
@@ -463,6 +469,11 @@ class FrozenInputs:
     def skipped(self) -> Mapping[str, int]:
         """Nothing: a suite holds no sample that was left out."""
         return {}
+
+    @property
+    def told_errors(self) -> tuple[str, ...]:
+        """Nothing: a suite does not say which data sets its samples are of."""
+        return ()
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -736,6 +747,8 @@ def draw(
     task = seen.fitted()
     check_words(task)
     if told := told_files(drawn[0].unread_files, drawn[0].details):
+        progress.note(told)
+    for told in drawn[0].notes:
         progress.note(told)
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)

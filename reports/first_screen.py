@@ -147,6 +147,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         told = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
         yield f"{told} what asking again did."
     yield from _broken(summary)
+    yield from summary.told_errors
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
     )

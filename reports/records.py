@@ -697,6 +697,8 @@ class Summary:
     models: tuple[ModelSummary, ...]
     draws: tuple[MovableDraw, ...] = ()
     """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""
+    told_errors: tuple[str, ...] = ()
+    """What is known of wrong labels of the data sets among the samples, a sentence for each."""
     statistics: Comparison = field(default_factory=Comparison)
 
     @property
@@ -760,6 +762,8 @@ class RunHeader:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of units in the corpus that are not samples of the task, by reason."""
     draws: tuple[MovableDraw, ...] = ()
+    """As of `Summary`."""
+    told_errors: tuple[str, ...] = ()
     """As of `Summary`."""
 
 

@@ -82,6 +82,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         reacts=task.reacts,
         models=models,
         draws=tuple(header.draws),
+        told_errors=tuple(header.told_errors),
         statistics=comparison(
             {model.model: model.trials for model in models},
             lambda kind: seen.inputs.outcomes(kind, counts),

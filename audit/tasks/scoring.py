@@ -48,8 +48,8 @@ class ExactMatch(Task):
 
 
 def hits_of(answer: Answer, label: object, word: str) -> tuple[float, ...] | None:
-    """What an answer adds to the F1 of one word: whether the answer, the label and both are that word, as 0 or
-    1; `None` without a label."""
+    """What an answer adds to the F1 of one word: whether the answer, the label and both are that word, as 0
+    or 1; `None` without a label."""
     if not label:
         return None
     said, true = answer == word, label == word
