@@ -759,14 +759,20 @@ def draw(
         progress.note(told)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)
+    # Where a task has controls of its own, those of the language cannot be judged.
+    controls = options.controls and task.controls is None
     if options.transforms is None:
-        transforms = suite.standard_transforms(languages, controls=options.controls)
+        transforms = suite.standard_transforms(languages, controls=controls)
         transforms = related(transforms, options.dependence)
         # Only noise would be measured, which is no audit.
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:
-        transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
+        names, left = suite.of_task(options.transforms, task, languages)
+        for family in left:
+            progress.note(f"all without the family {family}, unless you name it: {task.leaves_out[family]}")
+        transforms = suite.with_noise_floor(names, languages, controls=controls)
+    transforms = suite.with_controls_of(task, transforms, controls=options.controls)
     transforms = (*transforms, *of_network(options.wrap))
     return DrawnInputs(
         name=samples.spec,
