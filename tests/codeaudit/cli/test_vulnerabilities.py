@@ -14,6 +14,9 @@ MODEL = """\
 def predict(samples):
     return ["vulnerable (CWE-89)" if "query" in one.source else "safe" for one in samples]
 
+def steady(samples):
+    return [1 if "%s" in one.source else 0 for one in samples]
+
 def deaf(samples):
     return ["safe" for one in samples]
 """
@@ -117,6 +120,13 @@ def test_the_gate_holds_missed_flaws_to_a_limit(
     (check,) = [one for one in checks if one["name"] == "missed flaws" and one["transform"] == "rename"]
     assert check["outcome"] == ("failed" if code else "passed")
     assert check["value"] == 1.0
+
+
+def test_a_good_run_suggests_the_limit(here: Path) -> None:
+    assert run("good", "--model", "py/my_detector:steady", "--transform", "rename") == 0
+    assert main(["gate", "good", "--write-limits", "limits.toml"]) == 0
+    told = f"measured: 0 % (0/{COUNT} found flaws missed) under rename"
+    assert f'max-missed = "14%" # {told}' in Path("limits.toml").read_text(encoding="utf-8")
 
 
 def test_a_limit_on_missed_flaws_needs_flaws(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
