@@ -457,6 +457,8 @@ def has_lines(path: Table) -> bool:
 
 
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
+TOLD: Final = "told_errors"
+"""A field of the metadata of a suite in Parquet: sentences on the labels of its data sets."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
 

@@ -45,7 +45,7 @@ from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
-from codeaudit.audit.store import read_about, suite_contents
+from codeaudit.audit.store import TOLD, read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
@@ -464,16 +464,13 @@ class FrozenInputs:
     """The transforms of the network that the run adds. Those of the run that wrote the file are left out."""
     repeats: int = 1
     """As of `DrawnInputs`."""
+    told_errors: tuple[str, ...] = ()
+    """As of `DrawnInputs`; a suite in lines does not say it."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
         """Nothing: a suite holds no sample that was left out."""
         return {}
-
-    @property
-    def told_errors(self) -> tuple[str, ...]:
-        """Nothing: a suite does not say which data sets its samples are of."""
-        return ()
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -850,6 +847,7 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
     seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
+    told = about.get(TOLD)
     fitted = task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task
     check_words(fitted)
     return FrozenInputs(
@@ -859,4 +857,5 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
         transforms=transforms,
         task=fitted,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
+        told_errors=tuple(one for one in told if isinstance(one, str)) if isinstance(told, list) else (),
     )

@@ -122,6 +122,15 @@ def test_the_gate_holds_missed_flaws_to_a_limit(
     assert check["value"] == 1.0
 
 
+def test_a_suite_keeps_the_fixes_and_what_is_known_of_the_labels(audited: Summary, here: Path) -> None:
+    words = ("--suite", "out/suite.parquet", "--model", "py/my_detector:predict", "--out", "again")
+    assert main(["run", *words]) == 0
+    again = Summary.from_json((here / "again" / "summary.json").read_text(encoding="utf-8"))
+    assert again.told_errors == audited.told_errors
+    assert only(again).sides == only(audited).sides
+    assert only(again).unmarked == only(audited).unmarked
+
+
 def test_a_good_run_suggests_the_limit(here: Path) -> None:
     assert run("good", "--model", "py/my_detector:steady", "--transform", "rename") == 0
     assert main(["gate", "good", "--write-limits", "limits.toml"]) == 0
