@@ -140,6 +140,9 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield from _sampled(model)
         yield from _warnings(model)
         yield from _strangers(model, summary.task)
+    if len(summary.models) <= FEW:
+        for model in summary.models:
+            yield from _findings(model)
     noisy = [wording.plain(model.model) for model in summary.models if wording.is_noisy(model)]
     # Of more models the legend says it.
     if 0 < len(noisy) <= FEW:
@@ -147,6 +150,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         told = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
         yield f"{told} what asking again did."
     yield from _broken(summary)
+    yield from summary.told_errors
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
     )
@@ -250,6 +254,24 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
         yield (
             f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common "
             f"with the right one; is {task} its task?"
+        )
+
+
+def _findings(model: ModelSummary) -> Iterator[str]:
+    """The flaws that edits hid and the false alarms that they raised, and the score of pairs."""
+    name = wording.plain(model.model)
+    told = []
+    if model.missed.total:
+        told.append(f"missed flaws that it had found: {_share(model.missed)}")
+    if model.raised.total:
+        told.append(f"raised false alarms: {_share(model.raised)}")
+    if told:
+        yield f"Under some edit {name} {', and '.join(told)}."
+    if pairs := model.sides.total:
+        one = model.sides
+        yield (
+            f"Of {counted(pairs, 'pair')} of sides of a fix {name} told {one.correct} apart "
+            f"({wording.percent(one.correct / pairs)}); it reversed {one.reversed}."
         )
 
 

@@ -20,6 +20,8 @@ from codeaudit.reports.digests import (
     clustered,
     family_of,
     pooled,
+    pooled_part,
+    sides_of,
 )
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import (
@@ -44,6 +46,8 @@ from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
 
+PARTS: Final = ("missed", "raised", "unmarked")
+"""The rates of a task with a finding, by their field."""
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
@@ -80,8 +84,10 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         seed=header.seed,
         skipped=_ordered(Counter(header.skipped)),
         reacts=task.reacts,
+        finding=task.finding,
         models=models,
         draws=tuple(header.draws),
+        told_errors=tuple(header.told_errors),
         statistics=comparison(
             {model.model: model.trials for model in models},
             lambda kind: seen.inputs.outcomes(kind, counts),
@@ -128,6 +134,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
+        **_findings(every, draw),
     )
 
 
@@ -216,8 +223,28 @@ def _by_transform(
         distance=moved.distance,
         moved=moved.samples,
         score_drop=pair_excess(rounded(counts.drops), least=-MOST),
+        **_parts(trials, kind, transform, draw),
         **beyond._asdict(),
     )
+
+
+def _findings(trials: Sequence[TrialDigest], draw: int) -> dict[str, Any]:
+    """The fields of a model that only a task with a finding has."""
+    rates = {part: clustered(pooled_part(trials, part), seed=draw, movable=True) for part in PARTS}
+    return {**rates, "marked": sum(each.marked[None] for each in trials), "sides": sides_of(trials)}
+
+
+def _parts(trials: Sequence[TrialDigest], kind: Kind, transform: str, draw: int) -> dict[str, Any]:
+    """The fields of a transform that only a task with a finding has."""
+    if kind != "preserving":
+        return {}
+
+    def found(part: str) -> list[Clusters]:
+        keys = [(part, transform, extra) for extra in (False, True)]
+        return [each.parts[key] for each in trials for key in keys if key in each.parts]
+
+    rates = {part: clustered(found(part), seed=draw, movable=True) for part in PARTS}
+    return {**rates, "marked": sum(each.marked[transform] for each in trials)}
 
 
 def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Clusters]:

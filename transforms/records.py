@@ -74,6 +74,8 @@ class Sample:
     """Samples of one group, for example a bug and its fix, stay on one side of a split. Empty: no group."""
     calls: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     """Calls that its table gives, each with the text of its result, or an empty text. No model sees them."""
+    other_side: str = field(default="", compare=False, repr=False)
+    """The other side of a fix: the text without the flaw, or with it. Empty: not known. No model sees it."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
 
