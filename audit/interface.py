@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
-from codeaudit.audit.prompts import Prompt, knowing
+from codeaudit.audit.prompts import PLAIN, Prompt, Wording, knowing, worded
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.records import as_label as as_label
 from codeaudit.transforms.language import DEFAULT
@@ -377,6 +377,8 @@ class Task(ABC):
     """Which scores are better."""
     prompt: Prompt | None = None
     """What models of text are asked; `None` if they cannot answer."""
+    wordings: Mapping[str, Wording] = field(default_factory=dict)
+    """Other ways to ask the same, by name (`--prompt`)."""
     noun: str | None = None
     """What samples are called in messages; `None`: functions."""
     corpus: str = "stdlib"
@@ -421,6 +423,13 @@ class Task(ABC):
         if not words:
             return self
         return replace(self, words=words, prompt=None if self.prompt is None else knowing(self.prompt, words))
+
+    def asked(self, name: str) -> Prompt | None:
+        """The prompt of this name; `None` if the task has none."""
+        if name == PLAIN or self.prompt is None:
+            return self.prompt
+        wording = self.wordings.get(name)
+        return None if wording is None else worded(self.prompt, wording)
 
     def fitted(self, labels: Sequence[str]) -> "Task":
         """The task for a corpus with these labels; by default the same task."""

@@ -7,6 +7,8 @@ A task owns its prompt (`Task.prompt`); the adapters of endpoints and of Hugging
   exactly one candidate, or no readable answer, because nothing is guessed.
 - `ContinuationPrompt`: the reply continues the source and is the answer as a whole; the task says which
   part of it is code. A model without a chat template continues the source alone.
+
+A task may be asked in other words, too (`Wording`, `--prompt`). Replies are read in the same way.
 """
 
 import hashlib
@@ -14,15 +16,15 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import Predicted, Prediction, Query, RawReply, kept_reply, malformed
-from codeaudit.audit.replies import AnswerShape, read, without_thoughts
+from codeaudit.audit.replies import AnswerShape, last_of, read, without_thoughts
 from codeaudit.audit.replies import ReplyReader as ReplyReader
-from codeaudit.transforms.language import find_language
+from codeaudit.transforms.language import DEFAULT, find_language
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the readers of replies; part of every digest, because another reader finds other answers."""
 
 CODE: Final = "{code}"
@@ -31,12 +33,62 @@ SOURCE: Final = "{source}"
 """In a template: the source as it is."""
 LANGUAGE: Final = "{language}"
 """In a template: the language by its name for people."""
-_PLACES: Final = re.compile("|".join(map(re.escape, (CODE, SOURCE, LANGUAGE))))
+EXAMPLES: Final = "{examples}"
+"""In the template of a wording with examples: these, in the language of the query."""
+UNIT: Final = "{unit}"
+"""In a template: what people call a unit of the language, such as `method`."""
+STYLE: Final = "{style}"
+"""In a template: how names are written in the language, such as `camelCase`."""
+_PLACES: Final = re.compile("|".join(map(re.escape, (CODE, SOURCE, LANGUAGE, EXAMPLES, UNIT, STYLE))))
 
 WHOLE: Final = "whole"
 """How a reply is read that is an answer as a whole."""
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
+
+
+PLAIN: Final = "plain"
+"""The name of the prompt that a task is asked with unless the user names another one."""
+
+
+class WordsOf(NamedTuple):
+    """The words of the people who write a language."""
+
+    unit: str
+    style: str
+
+
+WORDS: Final[Mapping[str, WordsOf]] = {
+    "python": WordsOf("function", "snake_case"),
+    "java": WordsOf("method", "camelCase"),
+    "javascript": WordsOf("function", "camelCase"),
+    "typescript": WordsOf("function", "camelCase"),
+    "c": WordsOf("function", "snake_case"),
+    "cpp": WordsOf("function", "snake_case"),
+    "x86": WordsOf("basic block", "AT&T syntax"),
+    "algebra": WordsOf("pair of terms", "prefix notation"),
+}
+"""By language. A language without an entry has the words of `_ANY`."""
+_ANY: Final = WordsOf("function", "the style of the code")
+
+
+class SolvedExample(NamedTuple):
+    """A source and the right answer, as the prompt asks for it."""
+
+    source: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """Another way to ask the question of a task. The answers are read as those of the task's own prompt."""
+
+    template: str
+    """As of `_Prompt`; the place `{examples}` stands for the examples."""
+    examples: Mapping[str, tuple[SolvedExample, ...]] = field(default_factory=dict)
+    """By language. Languages without examples have those of Python, or the only ones."""
+    thinks: bool = False
+    """Whether the reply may be of any length, and its last line is the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +109,24 @@ class _Prompt(ABC):
     """The turn before it, if any."""
     usual: int | None = None
     """Tokens of a usual reply, for estimates; `None` if it is as long as the label."""
+    longest: int | None = None
+    """Tokens that a reply may take, if more than other replies may."""
+    examples: Mapping[str, tuple[SolvedExample, ...]] = field(default_factory=dict)
+    """As of `Wording`."""
 
     def messages(self, query: Query) -> tuple[Message, ...]:
         """The chat that asks a query."""
-        user = Message("user", filled(self.template, query))
+        user = Message("user", filled(self.template, query, self.examples))
         return (user,) if self.system is None else (Message("system", self.system), user)
 
     def text(self, query: Query) -> str:
         """The same for a model without chats, which continues a text: it ends where the answer begins."""
-        return "\n\n".join([*(message.content for message in self.messages(query)), "Answer:"])
+        return "\n\n".join([*(message.content for message in self.messages(query)), self.begun])
+
+    @property
+    def begun(self) -> str:
+        """The beginning of an answer, for a model without chats."""
+        return "Answer:"
 
     @abstractmethod
     def read(self, text: str, *, cut: bool = False) -> Prediction:
@@ -86,6 +147,13 @@ class QuestionPrompt(_Prompt):
 
     reader: AnswerShape | ReplyReader
     """What an answer looks like; a function alone reads a line without decoration."""
+    thinks: bool = False
+    """As of `Wording`."""
+
+    @property
+    def begun(self) -> str:
+        """As `_Prompt.begun`."""
+        return "Thoughts:" if self.thinks else "Answer:"
 
     @property
     def candidate(self) -> AnswerShape:
@@ -94,7 +162,11 @@ class QuestionPrompt(_Prompt):
 
     def read(self, text: str, *, cut: bool = False) -> Prediction:
         """As `_Prompt.read`. The last line of a cut reply does not count, because it may be incomplete."""
-        found = read(text.rpartition("\n")[0] if cut else text, self.candidate)
+        if self.thinks:
+            # What stands before the last line is thought, and a cut reply has no last line.
+            found = None if cut else read(last_of(text), self.candidate)
+        else:
+            found = read(text.rpartition("\n")[0] if cut else text, self.candidate)
         if found is None:
             return malformed(text, is_reply=True)
         return Predicted(answer=found.answer, replies=(RawReply(kept_reply(text), found.form),))
@@ -102,7 +174,8 @@ class QuestionPrompt(_Prompt):
     @property
     def digest(self) -> str:
         """As `_Prompt.digest`."""
-        return _digest(self.template, self.system)
+        more = [THINKS] if self.thinks else []
+        return _digest(self.template, self.system, *more, *_of_examples(self.examples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +184,6 @@ class ContinuationPrompt(_Prompt):
 
     extent: Literal["line", "code"]
     """Where a continuation ends: with its line, or with the code that belongs to the last function."""
-    longest: int | None = None
-    """Tokens that an answer may take, if more than other answers may."""
     bare: bool = True
     """Whether a model without chats continues the source alone; not if the user gave the template."""
 
@@ -145,6 +216,23 @@ def customised(prompt: Prompt, *, template: str | None, system: str | None) -> P
     return replace(prompt, template=template)
 
 
+THINKS: Final = "thinks"
+THOUGHT: Final = 400
+"""Tokens of a usual reply with thoughts, for estimates."""
+LONGEST_THOUGHT: Final = 2048
+"""Tokens that such a reply may take."""
+
+
+def worded(prompt: Prompt, wording: Wording) -> Prompt:
+    """The prompt in other words."""
+    found = replace(
+        customised(prompt, template=wording.template, system=None), examples=dict(wording.examples)
+    )
+    if not wording.thinks or isinstance(found, ContinuationPrompt):
+        return found
+    return replace(found, thinks=True, usual=THOUGHT, longest=LONGEST_THOUGHT)
+
+
 def knowing(prompt: Prompt, words: Mapping[str, str]) -> Prompt:
     """The prompt that reads the words of `--label-map` in replies, too."""
     if not words or isinstance(prompt, ContinuationPrompt):
@@ -152,14 +240,38 @@ def knowing(prompt: Prompt, words: Mapping[str, str]) -> Prompt:
     return replace(prompt, reader=prompt.candidate.knowing(words))
 
 
-def filled(template: str, query: Query) -> str:
+def filled(
+    template: str, query: Query, examples: Mapping[str, tuple[SolvedExample, ...]] | None = None
+) -> str:
     """A template with the source and the language of a query in their places."""
     language = find_language(query.language)
     name, tag = (language.title, language.fence) if language else (query.language, "")
-    values = {CODE: _fenced(query.source, tag), SOURCE: query.source, LANGUAGE: name}
+    own = WORDS.get(query.language, _ANY)
+    values = {
+        CODE: _fenced(query.source, tag),
+        SOURCE: query.source,
+        LANGUAGE: name,
+        EXAMPLES: _shown(query.language, examples or {}),
+        UNIT: own.unit,
+        STYLE: own.style,
+    }
     # Not `str.format`: code and templates have braces of their own, and a source that contains "{language}"
     # must stay as it is.
     return _PLACES.sub(lambda place: values[place.group()], template)
+
+
+def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:
+    """The examples in a language, each with its answer behind it."""
+    known = next((one for one in (language, DEFAULT, *examples) if one in examples), "")
+    record = find_language(known)
+    tag = record.fence if record else ""
+    return "\n\n".join(f"{_fenced(one.source, tag)}\nAnswer: {one.answer}" for one in examples.get(known, ()))
+
+
+def _of_examples(examples: Mapping[str, tuple[SolvedExample, ...]]) -> list[object]:
+    return (
+        [sorted((language, list(map(list, some))) for language, some in examples.items())] if examples else []
+    )
 
 
 def _digest(*parts: object) -> str:

@@ -66,6 +66,10 @@ class AnswerShape:
     """As `labels`: what stands behind them is another candidate (`Alternative: …`)."""
     parts: Callable[[Sequence[str]], Answer | None] | None = None
     """Reads a list of texts in JSON as one answer; `None` if each text is a candidate."""
+    states: tuple[str, ...] = ()
+    """Patterns of what stands in front of an answer in a sentence about the code: `The call returns …`."""
+    is_word: bool = False
+    """Whether it is one of a few known words, none of which is a heading."""
     is_name: bool = False
     """Whether it names the function: then pairs, sentences that name, and definitions are forms, too."""
     key: Callable[[Answer], object] = field(default=_itself)
@@ -84,7 +88,7 @@ class AnswerShape:
     @property
     def keys(self) -> tuple[str, ...]:
         """All words in front of a colon, and keys of JSON."""
-        return ("answer", *self.labels, *self.asides, *self.others)
+        return (*ANSWERS, *self.labels, *self.asides, *self.others)
 
     def knowing(self, words: Mapping[str, str]) -> "AnswerShape":
         """The shape in which the words of `--label-map` are candidates, too. They are read as they stand; the
@@ -111,10 +115,12 @@ class _Place(NamedTuple):
     first: bool
     """The first line with content, or a text behind a label."""
     introduced: bool
-    """Behind a line that ends with a colon or an exclamation mark."""
+    """Behind a line that ends with a colon, an exclamation mark or a question mark."""
     fenced: bool
     whole: bool = False
     """The only line of the reply."""
+    listed: bool = False
+    """An item of a list that the reply begins with."""
 
 
 class _Found(NamedTuple):
@@ -165,6 +171,20 @@ def without_thoughts(text: str) -> str:
     """A reply without its thoughts; empty if it was cut off in them."""
     *thoughts, said = _THOUGHT_ENDS.split(text)
     return "" if not thoughts and _THOUGHT.match(text) else said
+
+
+_ANSWER_LINE: Final = re.compile(r"[\s>#*_`-]*(?:(?:final|my|the)\s+)?answer(?:\s+is)?\s*[*_`]*\s*:", re.I)
+
+
+def last_of(text: str) -> str:
+    """The end of a reply that may think aloud before its last line: from the last `Answer:` on, else the last
+    line with content."""
+    lines = [line for line in without_thoughts(text).splitlines() if line.strip()]
+    starts = [place for place, line in enumerate(lines) if _ANSWER_LINE.match(line)]
+    if starts:
+        return "\n".join(lines[starts[-1] :])
+    plain = [line for line in lines if not _FENCE.fullmatch(line)]
+    return plain[-1] if plain else ""
 
 
 def plain_line(line: str) -> str:
@@ -284,7 +304,7 @@ _KEY: Final = re.compile(r"\s*(?:\"[^\"\n]*\"|'[^'\n]*')\s*:")
 
 
 def _with_reason(text: str, candidate: AnswerShape, place: _Place) -> tuple[Answer, ...]:
-    if not (candidate.is_name and place.first):
+    if not (candidate.is_name and (place.first or place.listed)):
         return ()
     # `"title": "read_file"` is a line of JSON, and the text in front of the colon is a key.
     found = None if _KEY.match(text) else _REASON.fullmatch(_STYLED.sub(r"\1", text.strip()))
@@ -340,6 +360,18 @@ def _of_value(value: object, candidate: AnswerShape, *, depth: int) -> Iterator[
                 yield from _of_value(inner, candidate, depth=depth - 1)
 
 
+ANSWERS: Final = (
+    "answer",
+    "antwort",
+    "respuesta",
+    "r\u00e9ponse",
+    "risposta",
+    "resposta",
+    "\u043e\u0442\u0432\u0435\u0442",
+    "\u7b54\u6848",
+    "\u56de\u7b54",
+)
+"""The word that marks an answer, in the languages in which models reply."""
 _ADJECTIVES: Final = (
     r"(?:full|complete|function(?:'s)?|method(?:'s)?|suggested|suitable|proposed|recommended|best|better|good|possible|"
     r"final|correct|right|new|descriptive|appropriate|fitting|likely|most|predicted|concise|clear|missing|original|"
@@ -358,7 +390,7 @@ def _label_of(candidate: AnswerShape) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<mark>[#>*_\s]*)(?:(?:the|my|a|an)\s+)?(?:{_ADJECTIVES}[\s_-]+)*(?P<word>{words})"
         r"(?:\s+(?:for|of)\s+(?:this|the|your)\s+\w+)?(?:\s+(?:is|would\s+be|should\s+be))?[*_`\"\s]*"
-        r"(?:[:=][*_]*(?:\s+|$|(?=[`\[\"']))|$)",
+        r"(?:[:=][*_]*(?:\s+|$|(?=[`\[\"']))|\uff1a[*_]*\s*|$)",
         re.I,
     )
 
@@ -378,10 +410,12 @@ _NAMING: Final = tuple(
         r".*?\b(?:I|we)(?:\s+would|\s+will|\s+can|\s*['\u2019](?:d|ll))?\s+(?:suggest|recommend|propose|choose|pick|"
         r"go\s+with|name|call)\s+(?:(?:naming|calling)\s+)?(?:(?:it|this|the)\s+(?:(?:function|method)\s+)?)?"
         rf"(?:(?:the\s+)?(?:{_ADJECTIVES}\s+)*name\s+)?(?:as\s+)?:?\s*(?-i:{_CITED}){_END}",
+        r".*?\byou\s+(?:can|could|may|might)\s+(?:call|name)\s+(?:it|this|the\s+(?:function|method))\s+"
+        rf"(?-i:{_CITED}){_END}",
         r".*?\b(?:I|we)\s+(?:think|believe|guess|assume)\s+(?:that\s+)?(?:it|this|the\s+(?:function|method|name))"
         rf"(?:\s+is|\s*['\u2019]s|\s+(?:would|should|could|might|may)\s+be)\s+(?:called\s+|named\s+)?:?\s*"
         rf"(?-i:{_CITED}){_END}",
-        r"(?:(?:sure|certainly|of\s+course|okay|ok|great)\b[,!.]?\s*)?here\b[^:`\"'*\[]*:\s*"
+        r"(?:(?:sure|certainly|of\s+course|okay|ok|great)\b[,!.]?\s*)?here\b(?:['\u2019]s\b)?[^:`\"'*\[]*:\s*"
         rf"(?-i:{_CITED}){_END}",
         rf"(?-i:{_CITED})\s+(?:{_COPULA}|seems|sounds)\s+(?:like\s+)?(?:an?|the|my)\s+(?:\w+\s+){{0,4}}name\b"
         r"(?P<rest>.*)",
@@ -423,6 +457,18 @@ def _sentence(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answ
         if said := _states(candidate).fullmatch(sentence):
             inner, ticks = _peeled(said["said"].strip().removesuffix("."))
             yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
+
+
+def _statement(text: str, candidate: AnswerShape, place: _Place) -> Iterator[Answer]:
+    if place.fenced or not candidate.states:
+        return
+    for sentence in _SENTENCES.split(text.strip()):
+        if len(sentence) > _LONGEST_SENTENCE:
+            continue
+        for pattern in candidate.states:
+            if found := re.fullmatch(rf"{pattern}\s*:?\s*(?P<said>.+)", sentence, re.I):
+                inner, ticks = _peeled(found["said"].strip().removesuffix("."))
+                yield from _one(candidate.of_quoted(inner) if ticks else candidate.of_boxed(inner))
 
 
 _EMPHASISED: Final = re.compile(r"(\*{1,3}|_{2,3})(?P<inner>.+)\1\.?")
@@ -550,6 +596,13 @@ FORMS: Final = (
         lambda place: "marked",
     ),
     Form(
+        "statement",
+        "a sentence that says what the code does: returns, raises, takes (values and numbers only)",
+        "The call returns `[1, 2]`.",
+        _statement,
+        lambda place: "weak",
+    ),
+    Form(
         "words",
         "the whole reply is the subtokens of a name, with blanks between them (names only)",
         "read file",
@@ -650,6 +703,10 @@ class _State:
         self.label: str | None = None
         """The label that the next text stands behind."""
         self.introduced = False
+        self.listed = False
+        """Whether the first line is an item of a list."""
+        self.questioned = False
+        """Whether a question names a label, so that `no` may mean every label."""
 
 
 def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
@@ -671,6 +728,10 @@ def _candidates(text: str, candidate: AnswerShape) -> Iterator[_Found]:
                 )
 
 
+_INTRODUCES: Final = (":", "!", "?", "\uff1a", "\uff1f")
+"""How a line ends that introduces the next one. Some models repeat the question first."""
+_QUESTION: Final = re.compile(r"(?!.*\b(?:or)\b)[^?.!:`\"'\[\]]{12,200}\?\s+(?=\S)")
+"""A repeated question in front of its answer, on one line."""
 _BOX: Final = re.compile(r"\s*[*`]*\[[^\[\]]+\][*`]*\s*")
 
 
@@ -709,19 +770,23 @@ def _of_line(
 ) -> Iterator[_Found]:
     heading = _HEADING.match(raw)
     line = raw[heading.end() :] if heading else raw
+    if not state.begun and (question := _QUESTION.match(line)):
+        state.questioned = _names_label(question[0], candidate)
+        line = line[question.end() :]
     first, state.begun = not state.begun, True
     behind, state.label = state.label, None
-    introduced, state.introduced = state.introduced, line.rstrip().rstrip("*_").endswith((":", "!"))
+    introduced, state.introduced = state.introduced, line.rstrip().rstrip("*_").endswith(_INTRODUCES)
     # The decoration may be around the label and the answer: **Answer: buggy**.
-    for text in dict.fromkeys((line, plain_line(line))):
+    item = _ITEM.match(line)
+    for text in dict.fromkeys((line, plain_line(line), line[item.end() :] if item else line)):
         found = label.match(text) if len(text) <= _LONGEST else None
         if found and (
-            found["word"].lower() == "answer"
-            or found[0].rstrip(" *_").endswith((":", "="))
+            found["word"].lower() in ANSWERS
+            or found[0].rstrip(" *_").endswith((":", "=", "\uff1a"))
             or heading
             or "*" in raw
         ):
-            behind, line = found["word"].lower(), text[found.end() :]
+            behind, line = found["word"].lower(), _closed_before(text[found.end() :])
             if candidate.is_name and len(line) <= _LONGEST_LINE:
                 line = _ABBREVIATION.sub("", line)
             if not line.strip(" *_"):
@@ -737,7 +802,10 @@ def _of_line(
             state.opening = True
         return
     opening = first_block and (first or state.opening is True)
-    place = _Place(opening, first, introduced, fenced, only)
+    if first:
+        state.listed = _ITEM.match(line) is not None
+    listed = opening and state.listed and _ITEM.match(line) is not None
+    place = _Place(opening, first, introduced, fenced, only, listed)
     answers = [
         (answer, name, rank)
         for answer, name, rank in _of_text(line, candidate, place)
@@ -745,9 +813,13 @@ def _of_line(
     ]
     if first_block and state.opening is None:
         state.opening = any(rank == "opening" for _, _, rank in answers)
+    if line.rstrip().endswith(("?", "\uff1f")):
+        state.questioned = state.questioned or _names_label(line, candidate)
     for answer, name, rank in answers:
+        if state.questioned and _BARE_VALUE.match(plain_line(line)):
+            continue
         # A word alone on a later line may be a heading.
-        if rank in ("rival", "shown") and _PLAIN_WORD.fullmatch(plain_line(line)):
+        if rank in ("rival", "shown") and not candidate.is_word and _PLAIN_WORD.fullmatch(plain_line(line)):
             if rank == "rival":
                 continue
             rank = "weak"
@@ -777,12 +849,22 @@ def _of_text(
                 return
 
 
+def _names_label(text: str, candidate: AnswerShape) -> bool:
+    return candidate.mentions is not None and bool(candidate.mentions(text))
+
+
+def _closed_before(text: str) -> str:
+    """What stands behind a label, without the end of an emphasis that began in front of the label."""
+    plain = text.rstrip(" .")
+    return plain.removesuffix("**") if plain.endswith("**") and plain.count("**") == 1 else text
+
+
 def _rank_of(label: str, candidate: AnswerShape, *, first: bool = False) -> Rank:
     """How much a candidate behind a label says."""
     # "Result: 6" stands in explanations of values, too.
     if any(re.fullmatch(word, label) for word in candidate.asides):
         return "opening" if first else "weak"
-    return "marked" if label == "answer" or candidate.is_name else "weak"
+    return "marked" if label in ANSWERS or candidate.is_name else "weak"
 
 
 # ── closed sets ──────────────────────────────────────────────────────────────────────────────────────────
@@ -791,7 +873,7 @@ CLASS_LABELS: Final = ("label", "class(?:ification)?", "category", "prediction",
 """Words in front of a label of a closed set."""
 _WRAPPING: Final = "\"'`*_.,;:!()[] "
 _QUOTES: Final = "[\"'*_`]*"
-_BARE_VALUE: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|yes|no", re.I)
+_BARE_VALUE: Final = re.compile(r"-?\d+(?:\.\d+)?\b|(?:true|false|yes|no)\b", re.I)
 """Labels that prose has with another meaning: they are read alone, or behind a word such as `Label:`."""
 
 
@@ -847,7 +929,7 @@ class Closed:
         numbers = [re.escape(one) for one in alone if _BARE_VALUE.fullmatch(one)]
         self._opening = re.compile(
             rf"{_QUOTES}(?P<said>{'|'.join([*each, *numbers]) or '(?!)'}){_QUOTES}"
-            rf"(?P<rest>[.,;:!]{_QUOTES}(?:\s.*)?|\s+[-(\u2013\u2014].*)?",
+            rf"(?P<rest>[.,;:!]{_QUOTES}(?:\s.*)?|\s+[-(\u2013\u2014].*|\uff08.*)?",
             re.DOTALL,
         )
 
@@ -931,6 +1013,7 @@ def closed(
         sentence=known.sentence,
         mentions=known.named,
         labels=keys,
+        is_word=True,
         key=known.meaning,
         mapped=with_words,
     )

@@ -93,6 +93,7 @@ from codeaudit.preparing import (
     usage_noted,
     watched_cases,
 )
+from codeaudit.prompting import prompt_of
 from codeaudit.repeating import Counted, Remaining, RepeatStages, after_first, fixed, is_hosted
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
@@ -556,6 +557,8 @@ def _facts(model: Model) -> dict[str, Any]:
     found = {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
     if is_hosted(model):
         found["hosted"] = True
+    if asked := prompt_of(model):
+        found["prompt"] = asked
     proof = getattr(model, "network", None)
     return found if proof is None else {**found, "network": asdict(proof)}
 

@@ -148,6 +148,10 @@ class RunOptions(SharedOptions):
     model_argument: tuple[str, ...] = option((), "Models", "KEY=VALUE", short="-M",
         help="An argument of the models that take it; 2:KEY=VALUE is for the second --model only. base_url, "
              "key_env=NAME, headers.NAME and query.NAME say how to reach an endpoint; repeatable.")
+    prompt: tuple[str, ...] = option((), "What is asked", "NAME|FILE", after="task",
+        help="How models of texts are asked: plain, reworded, native, few-shot, reasoning, spe (`codeaudit "
+             "list prompts` shows them), or a file with {code} or {source} in it; repeatable: each model is "
+             "asked in each way, and the report compares prompts with edits.  [default: plain]")
     corpus: str | None = option(None, "What is asked", "SPEC", form="corpus", after="task", draws=True,
         help="Where the samples come from.  [default: stdlib; for throughput, interpreter]")
     label_map: str | None = option(None, "What is asked", "WORD=LABEL[,…]", after="labels", draws=True,
@@ -389,6 +393,7 @@ class PythonArguments:
     language: str
     variant: int = option(0, "Edits", least=0)
     transforms: str | None = option(None, "Edits", form="transforms")
+    prompt: str | None = option(None, "What is asked", form="names")
     limit: int | None = option(None, "What is asked", least=0)
     movable: int | None = option(None, "What is asked", least=0)
 

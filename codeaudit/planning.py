@@ -18,6 +18,7 @@ from codeaudit.audit.store import RunFolder
 from codeaudit.auditing import CACHE_FILE
 from codeaudit.options import DEFAULT_MOVABLE, RunOptions
 from codeaudit.preparing import DrawnInputs, LoadedRun, check_names, load_all, watched_cases
+from codeaudit.prompting import prompt_of
 from codeaudit.repeating import RepeatStages, fixed, is_hosted
 from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 from codeaudit.reports.statistics.power import detectable
@@ -89,7 +90,7 @@ class _Counting:
 
     def _new(self, cases: Sequence[Case], task: Task) -> Iterator[tuple[Query, int, bool]]:
         for case in cases:
-            reply = usual_reply(case, task)
+            reply = usual_reply(case, task, prompt_of(self.model))
             repeating = ONCE if self.stages is None else self.stages.repeating
             again_asked = repeats(case, task, repeating)
             if self.stages is None:
@@ -114,10 +115,12 @@ class _Counting:
         plan.tokens_out = (plan.tokens_out or 0) + out
 
 
-def usual_reply(case: Case, task: Task) -> int:
-    """About how many tokens a reply about a case has: as many as usual, or as the right answer."""
-    if task.prompt is not None and task.prompt.usual is not None:
-        return task.prompt.usual
+def usual_reply(case: Case, task: Task, prompt: str = "") -> int:
+    """About how many tokens a reply about a case has: as many as usual, or as the right answer. `prompt` is
+    what the prompt is called that the user named."""
+    asked = task.asked(prompt) or task.prompt
+    if asked is not None and asked.usual is not None:
+        return asked.usual
     label = case.sample.label
     text = " ".join(label) if isinstance(label, tuple) else "" if label is None else str(label)
     return tokens_of(text) + 1 if text else UNKNOWN

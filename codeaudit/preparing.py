@@ -39,6 +39,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
 from codeaudit.audit.models.provider import BINDING, OPTIONS, Settings
+from codeaudit.audit.models.text_models import shown_prompt
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import MovableChooser, Readable
 from codeaudit.audit.records import Case
@@ -48,6 +49,7 @@ from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import TOLD, read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
+from codeaudit.prompting import PROMPT, check_prompts
 from codeaudit.transforms.errors import CorpusError, ModelError, RunError, UsageError
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
@@ -116,8 +118,10 @@ def check_names(options: RunOptions, given: Mapping[str, Model], *, corpus_given
 
 
 def _name_of(options: RunOptions, place: int) -> tuple[str, str]:
-    """The SPEC of the model at a place, and the name that tells it from others with this SPEC."""
-    return options.model[place - 1], of_model(options.arguments, place, None).get(NAME, "")
+    """The SPEC of the model at a place, and what tells it from others with this SPEC: name and prompt."""
+    own = of_model(options.arguments, place, None)
+    asked = f"@{shown_prompt(own[PROMPT])}" if PROMPT in own else ""
+    return options.model[place - 1], own.get(NAME, "") + asked
 
 
 def bundled_models(task: str, language: str) -> tuple[str, ...]:
@@ -659,6 +663,7 @@ def load_all(
     if isinstance(inputs, DrawnInputs):
         inputs = replace(inputs, engine=engine)
     task = inputs.task
+    check_prompts(models, task)
     specs = options.model
     # The bundled models depend on the language, which is known only when the samples are drawn.
     if not specs:

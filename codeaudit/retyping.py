@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.urls import redacted_url
-from codeaudit.bound_arguments import of_model, read_arguments
+from codeaudit.audit.models.text_models import prompt_names, shown_prompt, with_prompt
+from codeaudit.bound_arguments import BoundArgument, of_model, read_arguments
 from codeaudit.options import TABLE, marked
+from codeaudit.prompting import PROMPT
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.permission import is_permitted
 
@@ -66,16 +68,18 @@ def foreign_arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
         every = read_arguments(found)
     except UsageError:
         return found
-    if all(_is_harmless(one.value) and not one.acts for one in every):
+    if all(_is_harmless(one) and not one.acts for one in every):
         return ()
     return tuple(one.kept for one in every)
 
 
-def _is_harmless(value: str) -> bool:
+def _is_harmless(one: BoundArgument) -> bool:
+    if one.key == PROMPT:  # one of ours, and no file
+        return one.value in prompt_names()
     try:
-        float(value)
+        float(one.value)
     except ValueError:
-        return value == "false"
+        return one.value == "false"
     return True
 
 
@@ -84,9 +88,10 @@ def words_to_explain(options: Mapping[str, Any]) -> str:
     arguments = read_arguments(map(str, options.get("model_argument") or ()))
     told = []
     for place, spec in enumerate(map(str, options.get("model") or ()), start=1):
-        name = of_model(arguments, place, None).get("name")
+        own = of_model(arguments, place, None)
+        shown = f"{spec} ({own['name']})" if "name" in own else spec
         if not is_bundled(spec):
-            told.append(f"--model {shlex.quote(f'{spec} ({name})' if name else spec)}")
+            told.append(f"--model {shlex.quote(with_prompt(shown, shown_prompt(own.get(PROMPT, ''))))}")
     told += [
         word
         for name, word in words(options, permitted=False)

@@ -27,6 +27,7 @@ from codeaudit.options import (
     usual_movable,
 )
 from codeaudit.preparing import as_model
+from codeaudit.prompting import prompted
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.permission import permit
@@ -98,6 +99,7 @@ class RunArguments(SharedOptions):
     limit: int | None = DEFAULTS.limit
     movable: int | None = None
     label_map: Mapping[str, object] | str | None = None
+    prompt: str | Sequence[str] | None = None
     attack: str | Sequence[str] = ()
     suite: str | Path | None = None
     model_arguments: Mapping[str, object] | None = None
@@ -108,7 +110,7 @@ class RunArguments(SharedOptions):
     progress: RunProgress | None = None
 
 
-IN_PYTHON: Final = ("transforms", "mixed", "attack", "limit", "movable")
+IN_PYTHON: Final = ("transforms", "mixed", "attack", "limit", "movable", "prompt")
 """Arguments that are checked as others of their names in the Python API."""
 
 
@@ -155,6 +157,8 @@ def run(asked: RunArguments) -> Run:
         Also measure sensitivity, with transforms that change the meaning.
     label_map
         What words of models and of the column of labels mean: `{"vulnerable": 1, "safe": 0}`.
+    prompt
+        Names of prompts or files, in a list: each model of texts is asked with each.
     attack, budget
         Strategies of the search for a violation, and the number of texts that each may ask per sample.
     model_arguments
@@ -209,6 +213,7 @@ def run(asked: RunArguments) -> Run:
         movable = 0 if foreign else usual_movable(specs, bounded=bounded)
     options = RunOptions(
         model=names,
+        prompt=(asked.prompt,) if isinstance(asked.prompt, str) else tuple(asked.prompt or ()),
         model_argument=tuple(
             f"{key}={str(value).lower() if isinstance(value, bool) else value}"
             for key, value in (asked.model_arguments or {}).items()
@@ -227,7 +232,11 @@ def run(asked: RunArguments) -> Run:
         **{name: _plain(value, TABLE[name].kind) for name, value in shared.items()},
     )
     summary, folder = audit_models(
-        options, given=given, corpus=samples, command=["codeaudit.run"], progress=asked.progress
+        prompted(options, given),
+        given=given,
+        corpus=samples,
+        command=["codeaudit.run"],
+        progress=asked.progress,
     )
     if options.shard is not None:
         # It may have no sample, which is no finished run.

@@ -15,6 +15,7 @@ from codeaudit.reports.records import (
     Comparison,
     Excess,
     ModelSummary,
+    PromptEffect,
     Rate,
     Summary,
 )
@@ -135,6 +136,8 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     if hidden:
         others = "one other family" if hidden == 1 else f"{hidden} other families"
         yield f"No model changed more answers under {others} of edits; the full tables show them."
+    for one in summary.prompts:
+        yield _of_prompts(one)
     for model in summary.models:
         yield from wording.network(model)
         yield from _sampled(model)
@@ -184,6 +187,22 @@ def _contrast(found: Sequence[tuple[str, _Found]]) -> str:
     else:
         parts += [f"{name} {wording.beyond(one.excess, one.pairs)}" for name, one in noisy]
     return "; ".join(parts)
+
+
+def _of_prompts(one: PromptEffect) -> str:
+    """How many answers depend on the prompt."""
+    name = wording.plain(one.model)
+    told = f"{name}: another prompt ({', '.join(map(wording.plain, one.prompts))})"
+    if not one.changed.total:
+        return f"{told} was not judged: no sample was answered with all of them."
+    told = f"{told} changed {_share(one.changed)} of the answers to originals"
+    if one.pair_excess.p is None:
+        return f"{told}; nothing was asked again, so that noise is not known."
+    shown = "an effect" if wording.is_shown(one.excess, one.pair_excess) else "no effect"
+    return (
+        f"{told}, {wording.points(one.excess.points)} points beyond what asking again did: {shown} is shown "
+        f"(p {wording.p_value(one.pair_excess.p)})."
+    )
 
 
 def _sampled(model: ModelSummary) -> Iterator[str]:

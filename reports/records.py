@@ -508,6 +508,24 @@ class ModelSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PromptEffect:
+    """How much of the answers of one model is the prompt's: on the originals of the plain draw, which were
+    asked with several prompts."""
+
+    model: str
+    """Without a prompt; with one it is `MODEL@PROMPT` in `Summary.models`."""
+    prompts: tuple[str, ...]
+    changed: Rate
+    """Share of samples to which some two prompts got different answers."""
+    noise: Rate
+    """Share of (sample, prompt) of which some of as many repeats as other prompts got another answer."""
+    excess: Excess = field(default_factory=Excess)
+    """Points by which more samples changed between prompts than between as many repeats."""
+    pair_excess: Excess = field(default_factory=Excess)
+    """As `excess`, over pairs of answers. Its p decides whether an effect is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
     """The result of a statistical test. If no test was possible, `p` is `None` and the notes say why."""
 
@@ -736,6 +754,8 @@ class Summary:
     """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""
     told_errors: tuple[str, ...] = ()
     """What is known of wrong labels of the data sets among the samples, a sentence for each."""
+    prompts: tuple[PromptEffect, ...] = ()
+    """Of each model that was asked with several prompts."""
     statistics: Comparison = field(default_factory=Comparison)
 
     @property
@@ -775,6 +795,8 @@ class ModelHeader:
     """What is known of the permuted network, in a run with `--wrap columns` or `rows`."""
     hosted: bool = False
     """Whether somebody else runs the model."""
+    prompt: str = ""
+    """The prompt that the user named for it, which ends its name behind an `@`; empty without one."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "ModelHeader":

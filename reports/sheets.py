@@ -149,6 +149,7 @@ def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     single = [_by_label(summary)] if _has_classes(summary) else []
     beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
     beyond += [_sampled(summary)] if any(model.draws for model in summary.models) else []
+    beyond += [_prompts(summary)] if summary.prompts else []
     return (
         _models(summary),
         *beyond,
@@ -278,6 +279,50 @@ def _beyond_noise(summary: Summary) -> Sheet:
         legend=(EXCESS,),
         stacked=2,
     )
+
+
+def _prompts(summary: Summary) -> Sheet:
+    """What another prompt changed of each model that was asked with several, beside what edits changed."""
+    models = {model.model: model for model in summary.models}
+    rows: list[tuple[Cell, ...]] = []
+    for one in summary.prompts:
+        name = wording.plain(one.model)
+        rows.append(_prompt_row(name, "another prompt", one.changed, one.noise, one.excess, one.pair_excess))
+        for prompt in one.prompts:
+            model = models[f"{one.model}@{prompt}"]
+            own = (model.violations, model.noise_samples, model.excess, model.pair_excess)
+            rows.append(_prompt_row(name, f"edits, asked with {wording.plain(prompt)}", *own))
+    return Sheet(
+        title="What another prompt changed, beside what edits changed",
+        columns=(*words("model", "what changed"), *numbers("changed", "repeats", "excess", "per pair", "p")),
+        rows=tuple(rows),
+        legend=(
+            "changed: for prompts, originals to which some two prompts got different answers; for edits, the "
+            "violation rate. repeats: the share of which as many repeats got another answer. excess: points "
+            "beyond that, over samples. per pair: the same over pairs of answers, which does not grow with "
+            "the number of prompts or variants; p: whether it shows an effect.",
+        ),
+        stacked=2,
+    )
+
+
+def _prompt_row(
+    model: str, what: str, changed: Rate, noise: Rate, excess: Excess, pairs: Excess
+) -> tuple[Cell, ...]:
+    return (
+        _cell(model),
+        _cell(what),
+        Cell(lines=wording.lines(changed)),
+        _cell(wording.percent(noise.rate)),
+        Cell(lines=_spanned(excess)),
+        Cell(lines=_spanned(pairs)),
+        _cell(wording.p_value(pairs.p)),
+    )
+
+
+def _spanned(excess: Excess) -> tuple[str, ...]:
+    """The points and the interval of an excess; a single dash without it."""
+    return (ABSENT,) if excess.points is None else (wording.points(excess.points), wording.span(excess))
 
 
 def _sampled(summary: Summary) -> Sheet:

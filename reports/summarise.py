@@ -24,6 +24,7 @@ from codeaudit.reports.digests import (
     sides_of,
 )
 from codeaudit.reports.observations import observe
+from codeaudit.reports.prompts import PromptDigest
 from codeaudit.reports.records import (
     Agreement,
     Attack,
@@ -58,10 +59,12 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     once, one after another, and only numbers of each sample are kept (`reports.digests`). The results of a
     model depend neither on the order of the records nor on the other models.
     """
-    seen = RunDigest(task)
+    seen, prompts = RunDigest(task), PromptDigest(header.models)
     for seed, audited in trials:
         for each in audited:
-            seen.add(observe(each, seed=seed, same=task.same))
+            one = observe(each, seed=seed, same=task.same)
+            seen.add(one)
+            prompts.add(one)
     models = tuple(
         # A model whose every query failed has no record. It still gets its row, with absent rates.
         _model(model, seen.of(model.name, header.seed), task=task, seed=header.seed)
@@ -74,6 +77,11 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     }
     noisy = any(wording.is_noisy(model) for model in models)
     steady = [model.model for model in models if is_quiet(model)]
+
+    quiet = {
+        model.name: is_steady(list(seen.of(model.name, header.seed).values()), hosted=model.hosted)
+        for model in header.models
+    }
 
     def counts(model: str, part: Part) -> bool:
         return once[model] or not part[1]
@@ -88,6 +96,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         models=models,
         draws=tuple(header.draws),
         told_errors=tuple(header.told_errors),
+        prompts=prompts.effects(task, quiet, seed=header.seed),
         statistics=comparison(
             {model.model: model.trials for model in models},
             lambda kind: seen.inputs.outcomes(kind, counts),

@@ -2,8 +2,8 @@
 
 `constant`, `hash` and `length` answer in the form of the task. The others fail as real models do: `noisy`
 gives another answer now and then, `chatty` wraps its answers into prose, `reasoning` thinks first and is
-sometimes cut off. Their answer depends on the operators of the code and on the number of different words, in
-any order. So renaming and reordering never change it, and many controls do.
+sometimes cut off. Their answer depends on the operators of the code and on the number of words, in any order.
+So renaming and reordering never change it, and many controls do.
 """
 
 import hashlib
@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
-from codeaudit.audit.models.text_models import customised
+from codeaudit.audit.models.text_models import named, shown_prompt, with_prompt
+from codeaudit.audit.prompts import PLAIN
 from codeaudit.audit.records import CUT_OFF, Answer, Failed, Predicted, Prediction, Query, RawReply, Repeat
 from codeaudit.audit.registry import answer_kind
 from codeaudit.transforms.errors import UsageError
@@ -35,11 +36,21 @@ class FakeModel:
     task: None = None
     parameters: int | None = 0
     noise: float = 0.0
+    asked: str = ""
+    """The name or the file of the prompt that the user named; empty without one."""
+
+    @property
+    def prompt(self) -> str:
+        """What this prompt is called."""
+        return shown_prompt(self.asked)
 
     @property
     def fingerprint(self) -> str:
         """Its name, and what else decides its answers."""
-        return f"{self.name}?{self.decided}" if self.decided else self.name
+        parts = [self.decided] if self.decided else []
+        if self.asked:
+            parts.append(f"prompts={named(self.asked).digest}")
+        return f"{self.name}?{'&'.join(parts)}" if parts else self.name
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One answer per query."""
@@ -50,7 +61,7 @@ class FakeModel:
         if self.speech is None:
             return Predicted(answer=answer)
         text, cut = self.speech(query, answer)
-        found = customised().of(query).read(text, cut=cut)
+        found = named(self.asked).of(query).read(text, cut=cut)
         if cut and isinstance(found, Failed):
             return Failed(reason=CUT_OFF, replies=(RawReply(text, CUT_OFF),))
         return found
@@ -102,14 +113,20 @@ _WORD: Final = re.compile(r"\w+")
 
 def _operators(query: Query) -> Answer:
     """A word, a number or a text that depends on the operators and on how many words the source has."""
-    words = len(set(_WORD.findall(query.source)))
+    words = len(_WORD.findall(query.source))
     return _hash(replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words)))
 
 
-def _noisy(share: float, query: Query) -> Answer:
-    """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated."""
+def _hash_of_all(words: str, query: Query) -> Answer:
+    """As `_hash`, of the words of the prompt, too."""
+    return _hash(replace(query, source=query.source + words))
+
+
+def _noisy(share: float, words: str, query: Query) -> Answer:
+    """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated, or
+    put into other words."""
     repeat = (query.bucket, query.number) if isinstance(query, Repeat) else ()
-    chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}")
+    chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}{words}")
     if chance.random() >= share:
         return _operators(query)
     return _hash(replace(query, source=str(chance.random())))
@@ -147,12 +164,13 @@ def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
 
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
     "constant": _constant,
-    "hash": _hash,
     "length": _length,
     "chatty": _operators,
     "reasoning": _operators,
 }
 SPEECHES: Final[Mapping[str, Speech]] = {"chatty": _chatty, "reasoning": _reasoning}
+COUNTED: Final = "counts=words"
+"""What the steady fakes go by, for their fingerprints: earlier ones counted different words."""
 NOISE: Final = 0.05
 """The default share of other answers."""
 
@@ -169,10 +187,19 @@ def _share(text: str) -> float:
 
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name, which exists (the catalogue has checked it)."""
-    if name == "noisy":
-        share = float(settings.arguments.get("p", NOISE))
-        return FakeModel(name="fake/noisy", answer=partial(_noisy, share), decided=f"p={share:g}")
-    return FakeModel(name=f"fake/{name}", answer=FAKES[name], speech=SPEECHES.get(name))
+    asked = str(settings.arguments.get("prompt", ""))
+    digest = named(asked).digest  # raises now if there is no such prompt
+    # In the task's own words as without a prompt.
+    words = "" if asked in ("", PLAIN) else digest
+    share = float(settings.arguments.get("p", NOISE))
+    own = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
+    return FakeModel(
+        name=with_prompt(f"fake/{name}", shown_prompt(asked)),
+        answer=own.get(name) or FAKES[name],
+        speech=SPEECHES.get(name),
+        decided=f"p={share:g}&{COUNTED}" if name == "noisy" else COUNTED if name in SPEECHES else "",
+        asked=asked,
+    )
 
 
 PROVIDER: Final = Provider(
@@ -181,11 +208,11 @@ PROVIDER: Final = Provider(
     load=load,
     names={
         "constant": "always the same answer: never flips, and sees no control either",
-        "hash": "an answer that depends on every character: always flips",
+        "hash": "an answer that depends on every character, of the prompt too: always flips",
         "length": "an answer by the number of lines and characters",
         "noisy": "steady under edits, but another answer for a share -M p=P of all requests (0.05)",
         "chatty": "steady under edits, with prose around its answers",
         "reasoning": "steady under edits; it thinks first, and one reply in twenty is cut off",
     },
-    arguments={"p": _share},
+    arguments={"p": _share, "prompt": str},
 )

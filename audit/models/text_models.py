@@ -15,10 +15,12 @@ from random import Random
 from typing import Final
 
 from codeaudit.audit import prompts
-from codeaudit.audit.prompts import CODE, SOURCE, Prompt
+from codeaudit.audit.prompts import CODE, PLAIN, SOURCE, Prompt
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.wordings import SUMMARIES
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.registration import nearest
 from codeaudit.transforms.seeding import stream
 
 
@@ -30,14 +32,16 @@ class Prompts:
     """The user's template, for all tasks; `None` for each task's own."""
     system: str | None = None
     """The user's system turn, for all tasks."""
+    name: str = PLAIN
+    """The name of each task's prompt (`Task.asked`)."""
 
     def of(self, query: Query) -> Prompt:
         """The prompt of a query's task.
 
         Raises:
-            ModelError: the task has no prompt.
+            ModelError: the task has no prompt, or none of this name.
         """
-        return _prompt(query.task, query.labels, query.words, self.template, self.system)
+        return _prompt(query.task, query.labels, query.words, self.name, self.template, self.system)
 
     @property
     def digest(self) -> str:
@@ -48,10 +52,55 @@ class Prompts:
         """
         found = {
             name: prompts.customised(prompt, template=self.template, system=self.system)
-            for name, prompt in built_in().items()
+            for name, prompt in built_in(self.name).items()
         }
         parts = [f"{task}:{prompt.digest}" for task, prompt in sorted(found.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def named(text: str, *, template: str | None = None, system: str | None = None) -> Prompts:
+    """The prompts of `-M prompt=NAME|FILE`, or with the template and the system turn of the user.
+
+    Raises:
+        UsageError: there is no such prompt, a template or a system turn is given besides, or the template has
+            no place for the source.
+        ModelError: the file cannot be read.
+    """
+    if not text:
+        return customised(template=template, system=system)
+    if template is not None or system is not None:
+        other = "template" if template is not None else "system"
+        raise UsageError(f"--prompt and -M {other} both say what is asked; write one of them")
+    if is_file(text):
+        return customised(template=read_template(text, f"--prompt {text}"))
+    if text not in prompt_names():
+        near = nearest(text, prompt_names())
+        hint = f"did you mean {near!r}?" if near else f"known: {', '.join(prompt_names())}, or a file"
+        raise UsageError(f"unknown prompt {text!r}; {hint}")
+    return Prompts(name=text)
+
+
+def is_file(text: str) -> bool:
+    """Whether a prompt is named by a file. A name of ours is no file, whatever lies in the folder."""
+    return text not in prompt_names() and (
+        any(sign in text for sign in (os.sep, ".")) or os.path.exists(os.path.expanduser(text))
+    )
+
+
+def shown_prompt(text: str) -> str:
+    """What a prompt is called behind the name of its model: its name, or that of its file."""
+    return Path(text).name if is_file(text) else text
+
+
+def with_prompt(model: str, prompt: str) -> str:
+    """The name of a model that is asked with a prompt: `openai/MODEL@few-shot`; as it is without one."""
+    return f"{model}@{prompt}" if prompt else model
+
+
+@cache
+def prompt_names() -> tuple[str, ...]:
+    """The names of the prompts of the built-in tasks; not every task has all."""
+    return tuple(SUMMARIES)
 
 
 def customised(*, template: str | None = None, system: str | None = None) -> Prompts:
@@ -65,8 +114,8 @@ def customised(*, template: str | None = None, system: str | None = None) -> Pro
     return Prompts(template=template, system=system)
 
 
-def read_template(path: str) -> str:
-    """The text of the file in `-M template=FILE`.
+def read_template(path: str, given: str = "") -> str:
+    """The text of the file in `-M template=FILE`, or in another option, as it was `given`.
 
     Raises:
         ModelError: it cannot be read.
@@ -75,13 +124,13 @@ def read_template(path: str) -> str:
         return Path(os.path.expanduser(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ModelError(f"cannot read -M template={path}: {why}") from error
+        raise ModelError(f"cannot read {given or f'-M template={path}'}: {why}") from error
 
 
 @cache
-def built_in() -> dict[str, Prompt]:
-    """The prompts of the built-in tasks by name."""
-    found = {name: TASKS.get(name).prompt for name in TASKS.built_in}
+def built_in(prompt: str = PLAIN) -> dict[str, Prompt]:
+    """The prompts of this name of the built-in tasks, by task."""
+    found = {name: TASKS.get(name).asked(prompt) for name in TASKS.built_in}
     return {name: prompt for name, prompt in found.items() if prompt is not None}
 
 
@@ -90,12 +139,17 @@ def _prompt(
     task: str,
     labels: tuple[str, ...],
     words: tuple[tuple[str, str], ...],
+    name: str,
     template: str | None,
     system: str | None,
 ) -> Prompt:
     try:
         known = TASKS.get(task).mapped(dict(words))
-        found = (known.fitted(labels) if labels else known).prompt
+        fitted = known.fitted(labels) if labels else known
+        found = fitted.asked(name)
+        if found is None and fitted.prompt is not None:
+            own = ", ".join((PLAIN, *fitted.wordings))
+            raise ModelError(f"the task {task!r} has no prompt {name!r}; it has {own}")
     except UsageError:
         found = None
     if found is None:

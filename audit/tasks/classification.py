@@ -15,6 +15,7 @@ from typing import Final
 from codeaudit.audit.interface import OneLabel, as_label
 from codeaudit.audit.prompts import Prompt, QuestionPrompt
 from codeaudit.audit.replies import closed
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.records import Sample
@@ -33,8 +34,13 @@ class Classification(ExactMatch):
 
     def fitted(self, labels: Sequence[str]) -> "Classification":
         """The task with these labels, in its prompt and in what it takes as an answer."""
-        prompt = prompt_for(tuple(labels), tuple(self.words.items()))
-        return replace(self, answers=OneLabel(labels=tuple(labels)), prompt=prompt)
+        words = tuple(self.words.items())
+        return replace(
+            self,
+            answers=OneLabel(labels=tuple(labels)),
+            prompt=prompt_for(tuple(labels), words),
+            wordings=wordings.classification(_listed(tuple(labels), words)),
+        )
 
     def normalise(self, answer: object) -> str | None:
         """One of the labels; `None` for everything else. Before it is fitted, every text is a label."""
@@ -46,12 +52,15 @@ class Classification(ExactMatch):
 @cache
 def prompt_for(labels: tuple[str, ...], words: tuple[tuple[str, str], ...] = ()) -> Prompt:
     """What chat models are asked, with these labels, each with its words of `--label-map` in brackets."""
-    listed = "\n".join(f"- {label}{_said(label, words)}" for label in labels)
     template = (
-        f"Classify this {{language}} function. These are the labels:\n\n{listed}\n\n"
+        f"Classify this {{language}} function. These are the labels:\n\n{_listed(labels, words)}\n\n"
         "Answer with one of them on the first line, exactly as it stands there. No additional text.\n\n{code}"
     )
     return QuestionPrompt(template=template, reader=closed(labels, words=words) if labels else _any_label)
+
+
+def _listed(labels: tuple[str, ...], words: tuple[tuple[str, str], ...]) -> str:
+    return "\n".join(f"- {label}{_said(label, words)}" for label in labels)
 
 
 def _said(label: str, words: tuple[tuple[str, str], ...]) -> str:
@@ -70,5 +79,6 @@ CLASSIFICATION: Final = Classification(
     answers=OneLabel(labels=()),
     score_name="accuracy",
     corpus="",
+    wordings=wordings.classification(""),
     prompt=prompt_for(()),
 )

@@ -10,6 +10,7 @@ from typing import Final
 from codeaudit.audit.interface import OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.expressions import parse_pair
@@ -56,6 +57,7 @@ DERIVATIVE: Final = Derivative(
     reacts=False,
     noun="expressions",
     corpus="algebra:test",
+    wordings=wordings.DERIVATIVE,
     prompt=QuestionPrompt(
         template=(
             "Two expressions in prefix notation stand on the left and on the right of =? below. An operator "
@@ -64,7 +66,7 @@ DERIVATIVE: Final = Derivative(
             "left one by x, in whatever form it is written? Answer with one word on the first line: true or "
             "false. No additional text.\n\n{source}"
         ),
-        reader=AnswerShape(alone=one_of(TRUE, FALSE), labels=("verdict", "result")),
+        reader=AnswerShape(alone=one_of(TRUE, FALSE), labels=("verdict", "result"), is_word=True),
     ),
     language=ALGEBRA.name,
 )

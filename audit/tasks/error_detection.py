@@ -22,6 +22,7 @@ from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.replies import closed
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch, f1_of, hits_of
 from codeaudit.transforms.errors import NOT_PARSED
@@ -81,6 +82,7 @@ ERROR_DETECTION: Final = ErrorDetection(
     answers=_WORDS,
     score_name="f1",
     corpus="bugs:stdlib:bisect,colorsys,textwrap",
+    wordings=wordings.ERROR_DETECTION,
     prompt=QuestionPrompt(
         template=(
             "Does this {language} function have a bug? Answer with one word on the first line: buggy if it "

@@ -14,6 +14,7 @@ from codeaudit.audit.languages import audit_of
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.parsing import FunctionNode, drawn_tree
 from codeaudit.transforms.records import Sample
@@ -273,15 +274,9 @@ FUNCTION_NAME: Final = FunctionName(
     question="Which subtokens does the name of this function have?",
     answers=NameOfCode(placeholder=_placeholder),
     score_name="f1",
-    # The words are those of spe-attention, appendix B, with the language in the place of "Python".
+    wordings=wordings.FUNCTION_NAME,
     prompt=QuestionPrompt(
-        template=(
-            "I have a segment of {language} function code and need help determining a suitable name for it. "
-            "Analyze the function's logic, inputs/outputs, and purpose, then suggest a suitable full name. "
-            "Then, generate a common abbreviation (if applicable) based on the full name. Return the format: "
-            "[full_name] [abbreviation], with each enclosed in separate brackets. Only provide the two "
-            "names, no additional text. Here is the code:\n{source}"
-        ),
+        template=wordings.APPENDIX_B,
         reader=_NAME,
         usual=10,
     ),

@@ -46,6 +46,7 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Attempt, Failed, Predicted, Prediction
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.solutions import Solutions, completed
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
@@ -276,6 +277,7 @@ GENERATION: Final = Generation(
     score_name="pass@1",
     noun="problems",
     labels=_labels,
+    wordings=wordings.GENERATION,
     prompt=ContinuationPrompt(
         template=(
             "This {language} code breaks off in the middle of its last function. Write what follows the last "

@@ -32,6 +32,7 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch, bleu, edit_similarity
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
@@ -64,8 +65,8 @@ class NextLine(ExactMatch):
         return replace(sample, label=_next(sample.source, asked), asked=asked)
 
     def normalise(self, answer: object) -> str | None:
-        """The first non-empty line of a text."""
-        return _first(answer) if isinstance(answer, str) else None
+        """The first non-empty line of a text, or of its fence where prose stands in front of that."""
+        return _said(answer) if isinstance(answer, str) else None
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same if the meaning is kept and the line after the cut did not change."""
@@ -100,6 +101,30 @@ def _next(source: str, asked: str) -> str:
     return _first(source[len(asked) :]) or ""
 
 
+def _said(text: str) -> str | None:
+    """The line that a reply gives; `None` if it gives several fences that begin with different ones."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    # An indented line is code, and prose is not indented.
+    if first[:1].isspace() or not (fences := _fenced(text)):
+        return _first(text)
+    found = {_first(one) for one in fences}
+    return found.pop() if len(found) == 1 else None
+
+
+def _fenced(text: str) -> list[str]:
+    """What stands in the fences of a reply."""
+    parts: list[list[str]] = []
+    inside = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            inside = not inside
+            if inside:
+                parts.append([])
+        elif inside:
+            parts[-1].append(line)
+    return ["\n".join(part) for part in parts if any(map(str.strip, part))]
+
+
 def _first(text: str) -> str | None:
     # Indentation does not count: a model that continues a prompt after a line end may leave it out.
     lines = (" ".join(line.split()) for line in text.splitlines() if not _FENCE.match(line))
@@ -112,6 +137,7 @@ NEXT_LINE: Final = NextLine(
     answers=FreeText(),
     score_name="exact match",
     labels=prompt_labels,
+    wordings=wordings.NEXT_LINE,
     prompt=ContinuationPrompt(
         template=(
             "This {language} code breaks off in the middle of its last function. Write the one line that "

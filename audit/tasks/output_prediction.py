@@ -60,6 +60,7 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
@@ -134,6 +135,8 @@ def _shown_value(line: str) -> str | None:
     """The text of a value, or an exception's type; its message may follow."""
     if raised := _RAISED_LINE.fullmatch(line):
         return raised[1]
+    if line[:2] in ("- ", "+ "):  # an item of a list; `repr` puts no blank behind a sign
+        return None
     if _OBJECT.fullmatch(line):
         return line
     try:
@@ -480,6 +483,7 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
     answers=FreeText(),
     score_name="accuracy",
     labels=call_results,
+    wordings=wordings.OUTPUT_PREDICTION,
     prompt=QuestionPrompt(
         template=(
             "This {language} code ends with a call. What does the call return? Answer with one line: the "
@@ -490,6 +494,10 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
             alone=_shown_value,
             boxed=_certain_value,
             labels=("output", "result", "return value", "returned value"),
+            states=(
+                r"(?:the\s+(?:last\s+|final\s+)?(?:call|function|code|program|expression|line)|it|this(?:\s+call)?)"
+                r"(?:\s+will)?\s+(?:returns?|evaluates?\s+to|gives?|raises?(?:\s+an?)?|outputs?|prints?)",
+            ),
         ),
     ),
 )

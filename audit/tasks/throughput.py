@@ -17,6 +17,7 @@ from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
@@ -105,6 +106,7 @@ THROUGHPUT: Final = Throughput(
     noun="blocks",
     corpus="interpreter",
     labels=cost_labels,
+    wordings=wordings.THROUGHPUT,
     prompt=QuestionPrompt(
         template=(
             "This basic block of {language} (AT&T syntax) is run in a loop on an Intel Haswell processor. "
@@ -112,7 +114,14 @@ THROUGHPUT: Final = Throughput(
             "the steady state? Answer with one number on the first line, for example 2.25. No additional "
             "text.\n\n{code}"
         ),
-        reader=AnswerShape(alone=_cycles, labels=("cycles", "cycles per iteration", "throughput", "result")),
+        reader=AnswerShape(
+            alone=_cycles,
+            labels=("cycles", "cycles per iteration", "throughput", "result"),
+            states=(
+                r"(?:the|this)\s+(?:basic\s+)?(?:block|loop)\s+takes",
+                r"(?:one|an|each)\s+iteration\s+takes",
+            ),
+        ),
     ),
     language=X86.name,
 )

@@ -14,16 +14,25 @@ import click
 from codeaudit.audit.corpora.native import DATA_SETS
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.records import Query
+from codeaudit.audit.registry import DEFAULT_TASK, TASKS
+from codeaudit.audit.tasks.wordings import SUMMARIES
 from codeaudit.transforms.errors import CodeauditError
-from codeaudit.transforms.language import LANGUAGES, Language, TransformEntry, TransformFamily, every_language
+from codeaudit.transforms.language import (
+    DEFAULT,
+    LANGUAGES,
+    Language,
+    TransformEntry,
+    TransformFamily,
+    every_language,
+)
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registration import Registry, load_target
 from codeaudit.transforms.registry import ENTRIES, PLUG_INS, TRANSFORMS, entry_of, languages_of, transform_for
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
-FURTHER_KINDS: Final = ("languages", "formats")
+FURTHER_KINDS: Final = ("prompts", "languages", "formats")
 """Listed only when they are named."""
 CONTEXT: Final = 3
 """Unchanged lines around each change of an example."""
@@ -36,7 +45,8 @@ CONTEXT: Final = 3
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Format of the output."
 )
 def listing(what: str | None, verbose: bool, form: str) -> int:
-    """List models, tasks, transforms or corpora (all of these without an argument), languages or formats.
+    """List models, tasks, transforms or corpora (all of these without an argument), prompts, languages or
+    formats.
 
     A plug-in that cannot be used is one line on stderr.
 
@@ -56,11 +66,17 @@ def listing(what: str | None, verbose: bool, form: str) -> int:
         if kind == "transforms":
             _write_transforms(indent=indent, verbose=verbose)
         else:
-            _write(_table(kind, verbose=verbose), indent=indent, verbose=verbose or what is None)
+            _write(
+                _table(kind, verbose=verbose),
+                indent=indent,
+                verbose=verbose or what is None or kind == "prompts",
+            )
         if kind == "corpora" and verbose:
             _write_data_sets(indent)
         if kind == "tasks" and verbose:
             _write_tasks(indent)
+        if kind == "prompts":
+            _write_prompts(indent, verbose=verbose)
     return 0
 
 
@@ -79,6 +95,31 @@ def _write_data_sets(indent: str) -> None:
         click.echo(f"{indent}    columns: {', '.join(one.columns)}")
         click.echo(f"{indent}    licence: {one.licence}")
         click.echo(f"{indent}    known errors: {one.known_errors or 'none that we know'}")
+
+
+def _write_prompts(indent: str, *, verbose: bool) -> None:
+    """Each prompt as a model sees it: of the default task, or of every task."""
+    shown = [name for name in TASKS.built_in if verbose or name == DEFAULT_TASK]
+    for name in shown:
+        task = TASKS.get(name)
+        example = EXAMPLES.get(task.language, EXAMPLES[DEFAULT])
+        for prompt in SUMMARIES if task.prompt else ():
+            asked = task.asked(prompt)
+            if asked is None:
+                continue
+            click.echo(f"\n{indent}{name}, {prompt}:")
+            for turn in asked.messages(Query(source=example, language=task.language, task=name)):
+                click.echo(
+                    "".join(f"{indent}    {line}".rstrip() + "\n" for line in turn.content.split("\n"))
+                )
+
+
+EXAMPLES: Final = {
+    DEFAULT: "def MASK(a, b):\n    return a if a > b else b",
+    "x86": "addq %rax, %rbx",
+    "algebra": "mul x x =? mul INT+ 2 x",
+}
+"""The code in the examples of prompts, by language."""
 
 
 def _write_tasks(indent: str) -> None:
@@ -102,6 +143,8 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
             return _transforms()
         case "corpora":
             return list(forms(_report))
+        case "prompts":
+            return list(SUMMARIES.items())
         case "languages":
             return list(LANGUAGES.summaries(_report))
         case _:

@@ -44,6 +44,7 @@ from codeaudit.finished_runs import comparison_page, read_run
 from codeaudit.gating import read_compared
 from codeaudit.options import PRINTED, TABLE, WITH_SECRETS, RunOptions, marked, usual_movable
 from codeaudit.planning import exceeded, few_movable, plan_run, plan_sheet, total
+from codeaudit.prompting import prompted
 from codeaudit.reports.compare import compare as compare_runs
 from codeaudit.reports.records import Summary
 from codeaudit.reports.registry import FORMATS
@@ -119,7 +120,7 @@ def _asked(options: Mapping[str, Any]) -> RunOptions:
     if movable is None:
         bounded = any(source(name) is not ParameterSource.DEFAULT for name in marked("bounds"))
         movable = usual_movable(options["model"], bounded=bounded)
-    return RunOptions(**{**options, "movable": movable})
+    return prompted(RunOptions(**{**options, "movable": movable}))
 
 
 def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:

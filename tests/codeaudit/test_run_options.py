@@ -16,6 +16,7 @@ PLACE = Path("run/manifest.json")
 SET: Final[dict[str, Any]] = {
     "model": ("fake/hash",), "model_argument": ("seed=1",), "base_url": "http://127.0.0.1/v1",
     "transform": "rename", "attack": "greedy", "shard": "1/2", "label_map": "LABEL_1=1",
+    "prompt": ("few-shot",),
 }  # fmt: skip
 """Values of options that not every value of their type may have."""
 
@@ -32,6 +33,8 @@ def another(one: DeclaredOption) -> Any:
 IN_PYTHON: Final = {"model": "models", "transform": "transforms", "model_argument": "model_arguments"}
 """Parameters of `codeaudit.run` with another name than the option."""
 ONLY_COMMAND_LINE: Final = frozenset({"format"})
+BECOMES_MODELS: Final = frozenset({"prompt"})
+"""Becomes models with arguments before anything reads it (tests/codeaudit/test_prompts.py)."""
 
 
 def kept(options: RunOptions) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def kept(options: RunOptions) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(TABLE.keys() - ONLY_COMMAND_LINE))
+@pytest.mark.parametrize("name", sorted(TABLE.keys() - ONLY_COMMAND_LINE - BECOMES_MODELS))
 def test_every_option_can_be_set_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[RunOptions] = []
 

@@ -11,8 +11,8 @@ from math import isfinite
 from typing import Final, Self, TypeVar
 
 from codeaudit.audit.models.provider import ArgumentReader, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, read_template
-from codeaudit.audit.prompts import ContinuationPrompt, Prompt
+from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, named, read_template
+from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.errors import UsageError
 
 R = TypeVar("R")
@@ -203,14 +203,15 @@ def sent(value: str | float | None) -> str | float | None:
 
 
 def prompts(settings: Settings) -> Prompts:
-    """The prompts with the user's template and system turn.
+    """The prompts that the user named, or those with the user's template and system turn.
 
     Raises:
         ModelError: the template cannot be read.
-        UsageError: it has no place for the code.
+        UsageError: there is no such prompt, or the template has no place for the code.
     """
     template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
-    return customised(
+    return named(
+        str(settings.arguments.get("prompt", "")),
         template=None if template is None else read_template(str(template)),
         system=None if system is None else str(system),
     )
@@ -218,6 +219,5 @@ def prompts(settings: Settings) -> Prompts:
 
 def longest_reply(prompt: Prompt, most: int | None, *, bounded: bool) -> int | None:
     """The limit on the tokens of a reply to a prompt; `None` without one. `bounded`: the user set `most`."""
-    # A prompt that asks for code may need more tokens than the default; the user's own limit holds.
-    longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
-    return most if longest is None or bounded else longest
+    # A prompt that asks for code or thoughts may need more tokens. The user's own limit holds.
+    return most if prompt.longest is None or bounded else prompt.longest

@@ -154,6 +154,8 @@ class Reply:
     """The answer of the endpoint to one request."""
 
     text: str
+    inside: str | None = None
+    """The answer in a text that is a JSON object as it was asked for; `None`: the text is read."""
     cut: bool = False
     """Whether the text ends at the limit on its tokens."""
     tokens: tuple[int, int] | None = None

@@ -8,6 +8,7 @@ from codeaudit.audit.models.endpoints.session import Endpoint, Session
 from codeaudit.audit.models.endpoints.spending import tokens_of_prompt
 from codeaudit.audit.models.endpoints.traffic import LoopThread
 from codeaudit.audit.models.endpoints.window import RollingWindow
+from codeaudit.audit.models.text_models import with_prompt
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
@@ -24,12 +25,14 @@ class EndpointModel:
     parameters: None = None
     noise = 0.0
 
-    def __init__(self, endpoint: Endpoint, *, name: str, fingerprint: str) -> None:
-        self.name = name
+    def __init__(self, endpoint: Endpoint, *, name: str, fingerprint: str, prompt: str = "") -> None:
+        self.name = with_prompt(name, prompt)
+        self.prompt = prompt
+        """What the prompt is called that the user named for it; empty without one."""
         self.fingerprint = fingerprint
         self.samples = endpoint.samples
         self._endpoint = endpoint
-        self._session = Session(endpoint, name)
+        self._session = Session(endpoint, self.name)
         self._loop: LoopThread | None = None
 
     @property

@@ -255,7 +255,9 @@ class Session:
         self._last_answer = time.monotonic()
         self._last_error = None
         self.meter.reply(reply.tokens, reply.served)
-        found = self.endpoint.prompts.of(query).read(reply.text, cut=reply.cut)
+        said = reply.text if reply.inside is None else reply.inside
+        # An object that is whole was not cut.
+        found = self.endpoint.prompts.of(query).read(said, cut=reply.cut and reply.inside is None)
         # Scrubbed as a whole: a key that is cut in its middle would not be recognised.
         text = self.endpoint.address.scrub(reply.text)
         if not isinstance(found, Failed):
@@ -477,6 +479,8 @@ def _more_readable(reason: str) -> str:
     """What helps if the replies cannot be read for this reason."""
     if reason == CUT_OFF:
         return "a larger -M max_tokens leaves more room"
+    if reason.endswith(("'tool_calls'", "'function_call'")):
+        return "the model calls tools, which no request offers; does its server or its template add some?"
     if reason.startswith("endpoint: no text but in "):
         return (
             "the model only thinks: a larger -M max_tokens leaves room for the answer, and most servers have "

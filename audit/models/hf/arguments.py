@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, read_template, samples
+from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, named, read_template, samples
 from codeaudit.transforms.errors import UsageError
 
 
@@ -24,7 +24,7 @@ class HeadKind(NamedTuple):
     """The arguments that have an effect with some heads only."""
 
 
-_WRITING: Final = frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"})
+_WRITING: Final = frozenset({"chat", "max_new_tokens", "prompt", "samples", "system", "temperature"})
 HEADS: Final[Mapping[str, HeadKind]] = {
     "classification": HeadKind(
         "sequence classification", "AutoModelForSequenceClassification", frozenset({"labels"})
@@ -81,6 +81,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "labels": _labels,
     "names": str,
     "template": str,
+    "prompt": str,
     "system": str,
     "chat": bool,
     "max_new_tokens": partial(_count, "max_new_tokens"),
@@ -112,6 +113,8 @@ class Arguments:
     """The text that the model is shown, with the places of `codeaudit.audit.prompts`."""
     system: str | None = None
     """The system turn of the chat."""
+    prompt: str = ""
+    """The name or the file of a prompt, in the place of template and system turn."""
     chat: bool | None = None
     """Whether the tokenizer's chat template is used; `None`: if it has one."""
     max_new_tokens: int = 128
@@ -157,12 +160,13 @@ class Arguments:
 
     @property
     def prompts(self) -> Prompts:
-        """The prompts with the user's template and system turn.
+        """The prompts that the user named, or those with the user's template and system turn.
 
         Raises:
-            UsageError: the template has no place for the code.
+            UsageError: there is no such prompt, or the template has no place for the code.
+            ModelError: the file cannot be read.
         """
-        return customised(template=self.template, system=self.system)
+        return named(self.prompt, template=self.template, system=self.system)
 
     def check(self, head: HeadKind, model: str) -> None:
         """Check that every given argument has an effect.

@@ -105,7 +105,7 @@ class GenerationHead:
     def _most(self, query: Query) -> int:
         """Largest number of tokens of an answer. Without a limit of the user, at most half of the window."""
         prompt = self._prompts.of(query)
-        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
+        longest = prompt.longest
         if longest is None or self._bounded:
             return self._longest
         window = self._engine.texts.window

@@ -40,6 +40,7 @@ from codeaudit.audit.models.hf.heads import (
 from codeaudit.audit.models.hf.model import HubModel, room_on
 from codeaudit.audit.models.hints import for_folder
 from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.models.text_models import shown_prompt, with_prompt
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
 from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -262,7 +263,8 @@ def load(name: str, settings: Settings) -> HubModel:
         usable_precision(settings.precision)
     with quiet():
         folder = find_folder(name, revision=arguments.revision, code=arguments.trust_remote_code)
-        source = Source(name=f"hf/{name}", folder=folder, arguments=arguments)
+        shown = with_prompt(f"hf/{name}", shown_prompt(arguments.prompt))
+        source = Source(name=shown, folder=folder, arguments=arguments)
         with of_its_files(source.name):
             return _loaded(source, device, settings.precision)
 
@@ -319,7 +321,13 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
             made = _ANSWERING.get(head, GenerationHead)(engine, arguments)
     precision = str(network.dtype).removeprefix("torch.")
     return HubModel(
-        engine, made, digest=digest_of(folder), precision=precision, room=room, samples=arguments.samples
+        engine,
+        made,
+        digest=digest_of(folder),
+        precision=precision,
+        room=room,
+        samples=arguments.samples,
+        prompt=shown_prompt(arguments.prompt),
     )
 
 

@@ -50,9 +50,19 @@ class HubModel(SeveralTasks, ChecksInput):
     """A network with a head. Queries of similar length share a batch."""
 
     def __init__(
-        self, engine: LoadedNetwork, head: Head, *, digest: str, precision: str, room: float, samples: int
+        self,
+        engine: LoadedNetwork,
+        head: Head,
+        *,
+        digest: str,
+        precision: str,
+        room: float,
+        samples: int,
+        prompt: str = "",
     ) -> None:
         self.name = engine.name
+        self.prompt = prompt
+        """As of `EndpointModel`."""
         self.precision = precision
         self.samples = samples
         """How many answers are drawn for a query."""

@@ -37,7 +37,7 @@ from codeaudit.audit.models.endpoints.secrets import key_variable
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.hints import NAMED_FOR_URLS, at_endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples
+from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
 from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.distribution import Extra, how_to_install, version_of
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -103,6 +103,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     **OPTIONS,
     "system": str,
     "template": str,
+    "prompt": str,
     **ENDPOINT_ARGUMENTS,
     "version": str,
     "name": shown_name,
@@ -217,6 +218,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         endpoint,
         name=f"{form}{rest}" + (f" ({shown})" if shown else ""),
         fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{told}",
+        prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
     )
 
 

@@ -25,15 +25,22 @@ from codeaudit.audit.models.endpoints.client import (
     wait_of,
 )
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
-from codeaudit.audit.models.openai.model import Decoding
+from codeaudit.audit.models.openai.model import TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
-from codeaudit.audit.models.openai.replies import choice_of, said, whole
+from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
+from codeaudit.audit.models.openai.structure import answer_in, structured
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
 LIMITS: Final = httpx2.Limits(max_connections=None, max_keepalive_connections=1000)
 """Of the connections: the layer above decides how many requests run at once, and reuses their connections."""
 STREAM: Final = "stream"
+PATHS: Final[Mapping[Api, str]] = {
+    "chat": "/chat/completions",
+    "completions": "/completions",
+    "responses": "/responses",
+}
+"""By interface."""
 NO_KEY: Final = "none"
 """Sent if there is no key, because the library always sends one."""
 CONNECT: Final = 5.0
@@ -51,6 +58,8 @@ class Client:
         self._decoding = decoding
         self._stream: bool | None = decoding.stream
         """Whether replies are asked for as streams; `None`: the field is not sent. Refusals change it."""
+        self._tokens_field = decoding.tokens_field
+        """The name of the limit on tokens. A refusal that names another one changes it."""
         self._timeout = timeout
         limits = httpx2.Timeout(timeout, connect=min(timeout, CONNECT))
         # The library would send one even without a key.
@@ -108,35 +117,39 @@ class Client:
 
     def _body(self, prompt: Prompt, query: Query, attempt: int) -> dict[str, object]:
         """The body of a request."""
-        seed = self._decoding.seed_of(attempt)
+        decoding = self._decoding
         body: dict[str, object] = {"model": self._model}
-        if self._decoding.api == "completions":
+        if decoding.api == "completions":
             body["prompt"] = prompt.text(query)
         else:
-            turns = prompt.messages(query)
-            body["messages"] = [{"role": turn.role, "content": turn.content} for turn in turns]
-        if self._stream is not None:
+            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(query)]
+            body["input" if decoding.api == "responses" else "messages"] = turns
+        if decoding.api == "responses":
+            body["store"] = False  # the vendor keeps nothing
+        elif self._stream is not None:
             body["stream"] = self._stream
-        return body | {
-            **self._decoding.sent(self._decoding.longest(prompt), seed=seed),
-            **self._decoding.extra_body,
-        }
+        found = decoding.sent(decoding.longest(prompt), seed=decoding.seed_of(attempt))
+        if decoding.tokens_field in found:
+            found[self._tokens_field] = found.pop(decoding.tokens_field)
+        if decoding.structured:
+            found |= structured(prompt, query, flat=decoding.api == "responses")
+        return body | {**found, **decoding.extra_body}
 
     async def _send(self, body: Mapping[str, object]) -> object:
         """Send a request; gives its reply as JSON, or as a text if it is none."""
-        path = "/completions" if self._decoding.api == "completions" else "/chat/completions"
+        path = PATHS[self._decoding.api]
         # The typed calls of the library check nothing more, and know no stream that nobody asked for.
         response = await self._client.post(
             path, cast_to=httpx2.Response, body=body, options={"headers": self._headers}
         )
-        return whole(response.text)
+        return of_responses(whole(response.text))
 
     def _read(self, completion: object) -> Reply:
         """The reply in a completion. Its shape is checked here."""
         choice = choice_of(completion)
         if choice is None:
             raise self._unreadable(completion, foreign=True)
-        found = said(choice, chat=self._decoding.api == "chat")
+        found = said(choice, chat=self._decoding.api != "completions")
         ended = choice.get("finish_reason")
         if ended == "content_filter" or found.refused:
             raise RequestError("refused by its filter")
@@ -145,8 +158,10 @@ class Client:
         if found.text is None and not (cut or found.thought):
             raise self._unreadable(completion)
         names = [_of(completion, name) for name in ("model", "system_fingerprint")]
+        text = self._address.cleared(found.text or "")
         return Reply(
-            text=self._address.cleared(found.text or ""),
+            text=text,
+            inside=answer_in(text) if self._decoding.structured else None,
             cut=cut,
             thought="" if cut else found.thought,
             tokens=_tokens(_of(completion, "usage")),
@@ -191,7 +206,7 @@ class Client:
         page = isinstance(error.body, str) and is_page(error.body)
         field = rejected(error.body, words, _fields(sent))
         # Some servers only stream, some do not know the field. The answers are the same: each way is tried.
-        other = field == STREAM and self._streams_otherwise(sent)
+        other = (field == STREAM and self._streams_otherwise(sent)) or self._limits_otherwise(words, sent)
         return RequestError(
             str(status),
             message=self._address.line("a web page" if page else words),
@@ -211,6 +226,15 @@ class Client:
             self._stream = None if self._stream else True
         return sent.get(STREAM) != self._stream
 
+    def _limits_otherwise(self, words: str, sent: Mapping[str, object]) -> bool:
+        """Whether a request that was refused for the name of its limit may be sent with the other name, which
+        the refusal says."""
+        for one, other in (TOKENS, TOKENS[::-1]):
+            if one in sent and f"'{other}' instead" in words.replace("`", "'").replace('"', "'"):
+                self._tokens_field = other
+                return True
+        return False
+
 
 def _why(error: BaseException) -> str:
     """The operating system's message for a failed connection."""
@@ -227,9 +251,9 @@ def _why(error: BaseException) -> str:
 
 def _fields(body: Mapping[str, object]) -> frozenset[str]:
     """The fields of a request that a user can change."""
-    turns = body.get("messages")
+    turns = body.get("messages") or body.get("input")
     system = isinstance(turns, list) and any(turn["role"] == SYSTEM for turn in turns)
-    return frozenset(body) - {"messages", "prompt"} | ({SYSTEM} if system else frozenset())
+    return frozenset(body) - {"messages", "prompt", "input", "store"} | ({SYSTEM} if system else frozenset())
 
 
 def _of(value: object, name: str) -> object:

@@ -43,14 +43,23 @@ from codeaudit.audit.models.endpoints.secrets import (
 )
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples
+from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
 from codeaudit.audit.prompts import Prompt
 from codeaudit.transforms.errors import ModelError, UsageError
 
-OURS: Final = frozenset({"messages", "model", "n", "prompt", "stream"})
+OURS: Final = frozenset({"input", "messages", "model", "n", "prompt", "store", "stream"})
 """Fields of a request that `extra_body` cannot set."""
 
-Api = Literal["chat", "completions"]
+Api = Literal["chat", "completions", "responses"]
+EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh")
+_REASONING: Final = re.compile(r"(?:\A|[/:_-])(?:o[1-9](?!\d)|gpt-[5-9])(?!\w*-chat\b)", re.I)
+"""In the names of OpenAI's models that think before they answer, wherever they are served. They take no
+temperature, and another name for the limit on tokens."""
+
+
+def reasons(model: str) -> bool:
+    """Whether a model is known by its name to be one of OpenAI's that think before they answer."""
+    return _REASONING.search(model) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,26 +79,45 @@ class Decoding:
     """The endpoint's name of the field `max_tokens`."""
     extra_body: Mapping[str, object] = field(default_factory=dict)
     """Further fields of each request."""
+    reasoning_effort: str | None = None
+    """How much a model shall think; `None`: the field is not sent."""
+    structured: bool = False
+    """Whether the reply must be a JSON object with the answer in it."""
     stream: bool = False
     """Whether replies are asked for as streams of events. They have the same text."""
 
     @classmethod
-    def read(cls, settings: Settings) -> Self:
-        """The given arguments; defaults for the others.
+    def read(cls, settings: Settings, model: str = "") -> Self:
+        """The given arguments; defaults for the others, which depend on the `model`.
 
         Raises:
-            UsageError: several answers are wanted and all would be equal.
+            UsageError: several answers are wanted and all would be equal, or arguments do not go together.
         """
         # `-M seed=none` is another thing than no argument: the field is not sent, instead of its default.
-        names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field")
+        names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field", "reasoning_effort")
         found = {key: sent(value) for key, value in given(settings, *names).items()}
+        structured = settings.arguments.get("structured") is True
+        _check_api(str(found.get("api", "chat")), settings, structured=structured)
+        if found.get("api") == "responses":
+            found |= {"seed": None, "tokens_field": "max_output_tokens"}
+        if reasons(model):
+            found = {"temperature": None, "tokens_field": "max_completion_tokens", **found}
+        # Nobody knows how long a model thinks; its own limit holds unless the user gives one.
+        if reasons(model) or "reasoning_effort" in found:
+            found.setdefault("max_tokens", None)
         # The text was checked by its reader.
         body = json.loads(str(settings.arguments.get("extra_body") or "{}"))
         if found.get("samples", 1) != 1:
             check_answers_differ(found, body)
             found.setdefault("temperature", TEMPERATURE)
         stream = settings.arguments.get("stream") is True
-        return cls(**found, bounded="max_tokens" in found, extra_body=body, stream=stream)  # type: ignore[arg-type]
+        return cls(
+            **found,  # type: ignore[arg-type]
+            bounded="max_tokens" in found,
+            extra_body=body,
+            stream=stream,
+            structured=structured,
+        )
 
     @property
     def fields(self) -> dict[str, object]:
@@ -103,7 +131,15 @@ class Decoding:
     def sent(self, bound: int | None, *, seed: int | None = None) -> dict[str, object]:
         """As `fields`, for replies of up to `bound` tokens, and with an answer's own `seed`."""
         seed = self.seed if seed is None else seed
-        known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
+        known: dict[str, object] = {
+            "temperature": self.temperature,
+            "seed": seed,
+            self.tokens_field: bound,
+        }
+        if self.reasoning_effort is not None:
+            nested = self.api == "responses"
+            name = "reasoning" if nested else "reasoning_effort"
+            known[name] = {"effort": self.reasoning_effort} if nested else self.reasoning_effort
         return {name: value for name, value in known.items() if value is not None}
 
     def seed_of(self, attempt: int) -> int | None:
@@ -120,9 +156,27 @@ class Decoding:
         # Only if they are set, so that cached answers of models without them stay valid.
         if self.samples > 1:
             told["samples"] = self.samples
+        if self.reasoning_effort is not None:
+            told["reasoning_effort"] = self.reasoning_effort
+        if self.structured:
+            told["structured"] = "true"
         if self.extra_body:
             told["extra_body"] = json.dumps(self.extra_body, sort_keys=True, separators=(",", ":"))
         return urlencode(told, safe='{}":,[]')
+
+
+def _check_api(api: str, settings: Settings, *, structured: bool) -> None:
+    """Raises: UsageError if an interface does not have what an argument asks for."""
+    arguments = settings.arguments
+    if api == "completions" and structured:
+        raise UsageError(f"{settings.flag}structured goes with chats only; leave out {settings.flag}api")
+    if api != "responses":
+        return
+    if arguments.get("seed", NONE) != NONE:
+        raise UsageError(f"{settings.flag}seed: the interface `responses` has no seed; leave it out")
+    if "tokens_field" in arguments or arguments.get("stream") is True:
+        name = "stream" if arguments.get("stream") is True else "tokens_field"
+        raise UsageError(f"{settings.flag}{name} does not go with {settings.flag}api=responses; leave it out")
 
 
 def _body(text: str) -> str:
@@ -146,16 +200,19 @@ def _key_env(text: str) -> str:
 
 
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
-    "api": partial(one_of, "api", ("chat", "completions")),
+    "api": partial(one_of, "api", ("chat", "completions", "responses")),
     "temperature": partial(or_none, partial(read_number, "temperature", least=0)),
     "seed": partial(or_none, partial(read_count, "seed", least=None)),
     "samples": samples,
     "max_tokens": partial(or_none, partial(read_count, "max_tokens", least=1)),
     "tokens_field": partial(one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
+    "reasoning_effort": partial(one_of, "reasoning_effort", EFFORTS),
+    "structured": bool,
     "extra_body": _body,
     "stream": bool,
     "system": str,
     "template": str,
+    "prompt": str,
     **ENDPOINT_ARGUMENTS,
     "version": str,
     "name": shown_name,
@@ -172,6 +229,8 @@ HOME: Final = "https://api.openai.com/v1"
 """The address without `--base-url` and `OPENAI_BASE_URL`."""
 KEY: Final = "OPENAI_API_KEY"
 """The environment variable of the key."""
+TOKENS: Final = ("max_tokens", "max_completion_tokens")
+"""The names of the limit on the tokens of a reply in a chat."""
 REMEDIES: Final[Mapping[str, str]] = {
     "max_tokens": "try {M}tokens_field=max_completion_tokens, a smaller {M}max_tokens=N, or leave it out "
     "with {M}max_tokens=none",
@@ -179,9 +238,12 @@ REMEDIES: Final[Mapping[str, str]] = {
     "with {M}max_tokens=none",
     "temperature": "leave it out with {M}temperature=none",
     "seed": "leave it out with {M}seed=none",
+    "max_output_tokens": "a smaller or larger {M}max_tokens=N, or leave it out with {M}max_tokens=none",
+    "reasoning_effort": "leave it out, or name another {M}reasoning_effort",
+    "reasoning": "leave out {M}reasoning_effort, or name another one",
 }
 """By the field that an endpoint rejects; `{M}` is the flag of the model's arguments."""
-_COMPLETIONS: Final = re.compile(r"/(?:chat/)?completions\Z|/chat\Z")
+_COMPLETIONS: Final = re.compile(r"/(?:chat/)?completions\Z|/chat\Z|/responses\Z")
 _VERSION: Final = re.compile(r"/v\d|/openai(?:/|\Z)")
 
 
@@ -201,7 +263,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         )
     if settings.sends:
         where = replace(where, proxy=proxy_for(where.url, settings.proxy))
-    decoding, asked = Decoding.read(settings), prompts(settings)
+    decoding, asked = Decoding.read(settings, name), prompts(settings)
     patience = Patience.read(settings)
     endpoint = Endpoint(
         model=name,
@@ -227,7 +289,10 @@ def load(name: str, settings: Settings) -> EndpointModel:
     fingerprint = f"openai/{name}@{where.url}?{decoding}&{told}{where.identity and f'&{where.identity}'}"
     shown = settings.arguments.get("name")
     return EndpointModel(
-        endpoint, name=f"openai/{name}" + (f" ({shown})" if shown else ""), fingerprint=fingerprint
+        endpoint,
+        name=f"openai/{name}" + (f" ({shown})" if shown else ""),
+        fingerprint=fingerprint,
+        prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
     )
 
 
@@ -297,7 +362,12 @@ def _remedy(decoding: Decoding, flag: str, field: str) -> str:
         return f"leave out {flag}stream" if decoding.stream else ""
     if field == "system":
         return f"leave out {flag}system"
-    return REMEDIES.get(field, "").replace("{M}", flag) if field in decoding.fields else ""
+    if field in ("response_format", "text"):
+        return f"leave out {flag}structured"
+    # The client calls the limit on tokens otherwise if a refusal asks for that.
+    limits = field in TOKENS and decoding.tokens_field in decoding.fields
+    known = limits or field in decoding.fields
+    return REMEDIES.get(field, "").replace("{M}", flag) if known else ""
 
 
 PROVIDER: Final = Provider(

@@ -74,6 +74,7 @@ _STATUSES: Final[Mapping[int, re.Pattern[str]]] = {
     401: re.compile(r"api.?key|authenti|unauthorized", re.I),
     402: re.compile(r"insufficient.?quota|credit|billing|payment", re.I),
     429: re.compile(r"rate.?limit|too many requests", re.I),
+    500: re.compile(r"(?:server|internal).?error", re.I),
     503: re.compile(r"overload|unavailable|try again|time.?out|timed out|capacity", re.I),
 }
 """What the words of an error without a status mean."""

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 THOUGHTS: Final = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
 """Fields of a message beside `content` in which servers put what a model thought."""
+CALLS: Final = ("tool_calls", "function_call")
+"""Fields of a message with calls of tools, which no request offers."""
 _TEXT: Final = (None, "text", "output_text")
 """The types of parts that are text of the reply. Others are thoughts, pictures and calls of tools."""
 
@@ -85,7 +87,7 @@ def said(choice: Mapping[str, Any], *, chat: bool) -> SaidText:
     text = _text(content)
     if text:
         return _unmarked(text)
-    thought = next((name for name in THOUGHTS if message.get(name)), "")
+    thought = next((name for name in (*CALLS, *THOUGHTS) if message.get(name)), "")
     if not thought and any(_type(part) not in _TEXT for part in _parts(content)):
         thought = "content"
     return SaidText(text=text, thought=thought)
@@ -126,6 +128,44 @@ def _text(content: object) -> str | None:
         if isinstance(value, str):
             found.append(value)
     return "".join(found) if found else None
+
+
+# ── the interface `responses` ────────────────────────────────────────────────────────────────────────────
+
+_ENDED: Final = {"max_output_tokens": "length", "content_filter": "content_filter"}
+"""Why a response is incomplete, in the words of a chat."""
+
+
+def of_responses(body: object) -> object:
+    """A response of the interface `responses` as a completion of a chat; everything else as it is."""
+    items = body.get("output") if isinstance(body, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(items, list):
+        return body
+    if body.get("status") == "failed" or body.get("error"):
+        return {"error": body.get("error") or "the response failed"}
+    parts: list[object] = []
+    message: dict[str, object] = {}
+    for item in items:
+        kind = _type(item)
+        if kind == "message":
+            parts += _parts(item.get("content"))
+        elif kind == "reasoning":
+            message["reasoning"] = "reasoning"
+        elif kind is not None:
+            message["tool_calls"] = kind
+    usage = body.get("usage")
+    why = body.get("incomplete_details")
+    ended = _ENDED.get(str(why.get("reason")) if isinstance(why, Mapping) else "", "stop")
+    found: dict[str, object] = {
+        "model": body.get("model"),
+        "choices": [{"message": {**message, "content": parts or None}, "finish_reason": ended}],
+    }
+    if isinstance(usage, Mapping):
+        found["usage"] = {
+            "prompt_tokens": usage.get("input_tokens"),
+            "completion_tokens": usage.get("output_tokens"),
+        }
+    return found
 
 
 # ── streams ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -455,7 +455,7 @@ def test_a_server_without_keys_needs_none_and_one_with_says_so(monkeypatch: pyte
         ({"temperature": "nan"}, "must be a number"),
         ({"timeout": "0"}, "must be a number above 0"),
         ({"concurrency": "2.5"}, "must be a whole number"),
-        ({"api": "responses"}, "must be one of: chat, completions"),
+        ({"api": "assistants"}, "must be one of: chat, completions, responses"),
         ({"tokens_field": "n"}, "must be one of: max_tokens, max_completion_tokens"),
         ({"extra_body": "[1]"}, "must be a JSON object"),
         ({"extra_body": '{"stream": true}'}, "cannot set stream"),

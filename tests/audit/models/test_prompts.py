@@ -6,6 +6,7 @@ from codeaudit.audit.models.text_models import Prompts, built_in, customised
 from codeaudit.audit.prompts import ContinuationPrompt, Message
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.wordings import SUMMARIES
 from codeaudit.transforms.errors import ModelError, UsageError
 
 PROMPTS = built_in()
@@ -189,7 +190,9 @@ def test_cycles(text: str, answer: float | None) -> None:
         ("datetime.date(2020, 1, 1)", "datetime.date(2020, 1, 1)"),
         ("[nan, inf, -inf]", "[nan, inf, -inf]"),
         ("<object object at 0x7f>", "<object object at 0x7f>"),
-        ("The function returns 3", None),
+        ("The function returns 3", "3"),
+        ("The function returns 3. The call raises a KeyError.", None),
+        ("It returns 3 if the list is empty.", None),
         ("Result: 3", "3"),
         ("3 (since a is 1)", None),
         ("3 is 3", None),
@@ -258,3 +261,74 @@ def test_a_template_of_the_users_is_asked_of_models_of_text_too() -> None:
     one = customised(template="Go on: {source}").of(query("generation"))
     assert one.text(query("generation")) == f"Go on: {CODE}\n\nAnswer:"
     assert customised(system="Be brief.").of(query("generation")).text(query("generation")) == CODE
+
+
+WAYS = [(task, name) for task in PROMPTS for name in SUMMARIES if TASKS.get(task).asked(name) is not None]
+
+
+@pytest.mark.parametrize(("task", "name"), WAYS)
+def test_every_prompt_holds_the_source_and_nothing_left_to_fill(task: str, name: str) -> None:
+    language = TASKS.get(task).language
+    for each in {language, "python", "java", "go"}:
+        text = (
+            Prompts(name=name)
+            .of(query(task, "x = '{unit} {examples}'", each))
+            .messages(query(task, "x = '{unit} {examples}'", each))
+        )
+        (message,) = text
+        assert message.content.count("x = '{unit} {examples}'") == 1
+        for place in ("{code}", "{source}", "{language}", "{examples}", "{unit}", "{style}"):
+            assert message.content.count(place) == (place in "{unit} {examples}")
+
+
+def test_prompts_of_one_task_differ_and_each_is_in_the_fingerprint() -> None:
+    for task, prompt in PROMPTS.items():
+        found = [TASKS.get(task).asked(name) for name in SUMMARIES if name != "spe"]
+        digests = [one.digest for one in found if one is not None]
+        assert len(set(digests)) == len(digests) >= 3
+        assert prompt.digest == digests[0]
+    assert len({Prompts(name=name).digest for name in SUMMARIES}) == len(SUMMARIES)
+
+
+def test_examples_are_of_the_language_and_right() -> None:
+    asked = Prompts(name="few-shot")
+    for language, word in (("java", "static int"), ("python", "def MASK"), ("javascript", "function MASK")):
+        text = (
+            asked.of(query("function-name", language=language))
+            .messages(query("function-name", "SOURCE", language))[0]
+            .content
+        )
+        assert text.index(word) < text.index("SOURCE")
+    for task in TASKS.built_in:
+        wording = TASKS.get(task).wordings.get("few-shot")
+        for each in () if wording is None else wording.examples.values():
+            for example in each:
+                read = PROMPTS[task].read(example.answer)
+                assert isinstance(read, Predicted), (task, example)
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "answer"),
+    [
+        ("error-detection", "It may be buggy.\nThe loop is fine.\nAnswer: clean", "clean"),
+        ("error-detection", "buggy\n\nOn second thought it is right.\n\n**Answer: clean**", "clean"),
+        ("error-detection", "Answer: buggy? No, the bound is right.\nAnswer: clean", "clean"),
+        ("error-detection", "The bound is wrong.\n\nbuggy", "buggy"),
+        ("error-detection", "It may be buggy or clean.", None),
+        ("error-detection", "Answer: buggy or clean", None),
+        ("function-name", "It reads a file.\n[not_this] is short.\nAnswer: [read_file] [rf]", "read_file"),
+        ("function-name", "Candidates: `load`, `read_file`.\n\nAnswer:\n[read_file] [rf]", "read_file"),
+        ("function-name", "It reads a file, I would say.", None),
+        ("output-prediction", "1 + 1 is 2.\nAnswer: [2]", "[2]"),
+        ("throughput", "2 loads, 3 adds.\nAnswer: 1.25", 1.25),
+        ("derivative", "true for x, I think, but no.\nAnswer: false", "false"),
+    ],
+)
+def test_of_a_reply_with_thoughts_the_last_line_is_the_answer(
+    task: str, text: str, answer: str | float | None
+) -> None:
+    prompt = TASKS.get(task).asked("reasoning")
+    assert prompt is not None
+    found = prompt.read(text)
+    assert (found.answer if isinstance(found, Predicted) else None) == answer
+    assert isinstance(prompt.read(text, cut=True), Failed), "its last line may be missing"

@@ -1,0 +1,326 @@
+"""Other ways to ask the questions of the built-in tasks (`codeaudit run --prompt NAME`).
+
+`reworded` asks the same in other words, `native` in the words of the language's own people, `few-shot` with
+solved examples before the code, `reasoning` lets a model think before its last line. The answer has the same
+form everywhere, except that in `reasoning` it stands behind `Answer:`. Each task has those that fit it.
+"""
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from codeaudit.audit.prompts import SolvedExample, Wording
+
+Wordings: TypeAlias = Mapping[str, Wording]
+
+SUMMARIES: Final[Mapping[str, str]] = {
+    "plain": "the task's own prompt, as without --prompt",
+    "reworded": "the same question in other words",
+    "native": "in the words of the language: a Java method in camelCase, a Python function in snake_case",
+    "few-shot": "with solved examples before the code",
+    "reasoning": "the model may think first; its last line is the answer",
+    "spe": "the words of the SPE paper, appendix B (function names); there `plain` has them, too",
+}
+"""What each prompt is, for lists."""
+
+_LAST_LINE: Final = (
+    "Think first, step by step, in as many words as you need. Then end with one last line of this form, and "
+    "write nothing behind it:\nAnswer: {form}\n\n{{code}}"
+)
+
+
+def _thinking(question: str, form: str) -> Wording:
+    return Wording(template=f"{question} {_LAST_LINE.format(form=form)}", thinks=True)
+
+
+def _solved(question: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> Wording:
+    return Wording(
+        template=f"{question}\n\n{{examples}}\n\nNow this one. Write its answer alone.\n\n{{code}}",
+        examples=examples,
+    )
+
+
+# ── function names ───────────────────────────────────────────────────────────────────────────────────────
+
+APPENDIX_B: Final = (
+    "I have a segment of {language} function code and need help determining a suitable name for it. "
+    "Analyze the function's logic, inputs/outputs, and purpose, then suggest a suitable full name. "
+    "Then, generate a common abbreviation (if applicable) based on the full name. Return the format: "
+    "[full_name] [abbreviation], with each enclosed in separate brackets. Only provide the two "
+    "names, no additional text. Here is the code:\n{source}"
+)
+"""The words of spe-attention, appendix B, with the language in the place of "Python"."""
+_NAMED: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "python": (
+        SolvedExample(
+            "def MASK(path):\n    with open(path) as file:\n        return file.read().splitlines()",
+            "[read_lines] [rl]",
+        ),
+        SolvedExample(
+            "def MASK(values):\n    return sum(values) / len(values) if values else 0.0",
+            "[average] [avg]",
+        ),
+    ),
+    "java": (
+        SolvedExample(
+            "static int MASK(int[] values) {\n    int most = values[0];\n    for (int value : values) {\n"
+            "        most = Math.max(most, value);\n    }\n    return most;\n}",
+            "[findMaximum] [max]",
+        ),
+        SolvedExample(
+            "boolean MASK(String text) {\n    return text == null || text.isEmpty();\n}",
+            "[isNullOrEmpty] [empty]",
+        ),
+    ),
+    "javascript": (
+        SolvedExample(
+            "function MASK(items) {\n  return items.filter((item, i) => items.indexOf(item) === i);\n}",
+            "[removeDuplicates] [dedup]",
+        ),
+        SolvedExample("function MASK(n) {\n  return n % 2 === 0;\n}", "[isEven] [even]"),
+    ),
+    "c": (
+        SolvedExample(
+            "int MASK(const int *values, int n) {\n    int total = 0;\n    for (int i = 0; i < n; i++) {\n"
+            "        total += values[i];\n    }\n    return total;\n}",
+            "[sum_array] [sum]",
+        ),
+        SolvedExample("int MASK(int a, int b) {\n    return a < b ? a : b;\n}", "[minimum] [min]"),
+    ),
+}
+
+FUNCTION_NAME: Final[Wordings] = {
+    "spe": Wording(template=APPENDIX_B),
+    "reworded": Wording(
+        template=(
+            "The name of this {language} function is hidden. What would a careful programmer call it? Reply "
+            "with two names in square brackets and with nothing else: first the name, then a short form of "
+            "it, as in [full_name] [abbreviation].\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "Name this {language} {unit}. Write its name in {style}, as {language} programmers do, and a "
+            "short form behind it, each in square brackets: [full_name] [abbreviation]. No additional "
+            "text.\n\n{code}"
+        )
+    ),
+    "few-shot": _solved(
+        "Find a suitable name for a {language} function whose name is hidden. The answer is the name and a "
+        "short form of it, each in square brackets: [full_name] [abbreviation]. Solved examples:",
+        _NAMED,
+    ),
+    "reasoning": _thinking(
+        "The name of this {language} function is hidden. What does the function do, and what should it be "
+        "called?",
+        "[full_name] [abbreviation]",
+    ),
+}
+
+# ── bugs ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_BUGS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "python": (
+        SolvedExample("def is_even(n):\n    return n % 2 == 1", "buggy"),
+        SolvedExample("def last(items):\n    return items[-1] if items else None", "clean"),
+    ),
+    "java": (
+        SolvedExample("static boolean isEven(int n) {\n    return n % 2 == 1;\n}", "buggy"),
+        SolvedExample("static int larger(int a, int b) {\n    return a > b ? a : b;\n}", "clean"),
+    ),
+    "javascript": (
+        SolvedExample("function isEven(n) {\n  return n % 2 === 1;\n}", "buggy"),
+        SolvedExample("function larger(a, b) {\n  return a > b ? a : b;\n}", "clean"),
+    ),
+    "c": (
+        SolvedExample("int is_even(int n) {\n    return n % 2 == 1;\n}", "buggy"),
+        SolvedExample("int larger(int a, int b) {\n    return a > b ? a : b;\n}", "clean"),
+    ),
+}
+
+ERROR_DETECTION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Read this {language} function and say if there is a mistake in it. Reply with a single word: "
+            "buggy if there is one, clean if there is none.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "You review a change to {language} code. It adds this {unit}. Is it right? Write one word on the "
+            "first line and nothing else: buggy or clean.\n\n{code}"
+        )
+    ),
+    "few-shot": _solved(
+        "Is a {language} function buggy or clean? It is buggy if it does something else than it is meant to. "
+        "The answer is one word. Solved examples:",
+        _BUGS,
+    ),
+    "reasoning": _thinking(
+        "Does this {language} function have a bug? It is buggy if it does something else than it is meant "
+        "to, clean if it is right.",
+        "buggy (or: clean)",
+    ),
+}
+
+# ── cycles ───────────────────────────────────────────────────────────────────────────────────────────────
+
+_BLOCKS: Final = {
+    "x86": (
+        SolvedExample("addq %rax, %rbx\naddq %rbx, %rax", "2"),
+        SolvedExample("imulq %rcx, %rcx", "3"),
+    )
+}
+THROUGHPUT: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "An Intel Haswell processor repeats the following {language} instructions (AT&T syntax) in a "
+            "loop; all data is in the first-level cache. Estimate the cycles per iteration in the steady "
+            "state. Reply with a single number, such as 2.25.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "Inverse throughput of this {unit} ({style}) on Haswell, unrolled, L1-resident, in cycles per "
+            "iteration? One number on the first line, no additional text.\n\n{code}"
+        )
+    ),
+    "few-shot": _solved(
+        "How many cycles does one iteration of a basic block of {language} (AT&T syntax) take, run in a loop "
+        "on an Intel Haswell processor, in the steady state? The answer is one number. Solved examples:",
+        _BLOCKS,
+    ),
+    "reasoning": _thinking(
+        "This basic block of {language} (AT&T syntax) is run in a loop on an Intel Haswell processor. "
+        "Nothing misses the first-level cache. How many cycles does one iteration take on average, in the "
+        "steady state?",
+        "a number, such as 2.25",
+    ),
+}
+
+# ── derivatives ──────────────────────────────────────────────────────────────────────────────────────────
+
+_TERMS: Final = {
+    "algebra": (
+        SolvedExample("mul x x =? mul INT+ 2 x", "true"),
+        SolvedExample("sin x =? sin x", "false"),
+    )
+}
+_NOTATION: Final = (
+    "Two expressions in prefix notation stand on the left and on the right of =?. An operator stands before "
+    "its operands; INT+ and INT- begin an integer, whose decimal digits follow; x is the variable, all other "
+    "names are constants."
+)
+DERIVATIVE: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            f"{_NOTATION} If you differentiate the left one by x, do you get the right one, perhaps written "
+            "in another form? Reply with true or with false, and with nothing else.\n\n{source}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "f =? g, both in {style}, with INT+ or INT- before the digits of an integer and constants for "
+            "all names but x. Is df/dx = g? One word on the first line: true or false.\n\n{source}"
+        )
+    ),
+    "few-shot": _solved(
+        f"{_NOTATION} Is the right one the derivative of the left one by x? The answer is true or false. "
+        "Solved examples:",
+        _TERMS,
+    ),
+    "reasoning": _thinking(
+        f"{_NOTATION} Is the right expression the derivative of the left one by x, in whatever form it is "
+        "written?",
+        "true (or: false)",
+    ),
+}
+
+# ── results ──────────────────────────────────────────────────────────────────────────────────────────────
+
+_CALLS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "python": (
+        SolvedExample("def f(items):\n    return items[::-1]\n\nf([1, 2, 3])", "[3, 2, 1]"),
+        SolvedExample("def f(a, b):\n    return a / b\n\nf(1, 0)", "ZeroDivisionError"),
+    ),
+}
+OUTPUT_PREDICTION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Run this {language} code in your head. Which value does the call at its end give? Reply with "
+            "that value alone, on one line, in the form that repr() gives it. If it raises an exception, "
+            "reply with the name of its type alone.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nWhat would the {language} prompt print for the last line? Write repr() of the result "
+            "on one line, or the exception's type alone. No additional text."
+        )
+    ),
+    "few-shot": _solved(
+        "Some {language} code ends with a call. What does the call return? The answer is one line: the value "
+        "as repr() writes it, or, if the call raises an exception, the name of the exception's type. Solved "
+        "examples:",
+        _CALLS,
+    ),
+    "reasoning": _thinking(
+        "This {language} code ends with a call. What does the call return? The answer is the value as repr() "
+        "writes it, or, if the call raises an exception, the name of the exception's type alone.",
+        "the value",
+    ),
+}
+
+# ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def classification(listed: str) -> Wordings:
+    """With these labels, one a line. There are no examples, because nobody knows what the labels mean."""
+    return {
+        "reworded": Wording(
+            template=(
+                "Which of these labels fits the {language} function below?\n\n"
+                f"{listed}\n\nReply with one label and nothing else, spelled as above.\n\n{{code}}"
+            )
+        ),
+        "native": Wording(
+            template=(
+                "You sort {language} code. Give this {unit} one of these labels, exactly as it stands here, "
+                f"on the first line and with no additional text:\n\n{listed}\n\n{{code}}"
+            )
+        ),
+        "reasoning": _thinking(
+            f"Classify this {{language}} function. These are the labels:\n\n{listed}\n\n", "one of the labels"
+        ),
+    }
+
+
+# ── code ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+NEXT_LINE: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Here is the beginning of some {language} code. Which line would come next in its last function? "
+            "Reply with that one line and nothing else.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "Continue this {language} {unit} by exactly one line. Write the line and no additional "
+            "text.\n\n{code}"
+        )
+    ),
+}
+GENERATION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "The last function of this {language} code is unfinished. Complete it: reply with the missing "
+            "rest, indented as it has to be, in one fence and with nothing around it.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "Finish the last {unit} of this {language} code. Write only what is missing behind the last "
+            "line, with its indentation, in one fence. No additional text.\n\n{code}"
+        )
+    ),
+}
