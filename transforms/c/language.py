@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.c import identifiers
+from codeaudit.transforms.c import families, identifiers
 from codeaudit.transforms.c.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -13,7 +13,14 @@ C: Final = Language(
     statements="codeaudit.transforms.c.parsing:statements",
     fence="c",
     example="int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n",
-    families=(identifiers.FAMILY,),
+    families=(
+        identifiers.FAMILY,
+        families.CONTROL_FLOW,
+        families.EXPRESSIONS,
+        families.DECLARATIONS,
+        families.DEAD_CODE,
+        families.LAYOUT_OF_TEXT,
+    ),
     standard=("rename", "rename-parameters"),
     controls=("rename-merging",),
     ledger=LEDGER,

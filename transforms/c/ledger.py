@@ -16,13 +16,13 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
         Assumption(
             id="macros-hygienic",
-            assumed="Macros of headers name no variable of the functions that use them, have no name that a "
-            "variable gets, make no string or name of an argument, evaluate an argument as a function does, and "
-            "do not jump.",
-            shown="The file itself defines a macro that does, or the macro is `assert` or `offsetof`.",
+            assumed="A macro of a header stands for a word, an operand or a whole statement, names no "
+            "variable of its users, has no name that one gets, uses an argument as a function does, and does "
+            "not jump.",
+            shown="The file defines a macro that is none such, or the macro is `assert` or `offsetof`.",
             refused="The names that the macro touches stay, and statements that use it keep their order.",
             reach="place",
-            example="a header has `#define ADD(n) (sum += (n))`, and the local `sum` of a function that calls "
+            example="a header has `#define ADD(n) (sum += (n))`, and the local `sum` of a function with "
             "`ADD` becomes `total`",
         ),
         Assumption(
@@ -52,12 +52,18 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             of_text=True,
             example="the file is compiled with `-std=c89`, and a comment `// next part` is inserted",
         ),
+        Assumption(
+            id="warnings-allowed",
+            assumed="No warning of the compiler stops the build.",
+            of_text=True,
+            example="`int spare = 0;` is inserted, and the file is compiled with `-Werror=unused-variable`",
+        ),
     )
 )
 
 NAMES: Final = ("macros-hygienic",)
 """Of edits that change what variables are called."""
-CODE: Final = ("macros-hygienic", "positions-unread", "text-unread")
+CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "warnings-allowed")
 """Of edits that change the code."""
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""

@@ -119,15 +119,15 @@ class Macros:
             for macro in self.defined.get(one, ())
         ) or bool(self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"}))
 
-    def is_expression(self, name: str) -> bool:
-        """Whether what a macro of the file becomes can only be an expression without assignments: no
-        statement, no jump, no change of a variable."""
-        words = {name, *self.named_by(name)}
-        for one in words:
-            for macro in self.defined.get(one, ()):
-                if any(token in _NO_EXPRESSION for token in macro.body) or _assigns(macro.body):
-                    return False
-        return True
+    def is_whole(self, name: str) -> bool:
+        """Whether what a macro of the file becomes is one operand or one whole statement, without a jump that
+        a loop or a `switch` around it would see, and without a declaration."""
+        return all(_is_whole(macro.body) for macro in self.defined.get(name, ())) and not any(
+            token in _JUMPS
+            for one in (name, *self.named_by(name))
+            for macro in self.defined.get(one, ())
+            for token in macro.body
+        )
 
     def _is_special(self, macro: Macro) -> bool:
         if ("#" in macro.body and macro.parameters is not None) or "##" in macro.body:
@@ -148,36 +148,44 @@ class Macros:
         return False
 
 
-_NO_EXPRESSION: Final = frozenset(
-    {
-        "{",
-        "}",
-        ";",
-        "return",
-        "goto",
-        "break",
-        "continue",
-        "if",
-        "while",
-        "do",
-        "for",
-        "switch",
-        "case",
-        "asm",
-    }
-)
+_JUMPS: Final = frozenset({"break", "continue", "case", "default", "else"})
+_PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
 
 
-def _assigns(body: tuple[str, ...]) -> bool:
-    """Whether an assignment, `++` or `--` may stand among these tokens."""
-    for place, token in enumerate(body):
-        behind = body[place + 1] if place + 1 < len(body) else ""
-        before = body[place - 1] if place else ""
-        if token == "=" and behind != "=" and before not in ("=", "!", "<", ">"):
-            return True
-        if token in "+-" and token == behind:
-            return True
-    return False
+def _is_whole(body: tuple[str, ...]) -> bool:
+    """Whether tokens are nothing, one word, a call, something in parentheses, or a `do` loop without `;`."""
+    if not body or len(body) == 1:
+        return not body or body[0] not in (";", ",", ":", *_PAIRS, *_PAIRS.values())
+    if body[0] == "do":
+        return (
+            body[1] == "{" and _closing(body, 1) == len(body) - 1 - _length_of_test(body) and body[-1] == ")"
+        )
+    if body[0] == "(":
+        return _closing(body, 0) == len(body) - 1
+    return _WORD.fullmatch(body[0]) is not None and body[1] == "(" and _closing(body, 1) == len(body) - 1
+
+
+def _length_of_test(body: tuple[str, ...]) -> int:
+    """The number of tokens of `while (…)` at the end."""
+    for place in range(len(body) - 1, 0, -1):
+        if body[place] == "while":
+            return len(body) - place
+    return 0
+
+
+def _closing(body: tuple[str, ...], opening: int) -> int:
+    """The place of the token that closes the bracket at `opening`; -1 without one."""
+    open_ones: list[str] = []
+    for place in range(opening, len(body)):
+        token = body[place]
+        if token in _PAIRS:
+            open_ones.append(_PAIRS[token])
+        elif token in _PAIRS.values():
+            if not open_ones or open_ones.pop() != token:
+                return -1
+            if not open_ones:
+                return place
+    return -1
 
 
 @lru_cache(maxsize=8)

@@ -5,6 +5,24 @@ from typing import Final
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
+_NUMBERS: Final = {
+    "char": "char", "signed char": "signed char", "char unsigned": "unsigned char", "short": "short",
+    "int short": "short", "short signed": "short", "int short signed": "short",
+    "short unsigned": "unsigned short", "int short unsigned": "unsigned short",
+    "int": "int", "signed": "int", "int signed": "int",
+    "unsigned": "unsigned int", "int unsigned": "unsigned int", "long": "long", "int long": "long",
+    "long signed": "long", "int long signed": "long", "long unsigned": "unsigned long",
+    "int long unsigned": "unsigned long", "long long": "long long", "int long long": "long long",
+    "long long signed": "long long", "long long unsigned": "unsigned long long",
+    "int long long unsigned": "unsigned long long", "float": "float", "double": "double",
+    "double long": "long double", "_Bool": "bool", "bool": "bool",
+}  # fmt: skip
+"""The types of numbers by their words in alphabetical order (6.7.2)."""
+_OF_THE_LIBRARY: Final = frozenset(
+    {"size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t",
+     "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intmax_t", "uintmax_t"}
+)  # fmt: skip
+"""Types of whole numbers of the library."""
 _SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
 _TYPES: Final = frozenset({"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier"})
 
@@ -50,3 +68,9 @@ def declared_type(scopes: Scopes, binding: Binding) -> str | None:
             "identifier", "pointer_declarator", "parenthesized_declarator"
         )
     return None if here is None else " ".join((*sorted(words), *stars))
+
+
+def number_type(words: str) -> str | None:
+    """One spelling for a type of numbers; `None` for all other types."""
+    text = " ".join(sorted(words.split()))
+    return text if text in _OF_THE_LIBRARY else _NUMBERS.get(text)

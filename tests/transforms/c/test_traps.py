@@ -212,6 +212,7 @@ TRAPS: Final = {
         "int f(int n) { int a __attribute__((unused)) = n; char b __attribute__((aligned(8))) = 2; return a + b; }",
         P + "f(1));",
     ),
+    "names in capitals": Trap("int f(int L) { int N = L; int MAX = N; return L + N + MAX; }", P + "f(1));"),
     "traps": Trap(
         "int f(int *p, int n) { int a = 1; int b = 2; if (!p) return a; a = *p; b = a / n; n = b; return n; }",
         "int n = 6; " + P + "f(0, 0)); " + P + "f(&n, 2));",

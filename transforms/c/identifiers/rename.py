@@ -78,7 +78,7 @@ def reserved(name: str) -> bool:
     )
 
 
-C: Final = Lexicon(NATURAL, reserved)
+C: Final = Lexicon(NATURAL, reserved, capitals=False)
 """The form of new names for the variables of C."""
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
