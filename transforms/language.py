@@ -235,6 +235,7 @@ LANGUAGES: Final[Registry[Language]] = Registry(
         "javascript": Entry(
             "codeaudit.transforms.javascript.language:JAVASCRIPT", "functions of JavaScript files"
         ),
+        "c": Entry("codeaudit.transforms.c.language:C", "functions of C files"),
     },
     group="codeaudit.languages",
     expects=Language,
@@ -285,7 +286,6 @@ def warn_of_broken_languages() -> None:
 # ── languages without an engine ──────────────────────────────────────────────────────────────────────────
 
 _OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "C": (("c",), (".c", ".h")),
     "C++": (("cpp", "c++", "cxx"), (".cpp", ".cc", ".cxx", ".hpp", ".hh")),
     "C#": (("c#", "csharp", "cs"), (".cs",)),
     "Go": (("go", "golang"), (".go",)),

@@ -19,6 +19,7 @@ KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "network", "network-
 Evidence: TypeAlias = Literal[
     "none",
     "analysis (assumed)",
+    "analysis (macros hygienic)",
     "analysis (returning)",
     "analysis",
     "parsed",
@@ -28,8 +29,9 @@ Evidence: TypeAlias = Literal[
 ]
 """How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
 for the edit, and a meaning-keeping variant with it is not applied. `analysis (assumed)`: the analysis, under
-what the transform's registration says that it assumes. `analysis (returning)`: the analysis, for
-calls that raise nothing. `measured`: an independent tool agreed."""
+what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
+of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (returning)`:
+the analysis, for calls that raise nothing. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""

@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from codeaudit.audit.corpora.functions import dedented, unfit_size
+from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.javascript.parsing import FunctionText, read, read_unit, units
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.syntax.reader import ParsedText
 
 LONGEST_LINE: Final = 2000
 """People do not write longer lines; programs that pack scripts do."""
@@ -42,7 +41,7 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
     except SourceError as error:
         raise SourceError(NOT_PARSED) from error
     for found in units(reading):
-        source, line = _text(reading, found)
+        source, line = cut_out(reading.source, found.node.start, found.node.end)
         reason = _unfit(found, source)
         if reason is None:
             yield raw_sample(
@@ -59,17 +58,6 @@ def function_name(source: str) -> str | None:
     except SourceError:
         return None
     return None if _is_constructor(found) else found.name
-
-
-def _text(reading: ParsedText, found: FunctionText) -> tuple[str, int]:
-    """A function as a text of its own, dedented, and its first line in the file, from 1."""
-    source, node = reading.source, found.node
-    begin = source.rfind(b"\n", 0, node.start) + 1
-    indent = source[begin : node.start]
-    if indent.strip():
-        indent = b""  # something else stands before it
-    lines = (indent + source[node.start : node.end]).decode().split("\n")
-    return dedented(lines), source.count(b"\n", 0, node.start) + 1
 
 
 def _unfit(found: FunctionText, source: str) -> str | None:

@@ -1,0 +1,31 @@
+"""The record of C."""
+
+from typing import Final
+
+from codeaudit.transforms.c import families, identifiers
+from codeaudit.transforms.c.ledger import LEDGER
+from codeaudit.transforms.language import Language
+
+C: Final = Language(
+    name="c",
+    title="C",
+    units="functions",
+    statements="codeaudit.transforms.c.parsing:statements",
+    fence="c",
+    example="int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n",
+    families=(
+        identifiers.FAMILY,
+        families.CONTROL_FLOW,
+        families.EXPRESSIONS,
+        families.DECLARATIONS,
+        families.DEAD_CODE,
+        families.LAYOUT_OF_TEXT,
+    ),
+    standard=("rename", "rename-parameters"),
+    controls=("rename-merging",),
+    ledger=LEDGER,
+    shown_in="codeaudit.transforms.c.ledger:shown_in",
+    parse="codeaudit.transforms.c.parsing:read",
+    endings=(".c", ".h"),
+)
+"""C: transforms that rename and rewrite functions, and the analysis that proves them."""
