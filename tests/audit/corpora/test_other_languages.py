@@ -58,7 +58,9 @@ def test_a_folder_without_any_other_says_what_works() -> None:
     Path("src/a.c").write_text("int x;\n", encoding="utf-8")
     with pytest.raises(CorpusError) as caught:
         list(corpus("src").read(Counter()))
-    assert f"no Python, Java or JavaScript files in 'src' (1 × in C{NO_ENGINE}){WORKS}" in str(caught.value)
+    assert f"no Python, Java, JavaScript or TypeScript files in 'src' (1 × in C{NO_ENGINE}){WORKS}" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,8 @@ def test_rows_in_them_end_with_one_sentence(
     assert told in line
     assert (
         WORKS in line
-        or "'cobol' is no language that codeaudit knows: algebra, java, javascript, python, x86" in line
+        or "'cobol' is no language that codeaudit knows: algebra, java, javascript, python, typescript, x86"
+        in line
     )
 
 
