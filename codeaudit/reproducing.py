@@ -28,7 +28,7 @@ CONFIG: Final = "config.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MadeItem:
     """An item that was made."""
 
     item: Item
@@ -119,7 +119,7 @@ def carried_out(step: Step) -> int:
     return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
 
 
-def make(found: Item, request: Request, tell: Callable[[str], None]) -> Measured:
+def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem:
     """Carry out what is missing of an item, and write `table.md` and `table.json` (and a figure's picture).
 
     Raises:
@@ -150,7 +150,7 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> Measured
     return measured
 
 
-def _read(found: Item, request: Request, planned: Sequence[Step]) -> Measured:
+def _read(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
     values: dict[str, dict[str, list[float]]] = {
         head: {row.name: [] for row in found.rows} for head, _, _ in found.heads
     }
@@ -166,10 +166,10 @@ def _read(found: Item, request: Request, planned: Sequence[Step]) -> Measured:
                     values[head][name].append(value)
     better = {head: column.better for head, _, column in found.heads}
     metrics = {head: compare_trials(head, better[head], rows) for head, rows in values.items()}
-    return Measured(item=found, request=request, metrics=metrics)
+    return MadeItem(item=found, request=request, metrics=metrics)
 
 
-def _draw(found: Item, measured: Measured, folder: Path) -> Iterator[Path]:
+def _draw(found: Item, measured: MadeItem, folder: Path) -> Iterator[Path]:
     """The points of a figure, ours and the paper's, as SVG and PNG.
 
     Raises:

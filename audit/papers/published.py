@@ -31,7 +31,7 @@ ENDINGS: Final = (".jsonl.gz", ".jsonl", ".csv.gz", ".csv", ".parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataSet:
+class PaperData:
     """A data set of a paper, as a table that the user has."""
 
     name: str
@@ -99,7 +99,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class ColumnGroup:
     """Columns that share data and sizes."""
 
     data: str
@@ -141,7 +141,7 @@ class Item:
     y: str = ""
     task: str = ""
     rows: tuple[Network, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ColumnGroup, ...] = ()
     columns: tuple[Measure, ...] = ()
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """The paper's figures in percent, by row and column."""
@@ -151,7 +151,7 @@ class Item:
     """Options of `codeaudit run`."""
 
     @property
-    def heads(self) -> Sequence[tuple[str, Group, Measure]]:
+    def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
         """The columns: name, group, and measure."""
         return [
             (f"{group.name} {column.name}".strip(), group, column)
@@ -168,7 +168,7 @@ class Step:
     """Without the name of the program."""
     out: Path
     kind: Literal["train", "run"]
-    group: Group
+    group: ColumnGroup
     seed: int
     networks: tuple[str, ...]
     """The rows that it trains or audits, in the order of the models."""
@@ -198,10 +198,10 @@ def item(name: str) -> Item:
 
 
 @cache
-def data_sets() -> Mapping[str, DataSet]:
+def data_sets() -> Mapping[str, PaperData]:
     """The data sets by name."""
     told = tomllib.loads((ITEMS / f"{DATA}.toml").read_text("utf-8"))
-    return {name: DataSet(name=name, **entry) for name, entry in told.items()}
+    return {name: PaperData(name=name, **entry) for name, entry in told.items()}
 
 
 @cache
@@ -255,9 +255,9 @@ def _state(entry: Mapping[str, Any]) -> State:
     return next((name for name in states if name in entry), "run")
 
 
-def _group(entry: Mapping[str, Any]) -> Group:
+def _group(entry: Mapping[str, Any]) -> ColumnGroup:
     lists = {name: tuple(entry.get(name, ())) for name in ("paper", "small")}
-    return Group(**{**entry, **lists})
+    return ColumnGroup(**{**entry, **lists})
 
 
 # ── steps ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -314,7 +314,7 @@ def steps(found: Item, request: Request) -> list[Step]:
     return list({step.words: step for step in made}.values())
 
 
-def _training(row: Network, found: Item, group: Group, seed: int, request: Request) -> Step:
+def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
     scale = found.scales[request.preset]
     words: tuple[str, ...] = ("train", row.network, "--task", found.task)
     for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
@@ -338,7 +338,7 @@ def _training(row: Network, found: Item, group: Group, seed: int, request: Reque
     )
 
 
-def _corpus(group: Group, split: str, request: Request) -> str:
+def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
     if group.data != GENERATED:
         return f"{data_sets()[group.data].place(request.data, must_exist=not request.dry)}:{split}"
     size = f":{group.sizes[split]}" if request.preset == "small" and split in group.sizes else ""
@@ -354,7 +354,7 @@ USED: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
+class TrainingCost:
     """What the trainings of an item at paper size cost."""
 
     hours: float
@@ -363,7 +363,7 @@ class Forecast:
     """GiB of the largest training."""
 
 
-def forecast(found: Item, seeds: int | None = None) -> Forecast | None:
+def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
     """The cost at paper size; `None` where the paper's preset does not say how long it trains.
 
     Operations are 6 for each weight and token (Kaplan et al., 2020, section 2.1). Memory is 16 bytes a weight
@@ -389,10 +389,10 @@ def forecast(found: Item, seeds: int | None = None) -> Forecast | None:
             pieces = 34 + 5 * int(str(size["heads"])) * window / width
             kept = int(str(size["batch"])) * window * width * layers * pieces
             memory = max(memory, (16 * weights + kept) / 2**30)
-    return Forecast(hours=operations / (H100 * USED) / 3600, memory=memory)
+    return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)
 
 
-def _size(group: Group) -> tuple[int, int]:
+def _size(group: ColumnGroup) -> tuple[int, int]:
     if group.data == GENERATED:
         return 300_000, 60  # Renamer, appendix E
     found = data_sets()[group.data]

@@ -58,8 +58,9 @@ def test_a_folder_without_any_other_says_what_works() -> None:
     Path("src/a.cc").write_text("int x;\n", encoding="utf-8")
     with pytest.raises(CorpusError) as caught:
         list(corpus("src").read(Counter()))
-    assert f"no Python, Java, JavaScript or C files in 'src' (1 × in C++{NO_ENGINE}){WORKS}" in str(
-        caught.value
+    assert (
+        f"no Python, Java, JavaScript, TypeScript or C files in 'src' (1 × in C++{NO_ENGINE}){WORKS}"
+        in str(caught.value)
     )
 
 
@@ -81,7 +82,8 @@ def test_rows_in_them_end_with_one_sentence(
     assert told in line
     assert (
         WORKS in line
-        or "'cobol' is no language that codeaudit knows: algebra, c, java, javascript, python, x86" in line
+        or "'cobol' is no language that codeaudit knows: algebra, c, java, javascript, python, typescript, x86"
+        in line
     )
 
 
