@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.c import families, identifiers
+from codeaudit.transforms.c import families, identifiers, order
 from codeaudit.transforms.c.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -20,11 +20,13 @@ C: Final = Language(
         families.DECLARATIONS,
         families.DEAD_CODE,
         families.LAYOUT_OF_TEXT,
+        order.FAMILY,
     ),
-    standard=("rename", "rename-parameters"),
-    controls=("rename-merging",),
+    standard=("rename", "rename-parameters", "reorder"),
+    controls=("rename-merging", "reorder-breaking"),
     ledger=LEDGER,
     shown_in="codeaudit.transforms.c.ledger:shown_in",
+    canonical="codeaudit.transforms.c.canonical:canonicalise",
     parse="codeaudit.transforms.c.parsing:read",
     endings=(".c", ".h"),
 )

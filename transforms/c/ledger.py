@@ -53,6 +53,15 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             example="the file is compiled with `-std=c89`, and a comment `// next part` is inserted",
         ),
         Assumption(
+            id="nobody-between",
+            assumed="No other thread, signal handler or device looks at memory between two statements, and "
+            "to read a name that a header declares runs no code.",
+            shown="The file has the word `volatile`, or a type or function of the library for threads.",
+            sign=r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w",
+            refused="No transform that rests on this edits the file.",
+            example="`a = flag` and `b = data` change places, and a header declares both as `volatile`",
+        ),
+        Assumption(
             id="warnings-allowed",
             assumed="No warning of the compiler stops the build.",
             of_text=True,
@@ -65,6 +74,8 @@ NAMES: Final = ("macros-hygienic",)
 """Of edits that change what variables are called."""
 CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "warnings-allowed")
 """Of edits that change the code."""
+EFFECTS: Final = (*CODE, "nobody-between")
+"""Of edits that change the order of statements."""
 LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
 """Of edits that change what the text looks like."""
 

@@ -129,6 +129,21 @@ class Macros:
             for token in macro.body
         )
 
+    def moves_whole(self, name: str) -> bool:
+        """Whether a statement with this macro of the file goes on at its end, and its braces are its own."""
+        found = [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
+        return not any(_LEAVING & set(macro.body) or not _is_balanced(macro.body) for macro in found)
+
+    def is_constant(self, name: str) -> bool:
+        """Whether a macro of the file stands for numbers alone."""
+        found = [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
+        return (
+            name in self.defined
+            and all(macro.parameters is None for macro in found)
+            and self.named_by(name) <= self.defined.keys()
+            and not any(_ACTING & set(macro.body) for macro in found)
+        )
+
     def _is_special(self, macro: Macro) -> bool:
         if ("#" in macro.body and macro.parameters is not None) or "##" in macro.body:
             return True
@@ -149,6 +164,9 @@ class Macros:
 
 
 _JUMPS: Final = frozenset({"break", "continue", "case", "default", "else"})
+_LEAVING: Final = _JUMPS | {"return", "goto"}
+_ACTING: Final = frozenset({"=", "[", "{", "/", "%", '"', "'"})
+"""Tokens that are in no plain number; a division may trap, and a string has a place in memory."""
 _PAIRS: Final = {"(": ")", "{": "}", "[": "]"}
 
 
@@ -163,6 +181,20 @@ def _is_whole(body: tuple[str, ...]) -> bool:
     if body[0] == "(":
         return _closing(body, 0) == len(body) - 1
     return _WORD.fullmatch(body[0]) is not None and body[1] == "(" and _closing(body, 1) == len(body) - 1
+
+
+def _is_balanced(body: tuple[str, ...]) -> bool:
+    """Whether every bracket among tokens is closed among them."""
+    place = 0
+    while place < len(body):
+        if body[place] in _PAIRS.values():
+            return False
+        if body[place] in _PAIRS:
+            place = _closing(body, place)
+            if place < 0:
+                return False
+        place += 1
+    return True
 
 
 def _length_of_test(body: tuple[str, ...]) -> int:

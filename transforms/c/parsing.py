@@ -336,11 +336,9 @@ def _group(switch: Node) -> None:
         group.kind = "switch_block_statement_group"
         colon = next(end for token, _, end in group.tokens if token == ":")
         label = Node("switch_label", None, group.start, colon, group)
-        label.tokens += group.tokens
+        label.tokens.extend(group.tokens)
         group.tokens.clear()
-        label.children += group.all("value")
-        for value in label.children:
-            value.parent = label
+        label.children.extend(group.all("value"))
         group.children[:] = [label, *(one for one in group.children if one.field != "value")]
 
 

@@ -95,7 +95,7 @@ class CSource(CodeText):
         hidden = [
             (one.start, one.end)
             for node in self.unit.walk()
-            if node.kind == "method_invocation" and self._is_macro(self.text(node.children[0]))
+            if node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
             for one in node.children[1:]
         ]
         return tuple(
@@ -106,7 +106,8 @@ class CSource(CodeText):
             and not (node.kind == "identifier" and _is_declared_here(node))
         )
 
-    def _is_macro(self, name: str) -> bool:
+    def is_macro(self, name: str) -> bool:
+        """Whether a name is a macro of the file, or one that keeps the text of its argument."""
         return name in self.macros.defined or self.macros.keeps_text(name)
 
     def _may_be_cast(self, node: Node) -> bool:
@@ -230,10 +231,14 @@ class CSource(CodeText):
         """The words of the types of all variables, by number."""
         return [declared_type(self.scopes, one) for one in self.scopes.bindings]
 
+    def declared(self, binding: Binding) -> str | None:
+        """The words of the type of a variable."""
+        return self._declared[binding.number]
+
     def type_of_variable(self, binding: Binding) -> str | None:
         """The type of a local or parameter that may be assigned: a number, or `pointer`. `None` where it is
         `const` or `volatile`, and of what a macro may touch."""
-        text = self._declared[binding.number]
+        text = self.declared(binding)
         if text is None:
             return None
         before, star, behind = text.rpartition("*")
@@ -349,16 +354,16 @@ class CSource(CodeText):
 
     def is_private(self, binding: Binding) -> bool:
         """Whether a variable of a known type is seen by no other code: nobody takes its address."""
-        return self.type_of_variable(binding) is not None and binding.number not in self._addressed
+        return self.type_of_variable(binding) is not None and binding.number not in self.addressed
 
     @cached_property
-    def _addressed(self) -> frozenset[int]:
+    def addressed(self) -> frozenset[int]:
         """The variables whose address is taken, or that an argument of a macro of the file may assign."""
         found: set[int] = set()
         for node in self.unit.walk():
             is_address = node.kind == "pointer_expression" and node.operator == "&"
             if not is_address and not (
-                node.kind == "method_invocation" and self._is_macro(self.text(node.children[0]))
+                node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
             ):
                 continue
             for one in node.walk():

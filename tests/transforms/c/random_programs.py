@@ -134,15 +134,15 @@ class _Maker:
             self.loops += 1
             turn = f"t{self.loops}"
             inner = self.block(f"{indent}    ", depth - 1, loop=True)
-            kind = random.randrange(3)
+            form = random.randrange(3)
             step = random.choice((f"{turn}++", f"++{turn}", f"{turn} += 1"))
-            if kind == 0:
+            if form == 0:
                 return [
                     f"{indent}for (int {turn} = 0; {turn} < {random.randrange(1, 5)}; {step}) {{",
                     *inner,
                     f"{indent}}}",
                 ]
-            if kind == 1:
+            if form == 1:
                 return [
                     f"{indent}int {turn} = {random.randrange(1, 5)};",
                     f"{indent}while ({turn}-- > 0) {{",

@@ -18,6 +18,7 @@ CONTROLS: Final = [name for name, entry in C.transforms.items() if entry.kind ==
 _POINT: Final = "struct point { int x, y; };\n"
 _CALLS: Final = {
     "total": 'int a[3] = { 1, 2, 3 }; printf("%d", f(a, 3, 2));',
+    "spread": 'int a[4] = { 7, 2, 30, 4 }; printf("%d", f(a, 4));',
     "norm": 'struct point p = { 3, 4 }; printf("%d", f(&p));',
     "clamp": 'for (int i = 0; i < 9; i++) printf("%d ", f(i, 3, 5));',
     "span": 'printf("%d", f(3, 9));',

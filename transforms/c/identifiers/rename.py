@@ -118,7 +118,7 @@ class CVariables(CodeVariables):
         assert isinstance(reading, CText)
         for start, end in reading.hidden:
             found.update(dict.fromkeys(_WORD.findall(reading.source[start:end].decode()), HIDDEN))
-        for word in super().words & self.macros.defined.keys():
+        for word in set(_WORD.findall(self.source)) & self.macros.defined.keys():
             found.update(dict.fromkeys(self.macros.named_by(word), IN_MACRO))
             found[word] = IS_MACRO
         for node in self.scopes.unit.walk():
@@ -142,7 +142,7 @@ class CVariables(CodeVariables):
     @cached_property
     def words(self) -> frozenset[str]:
         """Every word of the text and of the macros of the file, none of which becomes a name."""
-        return super().words | self.macros.words
+        return frozenset(_WORD.findall(self.source)) | self.macros.words
 
     def usable(self, name: str, own: Collection[str]) -> bool:
         """As in all languages, and no word of a macro of the file unless it is a name of the function."""
