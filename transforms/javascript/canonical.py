@@ -19,9 +19,7 @@ def canonicalise(source: str, language: str = JAVASCRIPT) -> str:
     """
     if unreadable(analyse(source, language).scopes) is not None:
         return source
-    return canonical_form(
-        source, partial(analyse, language=language), partial(variables, language=language)
-    )
+    return canonical_form(source, partial(analyse, language=language), partial(variables, language=language))
 
 
 def canonicalise_typescript(source: str) -> str:

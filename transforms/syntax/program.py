@@ -117,7 +117,7 @@ class ProgramBuilder(ABC):
             statements.append(BlockStatement(first, last, range(line, len(self.rows)), parts))
             effects.append(effect)
         # A last statement that leaves stays last: behind `return;` every statement would be unreachable.
-        if nodes and len(nodes) > 1 and not self._goes_on(nodes[-1]):
+        if nodes and len(nodes) > 1 and not self.goes_on(nodes[-1]):
             effects[-1] = Effects(effects[-1].reads, effects[-1].writes, effects[-1].flags | BARRIER)
         total = Effects()
         for effect in effects:
@@ -130,7 +130,7 @@ class ProgramBuilder(ABC):
         block = StatementBlock(tuple(statements), relation, fixed, tuple(effects))
         return block, _from_outside(total)
 
-    def _goes_on(self, node: Node) -> bool:
+    def goes_on(self, node: Node) -> bool:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,
         because compilers may reject unreachable statements.
         """

@@ -10,8 +10,8 @@ the conflict relation of them. Values that the function itself makes are known b
 - `in`, `instanceof`, `delete`, items of a loop, patterns, `...`;
 - a name that is bound outside of the function, which may be a getter of the global object.
 
-Under the level `accessors plain` no getter, setter, proxy, `valueOf`, `toString` or `Symbol.toPrimitive` acts.
-Then a property is read and stored as a field; an operator observes and may raise.
+Under the level `accessors plain` no getter, setter, proxy, `valueOf`, `toString` or `Symbol.toPrimitive`
+acts. Then a property is read and stored as a field; an operator observes and may raise.
 
 A variable that a function inside uses is seen by all unknown code. To read a variable of `let`, `const` or
 `class` before its declaration raises. Two stores of properties keep their order, because `Object.keys` shows

@@ -1,7 +1,7 @@
 """What is known of the values and variables of one function of JavaScript or TypeScript.
 
-Types that are written in TypeScript are not trusted: a cast may lie. A *kind* of value is what `typeof` tells,
-with `null` apart. The kinds of a variable are those of all that the text assigns to it, in any order.
+Types that are written in TypeScript are not trusted: a cast may lie. A *kind* of value is what `typeof`
+tells, with `null` apart. The kinds of a variable are those of all that the text assigns to it, in any order.
 """
 
 from collections.abc import Iterator
@@ -208,10 +208,10 @@ class JavaScriptFacts(ScopeFacts):
             case "sequence_expression":
                 return self.kinds(node.children[-1])
             case "assignment_expression":
-                left, right = node.part("left"), self.kinds(node.part("right"))
+                value = self.kinds(node.part("right"))
                 if node.operator == "=":
-                    return right
-                return operated(node.operator[:-1], self.kinds(left), right)
+                    return value
+                return operated(node.operator[:-1], self.kinds(node.part("left")), value)
             case _:
                 return None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
@@ -37,7 +38,7 @@ class JavaScriptProgramBuilder(ProgramBuilder):
 
     flow = DIALECT.flow
     callables = frozenset({"method_definition"})
-    lambdas = FUNCTIONS - callables
+    lambdas = FUNCTIONS
 
     def __init__(self, facts: JavaScriptFacts, dependence: Dependence, *, plain: bool) -> None:
         super().__init__(facts, dependence)
@@ -61,9 +62,14 @@ class JavaScriptProgramBuilder(ProgramBuilder):
         spans, fixed = super().units(nodes, start, end)
         if fixed is None and any(node.kind in _ENDED and not node.has(";") for node in nodes):
             source = self.names.source
-            if any(source[node.start] in _CONTINUES for node in nodes):
+            continued = any(source[node.start] in _CONTINUES for node in nodes)
+            if continued or any(b"\n" not in source[one.end : other.start] for one, other in pairwise(nodes)):
                 fixed = NO_SEMICOLON
         return spans, fixed
+
+    def goes_on(self, node: Node) -> bool:
+        """Every statement may stand last: no compiler rejects what is never reached."""
+        return True
 
     def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
         """`switch` and `try`."""

@@ -40,7 +40,7 @@ class JavaScriptOrdering(CodeOrdering):
 
 
 def _statements(unit: Node, source: bytes) -> Counter[tuple[str, bytes]]:
-    """The tokens of a function, each with the kind of the node that it is part of, and its simple statements."""
+    """The tokens of a function, each with the kind of node that it is part of, and its simple statements."""
     found: Counter[tuple[str, bytes]] = Counter()
     for node in unit.walk():
         found.update((node.kind, source[start:end]) for _, start, end in node.tokens)
