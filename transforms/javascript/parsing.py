@@ -312,4 +312,8 @@ def _reading(reader: TreeReader, source: bytes, tree: "Tree", shift: int) -> Par
             left_out = [one for one in node.children if one.kind == EMPTY and one.field in _OF_HEAD]
             for one in left_out:
                 node.children.remove(one)
-    return ParsedText(source=source, root=root, shape=tuple(walked.shape), comments=tuple(walked.comments))
+    comments = (
+        ("line_comment" if source.startswith(b"//", start) else kind, start, end)
+        for kind, start, end in walked.comments
+    )
+    return ParsedText(source=source, root=root, shape=tuple(walked.shape), comments=tuple(comments))

@@ -12,6 +12,8 @@ from codeaudit.transforms.language import TransformFamily
 
 _TYPED: Final = {
     "total(prices, tax)": "total(prices: number[], tax: number): { result: number; count: number }",
+    "spread(first, last)": "spread(first: unknown, last: string): { text: string }",
+    "area(width)": "area(width: number): number",
     "span(first, last)": "span(first: number, last: number): number",
     "clamp(value, low, high)": "clamp(value: number, low: number, high: number): number",
     "grade(value, limit)": "grade(value: number, limit: number): number",
@@ -47,6 +49,7 @@ TYPESCRIPT: Final = replace(
     example="function f(a: number, b: number): number {\n    let c = a + b;\n    b += c;\n    return b;\n}\n",
     families=tuple(_family(one) for one in language.JAVASCRIPT.families),
     parse="codeaudit.transforms.javascript.parsing:read_typescript",
+    canonical="codeaudit.transforms.javascript.canonical:canonicalise_typescript",
     endings=(".ts", ".tsx", ".mts", ".cts"),
 )
 """TypeScript: its types stay, and what they do not make certain keeps its name."""
@@ -61,8 +64,9 @@ def __getattr__(name: str) -> Any:
     """
     from codeaudit.transforms.javascript import rules
     from codeaudit.transforms.javascript.identifiers import merging, rename
+    from codeaudit.transforms.javascript.order import reorder
 
-    for module in (rules, rename, merging):
+    for module in (rules, rename, merging, reorder):
         found: Any = vars(module).get(name)
         if hasattr(found, "languages"):
             return replace(found, language=TYPESCRIPT.name, languages=frozenset({TYPESCRIPT.name}))
