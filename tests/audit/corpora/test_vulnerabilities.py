@@ -158,7 +158,7 @@ def test_a_mixed_table_has_rows_of_several_languages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("row", [DIVERSE, PRIME, BIG_VUL, SVEN])
 def test_a_cell_of_another_kind_ends_no_run(tmp_path: Path, row: Row) -> None:
-    odd = (None, [], [1], {}, 3, float("nan"), True, "", "?", "\0", 2**70)
+    odd: tuple[object, ...] = (None, [], [1], {}, 3, float("nan"), True, "", "?", "\0", 2**70)
     rows = [{**row, column: value} for column in row for value in odd]
     samples, left_out = read(tmp_path, [one for each in rows for one in (each, row)])
     assert len(samples) + left_out.total() == len(rows) * (4 if row is SVEN else 2)
