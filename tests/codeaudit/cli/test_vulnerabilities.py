@@ -131,6 +131,11 @@ def test_a_suite_keeps_the_fixes_and_what_is_known_of_the_labels(audited: Summar
     assert only(again).unmarked == only(audited).unmarked
 
 
+def test_the_control_is_not_named_by_the_user(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("named", "--model", "py/my_detector:deaf", "--transform", "other-side") == 2
+    assert "'other-side' rewrites no code: a task of fixes takes it as its control" in capsys.readouterr().err
+
+
 def test_a_good_run_suggests_the_limit(here: Path) -> None:
     assert run("good", "--model", "py/my_detector:steady", "--transform", "rename") == 0
     assert main(["gate", "good", "--write-limits", "limits.toml"]) == 0
