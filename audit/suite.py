@@ -54,15 +54,11 @@ def of_task(
     """
     if ALL not in names or not task.leaves_out:
         return tuple(names), ()
-    whole = [
-        (member, family.name)
-        for family in families(languages)
-        for member in family.transforms
-        if member in set(expand([ALL], languages=tuple(languages)))
-    ]
-    given = {name for name in names if name != ALL}
-    kept = [member for member, family in whole if family not in task.leaves_out]
-    left = {family for _, family in whole if family in task.leaves_out and family not in given}
+    everything = expand([ALL], languages=tuple(languages))
+    family_of = {member: one.name for one in families(languages) for member in one.transforms}
+    given = [name for name in names if name != ALL]
+    left = {family_of[member] for member in everything} & task.leaves_out.keys() - {*given}
+    kept = (member for member in everything if family_of[member] not in task.leaves_out)
     return (*kept, *given), tuple(sorted(left))
 
 

@@ -15,6 +15,7 @@ from codeaudit.reports.records import (
     Comparison,
     Excess,
     ModelSummary,
+    PartialRate,
     PromptEffect,
     Rate,
     Summary,
@@ -279,19 +280,30 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
 def _findings(model: ModelSummary) -> Iterator[str]:
     """The flaws that edits hid and the false alarms that they raised, and the score of pairs."""
     name = wording.plain(model.model)
-    told = []
-    if model.missed.total:
-        told.append(f"missed flaws that it had found: {_share(model.missed)}")
-    if model.raised.total:
-        told.append(f"raised false alarms: {_share(model.raised)}")
+    told = [
+        f"{what}: {_found_in(part, noisy=wording.is_noisy(model))}"
+        for what, part in (
+            ("missed flaws that it had found", model.missed),
+            ("raised false alarms", model.raised),
+        )
+        if part.violations.total
+    ]
     if told:
-        yield f"Under some edit {name} {', and '.join(told)}."
+        yield f"Under some edit {name} {'; '.join(told)}."
     if pairs := model.sides.total:
         one = model.sides
         yield (
             f"Of {counted(pairs, 'pair')} of sides of a fix {name} told {one.correct} apart "
             f"({wording.percent(one.correct / pairs)}); it reversed {one.reversed}."
         )
+
+
+def _found_in(part: PartialRate, *, noisy: bool) -> str:
+    if noisy and part.excess.points is not None:
+        shown = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
+        told = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
+        return f"{told}, {shown} effect is shown"
+    return _share(part.violations)
 
 
 def _warnings(model: ModelSummary) -> Iterator[str]:

@@ -390,9 +390,11 @@ def limited_rows(model: ModelSummary) -> list[ByTransform]:
 def of_findings(model: ModelSummary, now: Judged) -> tuple[ModelSummary, Judged]:
     """The model and the run with the samples alone that the original answer found something in: there every
     violation is a missed flaw."""
-    rows = [replace(row, violations=row.missed) for row in model.by_transform if _keeps(row)]
+    rows = [replace(row, violations=row.missed.violations) for row in model.by_transform if _keeps(row)]
     flips = [one for one in now.flips if (one.model, one.seed, one.sample) in now.found]
-    return replace(model, violations=model.missed, by_transform=tuple(rows)), replace(now, flips=tuple(flips))
+    return replace(model, violations=model.missed.violations, by_transform=tuple(rows)), replace(
+        now, flips=tuple(flips)
+    )
 
 
 def noise_alpha(summary: Summary, alpha: float) -> float:

@@ -232,6 +232,16 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartialRate:
+    """The violation rate over some of the samples or edits. The fields mean the same as in `ByTransform`."""
+
+    violations: Rate = NOTHING
+    noise: Rate = NOTHING
+    excess: Excess = field(default_factory=Excess)
+    pair_excess: Excess = field(default_factory=Excess)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
     """Pairs of samples that are the two sides of one fix, by the answers to the originals. The four numbers
     are those of PrimeVul (arXiv 2403.18624): P-C, P-V, P-B and P-R."""
@@ -291,12 +301,13 @@ class ByTransform:
     """Number of samples that are violated and whose repeats all agree, those without a repeat included."""
     unsteady_kept: int = 0
     """Number of samples that are unsteady and not violated."""
-    missed: Rate = NOTHING
-    """For a task with a finding: the violation rate over the samples that the original answer rightly found
-    one in, or that have no label. A violation is a missed flaw."""
-    raised: Rate = NOTHING
-    """The same over the samples without a finding that rightly got none: a violation is a false alarm."""
-    unmarked: Rate = NOTHING
+    missed: PartialRate = field(default_factory=PartialRate)
+    """For a task with a finding: over the samples that the original answer rightly found one in, or that have
+    no label. A violation is a missed flaw."""
+    raised: PartialRate = field(default_factory=PartialRate)
+    """Over the samples that the original answer rightly found none in, or that have no label. A violation is
+    a false alarm."""
+    unmarked: PartialRate = field(default_factory=PartialRate)
     """The violation rate without the edits that touch a line of the fix."""
     marked: int = 0
     """Number of judged pairs with such an edit."""
@@ -494,10 +505,10 @@ class ModelSummary:
     """As `excess`, over pairs of answers."""
     sensitivity_excess: Excess = field(default_factory=Excess)
     """The pair excess under controls."""
-    missed: Rate = NOTHING
+    missed: PartialRate = field(default_factory=PartialRate)
     """As in `ByTransform`, and so are the next three."""
-    raised: Rate = NOTHING
-    unmarked: Rate = NOTHING
+    raised: PartialRate = field(default_factory=PartialRate)
+    unmarked: PartialRate = field(default_factory=PartialRate)
     marked: int = 0
     sides: Sides = field(default_factory=Sides)
 

@@ -18,6 +18,7 @@ from codeaudit.reports.records import (
     Metric,
     ModelSummary,
     Paired,
+    PartialRate,
     Rate,
     RobustPass,
     Score,
@@ -524,8 +525,8 @@ def _findings(summary: Summary) -> Sheet:
         found: list[tuple[str, ModelSummary | ByTransform]] = [("all together", model)]
         for name, one in [*found, *((row.transform, row) for row in kept)]:
             told = [_cell(wording.plain(model.model)), _cell(name)]
-            told += [Cell(lines=wording.lines(rate)) for rate in (one.missed, one.raised)]
-            more = [Cell(lines=wording.lines(one.unmarked)), _cell(f"{one.marked:,}")] if marked else []
+            told += [_partial(part, model) for part in (one.missed, one.raised)]
+            more = [_partial(one.unmarked, model), _cell(f"{one.marked:,}")] if marked else []
             rows.append((*told, *more))
     return Sheet(
         title=f"Edits that lose or bring the answer {summary.finding!r}",
@@ -538,11 +539,20 @@ def _findings(summary: Summary) -> Sheet:
             f"missed: of the samples that were rightly called {summary.finding} (or have no label), those "
             "that are not under some edit that keeps the flaw. false alarm: the reverse.",
             *([OFF_FIX] if marked else []),
+            *([BEYOND] if any(map(wording.is_noisy, summary.models)) else []),
         ),
         stacked=2,
     )
 
 
+def _partial(part: PartialRate, model: ModelSummary) -> Cell:
+    """A rate, or of a noisy model its excess."""
+    if wording.is_noisy(model):
+        return Cell(lines=wording.excess_lines(part.excess, part.noise))
+    return Cell(lines=wording.lines(part.violations))
+
+
+BEYOND: Final = "of noisy models: points beyond noise (samples changed by edits - by repeats / all)."
 OFF_FIX: Final = (
     "off the fix: the violation rate without edits of a line of the fix; marked: number of these edits."
 )

@@ -32,6 +32,7 @@ from codeaudit.reports.records import (
     ByTransform,
     ModelHeader,
     ModelSummary,
+    PartialRate,
     RunHeader,
     Summary,
     Trial,
@@ -143,7 +144,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
-        **_findings(every, draw),
+        **_findings(every, draw, steady=steady),
     )
 
 
@@ -232,18 +233,20 @@ def _by_transform(
         distance=moved.distance,
         moved=moved.samples,
         score_drop=pair_excess(rounded(counts.drops), least=-MOST),
-        **_parts(trials, kind, transform, draw),
+        **_parts(trials, kind, transform, draw, steady=steady),
         **beyond._asdict(),
     )
 
 
-def _findings(trials: Sequence[TrialDigest], draw: int) -> dict[str, Any]:
+def _findings(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[str, Any]:
     """The fields of a model that only a task with a finding has."""
-    rates = {part: clustered(pooled_part(trials, part), seed=draw, movable=True) for part in PARTS}
+    rates = {part: _partial(list(pooled_part(trials, part)), draw, steady=steady) for part in PARTS}
     return {**rates, "marked": sum(each.marked[None] for each in trials), "sides": sides_of(trials)}
 
 
-def _parts(trials: Sequence[TrialDigest], kind: Kind, transform: str, draw: int) -> dict[str, Any]:
+def _parts(
+    trials: Sequence[TrialDigest], kind: Kind, transform: str, draw: int, *, steady: bool
+) -> dict[str, Any]:
     """The fields of a transform that only a task with a finding has."""
     if kind != "preserving":
         return {}
@@ -252,8 +255,18 @@ def _parts(trials: Sequence[TrialDigest], kind: Kind, transform: str, draw: int)
         keys = [(part, transform, extra) for extra in (False, True)]
         return [each.parts[key] for each in trials for key in keys if key in each.parts]
 
-    rates = {part: clustered(found(part), seed=draw, movable=True) for part in PARTS}
+    rates = {part: _partial(found(part), draw, steady=steady) for part in PARTS}
     return {**rates, "marked": sum(each.marked[transform] for each in trials)}
+
+
+def _partial(tables: Sequence[Clusters], draw: int, *, steady: bool) -> PartialRate:
+    beyond = beyond_noise(tables, steady=steady, seed=draw)
+    return PartialRate(
+        violations=clustered(tables, seed=draw, movable=True),
+        noise=beyond.noise,
+        excess=beyond.excess,
+        pair_excess=beyond.pair_excess,
+    )
 
 
 def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Clusters]:

@@ -278,6 +278,8 @@ def expand(
         elif name in TRANSFORMS:
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
             found.append(name)
+        elif name == OTHER_SIDE:
+            raise UsageError(f"{name!r} rewrites no code: a task of fixes takes it as its control by itself")
         elif name in OF_NETWORKS:
             raise UsageError(
                 f"{name!r} changes the model and not the code; write --wrap {name.partition('-')[0]}"

@@ -64,15 +64,13 @@ CHANGES: Final = "What is measured is a change of answer, which needs no right l
 
 def data_set_of(names: Collection[str]) -> DataSet | None:
     """The known data set that has rows with these columns; `None` if there is none."""
-    present = set(names)
-    return next((one for one in DATA_SETS if present >= set(one.columns)), None)
+    return next((one for one in DATA_SETS if all(column in names for column in one.columns)), None)
 
 
-def native(row: Row) -> tuple[Row | str, ...]:
+def native(row: Row, data_set: DataSet | None) -> tuple[Row | str, ...]:
     """What a row of a known data set is with the columns of a table: one row, two for the sides of a fix, or
     the reason why it is no sample. Every other row is unchanged."""
-    found = data_set_of(row)
-    read = row if found is None else found.read(row)
+    read = row if data_set is None else data_set.read(row)
     return read if isinstance(read, tuple) else (read,)
 
 

@@ -151,9 +151,10 @@ def samples_of(
         recognised = recognised or is_known(renamed)
         if not recognised:
             names.update(dict.fromkeys(name for name in given if name is not None))
-        if isinstance(skipped, LeftOut) and (data_set := native.data_set_of(renamed)) is not None:
+        data_set = native.data_set_of(renamed)
+        if data_set is not None and isinstance(skipped, LeftOut):
             skipped.data_sets.add(data_set.name)
-        for row in native.native(renamed):
+        for row in native.native(renamed, data_set):
             if isinstance(row, str):
                 skipped[row] += 1
                 continue

@@ -69,13 +69,14 @@ def paired(rows: Iterable[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
 
 def _are_sides(one: Row, other: Row) -> bool:
     """Whether two rows are the function before and after one commit that mended it."""
-    texts = _text(one.get("func")), _text(other.get("func"))
-    if not all(texts) or {_truth(one.get("target")), _truth(other.get("target"))} != {0, 1}:
+    commit = _text(one.get("commit_id"))
+    if not commit or any(one.get(name) != other.get(name) for name in ("commit_id", "project", "file_name")):
         return False
-    commit, *names = (_text(row.get("commit_id")) for row in (one, other))
-    heads = [found[1] if (found := _NAME.search(text)) else "" for text in texts]
-    alike = all(one.get(column) == other.get(column) for column in ("project", "file_name"))
-    return bool(commit) and [commit] == names and alike and bool(heads[0]) and heads[0] == heads[1]
+    if [_truth(row.get("target")) for row in (one, other)] not in ([0, 1], [1, 0]):
+        return False
+    heads = [_NAME.search(_text(row.get("func"))) for row in (one, other)]
+    names = {found[1] if found else "" for found in heads}
+    return len(names) == 1 and names != {""}
 
 
 def _shared(row: Row) -> dict[str, object]:

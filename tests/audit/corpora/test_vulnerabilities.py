@@ -156,6 +156,16 @@ def test_a_mixed_table_has_rows_of_several_languages(tmp_path: Path) -> None:
     assert not left_out
 
 
+@pytest.mark.parametrize("row", [DIVERSE, PRIME, BIG_VUL, SVEN])
+def test_a_cell_of_another_kind_ends_no_run(tmp_path: Path, row: Row) -> None:
+    odd: tuple[object, ...] = (None, [], [1], {}, 3, float("nan"), True, "", "?", "\0", 2**70)
+    rows = [{**row, column: value} for column in row for value in odd]
+    samples, left_out = read(tmp_path, [one for each in rows for one in (each, row)])
+    assert len(samples) + left_out.total() == len(rows) * (4 if row is SVEN else 2)
+    for one in samples:
+        VULNERABILITY_DETECTION.prepare(one)
+
+
 def test_copies_in_another_split_are_told(tmp_path: Path) -> None:
     rows = [
         {"source": text, "label": 1, "split": split}

@@ -72,12 +72,12 @@ def only(summary: Summary) -> ModelSummary:
 def test_missed_flaws_are_counted_apart_from_false_alarms(audited: Summary) -> None:
     model = only(audited)
     assert audited.finding == "vulnerable"
-    assert (model.missed.count, model.missed.total) == (COUNT, COUNT)
-    assert (model.raised.count, model.raised.total) == (0, COUNT)
+    assert (model.missed.violations.count, model.missed.violations.total) == (COUNT, COUNT)
+    assert (model.raised.violations.count, model.raised.violations.total) == (0, COUNT)
     rows = {row.transform: row for row in model.by_transform}
-    assert rows["rename"].missed.count == COUNT
-    assert rows["reorder"].missed.count == 0
-    assert rows["other-side"].missed.total == 0
+    assert rows["rename"].missed.violations.count == COUNT
+    assert rows["reorder"].missed.violations.count == 0
+    assert rows["other-side"].missed.violations.total == 0
 
 
 def test_the_rate_without_the_edits_of_the_fix_stands_beside_the_one_of_all(audited: Summary) -> None:
@@ -86,7 +86,7 @@ def test_the_rate_without_the_edits_of_the_fix_stands_beside_the_one_of_all(audi
     # Every renaming that hides the flaw renames the variable of the flawed line.
     assert model.violations.count == COUNT
     assert rows["rename"].marked > 0
-    assert model.unmarked.count == 0
+    assert model.unmarked.violations.count == 0
     assert 0 < model.marked < model.pairs.total
 
 
@@ -129,6 +129,11 @@ def test_a_suite_keeps_the_fixes_and_what_is_known_of_the_labels(audited: Summar
     assert again.told_errors == audited.told_errors
     assert only(again).sides == only(audited).sides
     assert only(again).unmarked == only(audited).unmarked
+
+
+def test_the_control_is_not_named_by_the_user(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("named", "--model", "py/my_detector:deaf", "--transform", "other-side") == 2
+    assert "'other-side' rewrites no code: a task of fixes takes it as its control" in capsys.readouterr().err
 
 
 def test_a_good_run_suggests_the_limit(here: Path) -> None:
