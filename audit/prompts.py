@@ -205,6 +205,11 @@ class ContinuationPrompt(_Prompt):
 Prompt: TypeAlias = QuestionPrompt | ContinuationPrompt
 
 
+def thinks(prompt: Prompt) -> bool:
+    """Whether a reply to a prompt may think before its last line."""
+    return isinstance(prompt, QuestionPrompt) and prompt.thinks
+
+
 def customised(prompt: Prompt, *, template: str | None, system: str | None) -> Prompt:
     """The prompt with the user's template or system turn, where given; replies are read as before."""
     if system is not None:

@@ -156,6 +156,9 @@ class Reply:
     text: str
     inside: str | None = None
     """The answer in a text that is a JSON object as it was asked for; `None`: the text is read."""
+    margin: float | None = None
+    """As of `Predicted`, from log-probabilities; and so are the scores."""
+    scores: tuple[tuple[str, float], ...] = ()
     cut: bool = False
     """Whether the text ends at the limit on its tokens."""
     tokens: tuple[int, int] | None = None

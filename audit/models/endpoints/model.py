@@ -23,13 +23,16 @@ class EndpointModel:
 
     task: None = None
     parameters: None = None
-    noise = 0.0
 
-    def __init__(self, endpoint: Endpoint, *, name: str, fingerprint: str, prompt: str = "") -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, name: str, fingerprint: str, prompt: str = "", noise: float = 0.0
+    ) -> None:
         self.name = with_prompt(name, prompt)
         self.prompt = prompt
         """What the prompt is called that the user named for it; empty without one."""
         self.fingerprint = fingerprint
+        self.noise = noise
+        """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
         self.samples = endpoint.samples
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)

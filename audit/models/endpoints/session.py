@@ -262,7 +262,8 @@ class Session:
         text = self.endpoint.address.scrub(reply.text)
         if not isinstance(found, Failed):
             kept = kept_reply(text)
-            return replace(found, replies=tuple(RawReply(kept, one.read) for one in found.replies))
+            replies = tuple(RawReply(kept, one.read) for one in found.replies)
+            return replace(found, replies=replies, margin=reply.margin, scores=reply.scores)
         if reply.cut:
             return Failed(reason=CUT_OFF, replies=(RawReply(kept_reply(text), CUT_OFF),))
         if reply.thought:

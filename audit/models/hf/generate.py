@@ -22,15 +22,17 @@ from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria,
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, in_one_line
 from codeaudit.audit.models.text_models import draws
-from codeaudit.audit.prompts import ContinuationPrompt
+from codeaudit.audit.prompts import ContinuationPrompt, thinks
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
 _END_OF: Final[Mapping[str, re.Pattern[str]]] = {
     "line": re.compile(r"\S.*\n"),
     "code": re.compile(r"\n[^\s#)\]}]"),
+    "thought": re.compile(r"^\W*answer\W*:.*\w.*\n", re.I | re.MULTILINE),
 }
-"""Where a continued text is ended: after a line with content, or before an unindented line (code)."""
+"""Where a continued text is ended: after a line with content, before an unindented line (code), or after the
+line with the answer (thoughts)."""
 
 _SAMPLING: Final = (
     *("temperature", "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff"),
@@ -134,10 +136,12 @@ class GenerationHead:
         written, watch = self._written(rows, most, continued=self._continued(batch), streams=streams)
         texts = self._texts(rows, written)
         found: list[Prediction] = []
-        for one, text, lead, sound, first in zip(
-            batch, texts, watch.leads, watch.sound, watch.first, strict=True
+        for one, text, lead, sound, first, cut in zip(
+            batch, texts, watch.leads, watch.sound, watch.first, watch.writing, strict=True
         ):
-            read = self._prompts.of(one.query).read(text) if sound else NOT_FINITE
+            prompt = self._prompts.of(one.query)
+            # Thoughts that the limit has cut have no last line.
+            read = prompt.read(text, cut=cut and thinks(prompt)) if sound else NOT_FINITE
             if isinstance(read, Predicted) and not sampled:
                 margin = lead if isfinite(lead) else None
                 read = replace(read, scores=self._scores(first), margin=margin)
@@ -149,8 +153,10 @@ class GenerationHead:
         return self._written(rows, 1)[1].first
 
     def _continued(self, batch: Sequence[TokenizedQuery]) -> str:
-        """Whether plain texts are continued by a line or by code: by code if one query needs it."""
-        prompts = (self._prompts.of(one.query) for one in batch)
+        """Whether plain texts are continued by a line, by code or by thoughts: by what one query needs."""
+        prompts = [self._prompts.of(one.query) for one in batch]
+        if any(thinks(one) for one in prompts):
+            return "thought"
         code = any(isinstance(one, ContinuationPrompt) and one.extent == "code" for one in prompts)
         return "code" if code else "line"
 
@@ -218,7 +224,8 @@ class _DecodingWatch:
         """By row, the smallest lead of a written token over the second best."""
         self.sound: list[bool] = []
         """By row, whether all scores were finite."""
-        self._writing: list[bool] = []
+        self.writing: list[bool] = []
+        """By row, whether it has not ended yet."""
         self._texts: list[str] = []
 
     def look(self, scores: torch.Tensor) -> None:
@@ -227,10 +234,10 @@ class _DecodingWatch:
         if not self.leads:
             self.first = log_softmax(scores.double(), dim=-1).cpu()
             self.leads, self.sound = [inf] * size, [True] * size
-            self._writing, self._texts = [True] * size, [""] * size
+            self.writing, self._texts = [True] * size, [""] * size
         # A row that has ended is still padded along with the others; those choices are not its own.
         for row, (best, second) in enumerate(scores.topk(2).values.double().tolist()):
-            if self._writing[row]:
+            if self.writing[row]:
                 self.leads[row] = min(self.leads[row], best - second)
                 self.sound[row] &= isfinite(best)
 
@@ -238,12 +245,12 @@ class _DecodingWatch:
         """After a token is chosen: which rows end here."""
         found = [False] * len(chosen)
         for row, token in enumerate(chosen):
-            if not self._writing[row]:
+            if not self.writing[row]:
                 continue
             if self._until is not None:
                 self._texts[row] += self._tokenizer.decode([token])
                 found[row] = self._until.search(self._texts[row]) is not None
-            self._writing[row] = not found[row] and token not in self._ends
+            self.writing[row] = not found[row] and token not in self._ends
         return found
 
 

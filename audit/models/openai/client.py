@@ -25,6 +25,7 @@ from codeaudit.audit.models.endpoints.client import (
     wait_of,
 )
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
+from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
 from codeaudit.audit.models.openai.model import TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
@@ -159,8 +160,11 @@ class Client:
             raise self._unreadable(completion)
         names = [_of(completion, name) for name in ("model", "system_fingerprint")]
         text = self._address.cleared(found.text or "")
+        likely = leads(choice) if self._decoding.logprobs and self._decoding.samples == 1 else NO_LEAD
         return Reply(
             text=text,
+            margin=likely.margin,
+            scores=likely.scores,
             inside=answer_in(text) if self._decoding.structured else None,
             cut=cut,
             thought="" if cut else found.thought,

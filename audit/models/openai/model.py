@@ -62,6 +62,16 @@ def reasons(model: str) -> bool:
     return _REASONING.search(model) is not None
 
 
+LIKELIEST: Final = 5
+"""Number of tokens whose log-probabilities are asked for, at each place of a reply."""
+LOGPROBS: Final[Mapping[Api, Mapping[str, object]]] = {
+    "chat": {"logprobs": True, "top_logprobs": LIKELIEST},
+    "completions": {"logprobs": LIKELIEST},
+    "responses": {"top_logprobs": LIKELIEST, "include": ["message.output_text.logprobs"]},
+}
+"""The fields that ask for them, by interface."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
     """Everything except the model and the prompt that decides an answer."""
@@ -83,6 +93,8 @@ class Decoding:
     """How much a model shall think; `None`: the field is not sent."""
     structured: bool = False
     """Whether the reply must be a JSON object with the answer in it."""
+    logprobs: bool = False
+    """Whether replies come with the log-probabilities of their tokens."""
     stream: bool = False
     """Whether replies are asked for as streams of events. They have the same text."""
 
@@ -97,7 +109,9 @@ class Decoding:
         names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field", "reasoning_effort")
         found = {key: sent(value) for key, value in given(settings, *names).items()}
         structured = settings.arguments.get("structured") is True
+        logprobs = settings.arguments.get("logprobs") is True
         _check_api(str(found.get("api", "chat")), settings, structured=structured)
+        _check_logprobs(settings, logprobs=logprobs)
         if found.get("api") == "responses":
             found |= {"seed": None, "tokens_field": "max_output_tokens"}
         if reasons(model):
@@ -117,6 +131,7 @@ class Decoding:
             extra_body=body,
             stream=stream,
             structured=structured,
+            logprobs=logprobs,
         )
 
     @property
@@ -140,6 +155,8 @@ class Decoding:
             nested = self.api == "responses"
             name = "reasoning" if nested else "reasoning_effort"
             known[name] = {"effort": self.reasoning_effort} if nested else self.reasoning_effort
+        if self.logprobs:
+            known |= LOGPROBS[self.api]
         return {name: value for name, value in known.items() if value is not None}
 
     def seed_of(self, attempt: int) -> int | None:
@@ -160,6 +177,8 @@ class Decoding:
             told["reasoning_effort"] = self.reasoning_effort
         if self.structured:
             told["structured"] = "true"
+        if self.logprobs:
+            told["logprobs"] = LIKELIEST
         if self.extra_body:
             told["extra_body"] = json.dumps(self.extra_body, sort_keys=True, separators=(",", ":"))
         return urlencode(told, safe='{}":,[]')
@@ -177,6 +196,15 @@ def _check_api(api: str, settings: Settings, *, structured: bool) -> None:
     if "tokens_field" in arguments or arguments.get("stream") is True:
         name = "stream" if arguments.get("stream") is True else "tokens_field"
         raise UsageError(f"{settings.flag}{name} does not go with {settings.flag}api=responses; leave it out")
+
+
+def _check_logprobs(settings: Settings, *, logprobs: bool) -> None:
+    """Raises: UsageError if an argument has no effect, or does not go with another one."""
+    flag = settings.flag
+    if logprobs and settings.arguments.get("stream") is True:
+        raise UsageError(f"{flag}logprobs does not go with {flag}stream; leave out one of them")
+    if "noise" in settings.arguments and not logprobs:
+        raise UsageError(f"{flag}noise needs {flag}logprobs=true: without them no flip has a margin")
 
 
 def _body(text: str) -> str:
@@ -208,6 +236,8 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "tokens_field": partial(one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
     "reasoning_effort": partial(one_of, "reasoning_effort", EFFORTS),
     "structured": bool,
+    "logprobs": bool,
+    "noise": partial(read_number, "noise", least=0),
     "extra_body": _body,
     "stream": bool,
     "system": str,
@@ -240,6 +270,9 @@ REMEDIES: Final[Mapping[str, str]] = {
     "seed": "leave it out with {M}seed=none",
     "max_output_tokens": "a smaller or larger {M}max_tokens=N, or leave it out with {M}max_tokens=none",
     "reasoning_effort": "leave it out, or name another {M}reasoning_effort",
+    "logprobs": "leave out {M}logprobs",
+    "top_logprobs": "leave out {M}logprobs",
+    "include": "leave out {M}logprobs",
     "reasoning": "leave out {M}reasoning_effort, or name another one",
 }
 """By the field that an endpoint rejects; `{M}` is the flag of the model's arguments."""
@@ -293,6 +326,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         name=f"openai/{name}" + (f" ({shown})" if shown else ""),
         fingerprint=fingerprint,
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
+        noise=float(settings.arguments.get("noise", 0.0)),
     )
 
 

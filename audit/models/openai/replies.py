@@ -158,7 +158,13 @@ def of_responses(body: object) -> object:
     ended = _ENDED.get(str(why.get("reason")) if isinstance(why, Mapping) else "", "stop")
     found: dict[str, object] = {
         "model": body.get("model"),
-        "choices": [{"message": {**message, "content": parts or None}, "finish_reason": ended}],
+        "choices": [
+            {
+                "message": {**message, "content": parts or None},
+                "finish_reason": ended,
+                "logprobs": {"content": [one for part in parts for one in _likely(part)]},
+            }
+        ],
     }
     if isinstance(usage, Mapping):
         found["usage"] = {
@@ -166,6 +172,12 @@ def of_responses(body: object) -> object:
             "completion_tokens": usage.get("output_tokens"),
         }
     return found
+
+
+def _likely(part: object) -> list[object]:
+    """The log-probabilities of a part of a response."""
+    found = part.get("logprobs") if isinstance(part, Mapping) else None
+    return found if isinstance(found, list) else []
 
 
 # ── streams ──────────────────────────────────────────────────────────────────────────────────────────────

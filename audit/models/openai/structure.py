@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf
-from codeaudit.audit.prompts import Prompt, QuestionPrompt
+from codeaudit.audit.prompts import Prompt, thinks
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import answer_kind
 
@@ -14,9 +14,8 @@ ANSWER: Final = "answer"
 
 def structured(prompt: Prompt, query: Query, *, flat: bool) -> dict[str, object]:
     """The field of a request that asks for the object; `flat` as the interface `responses` has it."""
-    thinks = isinstance(prompt, QuestionPrompt) and prompt.thinks
     # In this order, because a model writes the object from its beginning.
-    members: dict[str, object] = {"thoughts": {"type": "string"}} if thinks else {}
+    members: dict[str, object] = {"thoughts": {"type": "string"}} if thinks(prompt) else {}
     members[ANSWER] = _answer(query)
     schema = {
         "type": "object",

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import codeaudit
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.openai.model import reasons
@@ -19,7 +21,9 @@ MEAN = "compute_mean"
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-FAKEfakeFAKEfake0123456789")
 
@@ -206,7 +210,6 @@ def test_thinking_that_uses_up_the_limit_is_told_with_the_flag() -> None:
     with serving(lambda asked: message("length", content="")) as endpoint:
         model = load(endpoint.url, "o4-mini", max_tokens="8", unreadable="3")
         asked = [query(number=n) for n in range(6)]
-        assert {answer([one]) for one in model.predict(asked)} >= {CUT_OFF}
         with pytest.raises(ModelError, match="a larger -M max_tokens leaves more room"):
             model.predict(asked)
 
@@ -256,9 +259,100 @@ def test_a_server_without_structured_output() -> None:
         load(endpoint.url, structured="true").predict([query()])
 
 
+def lead(first: float, second: float) -> list[dict[str, Any]]:
+    """Log-probabilities of a reply of two tokens: the first one is sure, the second one leads by a little."""
+    sure = [{"token": "[", "logprob": -0.01}, {"token": "`", "logprob": -5.0}]
+    close = [{"token": "compute", "logprob": first}, {"token": "get", "logprob": second}]
+    return [{**top[0], "top_logprobs": top} for top in (sure, close)]
+
+
+def with_lead(api: str, text: str, first: float, second: float) -> Act:
+    tokens = lead(first, second)
+    if api == "responses":
+        part = {"type": "output_text", "text": text, "logprobs": tokens}
+        return response(None, output=[{"type": "message", "content": [part]}])
+    body = json.loads(completion(text))
+    if api == "chat":
+        body["choices"][0]["logprobs"] = {"content": tokens}
+    else:
+        body["choices"][0]["logprobs"] = {
+            "tokens": [one["token"] for one in tokens],
+            "token_logprobs": [one["logprob"] for one in tokens],
+            "top_logprobs": [{top["token"]: top["logprob"] for top in one["top_logprobs"]} for one in tokens],
+        }
+    return sends(200, json.dumps(body))
+
+
+@pytest.mark.parametrize("api", ["chat", "completions", "responses"])
+def test_log_probabilities_give_a_margin_and_scores(api: str) -> None:
+    with serving(lambda asked: with_lead(api, PAIR, -0.6, -0.85)) as endpoint:
+        model = load(endpoint.url, api=api, logprobs="true", noise="0.02")
+        (one,) = model.predict([query()])
+        assert isinstance(one, Predicted)
+        assert one.answer == MEAN
+        assert one.margin == pytest.approx(0.25)
+        assert dict(one.scores) == {"[": -0.01, "`": -5.0}
+        assert model.noise == 0.02
+        assert "logprobs=5" in model.fingerprint
+        body = endpoint.asked[0].body
+        wanted = {
+            "chat": ("logprobs", True),
+            "completions": ("logprobs", 5),
+            "responses": ("top_logprobs", 5),
+        }
+        assert body[wanted[api][0]] == wanted[api][1]
+        if api == "responses":
+            assert body["include"] == ["message.output_text.logprobs"]
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [None, {}, {"content": None}, {"content": []}, {"content": [{"token": "[", "logprob": None}]}, [1], "x",
+     {"content": [{"token": "[", "logprob": -0.1, "top_logprobs": []}]},
+     {"content": [{"token": 1, "logprob": "a", "top_logprobs": [{"token": None}, 3]}]}],
+)  # fmt: skip
+def test_an_answer_without_log_probabilities_is_an_answer(logprobs: object) -> None:
+    body = json.loads(completion(PAIR))
+    body["choices"][0]["logprobs"] = logprobs
+    with serving(lambda asked: sends(200, json.dumps(body))) as endpoint:
+        (one,) = load(endpoint.url, logprobs="true").predict([query()])
+        assert isinstance(one, Predicted)
+        assert one.margin is None
+
+
+def test_a_flip_within_the_noise_is_no_verdict_and_a_clear_one_is_a_violation() -> None:
+    def script(asked: Asked) -> Act:
+        changed = "alpha" not in asked.text
+        near = "+ 1" in asked.text
+        lead = 0.05 if near else 3.0
+        return with_lead("chat", "[other_name] [o]" if changed else "[first_name] [f]", -0.1, -0.1 - lead)
+
+    sources = [
+        f"def f{n}(alpha, beta):\n    one = alpha + {n}\n    two = beta * alpha\n    return one - two\n"
+        for n in (1, 2, 3)
+    ]
+    with serving(script) as endpoint:
+        options: dict[str, Any] = {
+            "corpus": sources, "transforms": "rename-parameters", "controls": False, "workers": 1,
+            "base_url": endpoint.url,
+        }  # fmt: skip
+        strict_run = codeaudit.run("openai/a", model_arguments={"logprobs": True}, out="strict", **options)
+        run = codeaudit.run(
+            "openai/a", model_arguments={"logprobs": True, "noise": 0.01}, out="noisy", **options
+        )
+    (every,) = strict_run.summary.models
+    (found,) = run.summary.models
+    assert every.unjudged == 0
+    assert found.unjudged_reasons == {"numeric noise": found.unjudged}
+    assert 0 < found.unjudged < every.pairs.count
+    assert found.pairs.count == every.pairs.count - found.unjudged
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
+        ({"logprobs": "true", "stream": "true"}, "-M logprobs does not go with -M stream"),
+        ({"noise": "0.1"}, "-M noise needs -M logprobs=true"),
         ({"api": "responses", "seed": "3"}, "-M seed: the interface `responses` has no seed"),
         ({"api": "responses", "stream": "true"}, "-M stream does not go with -M api=responses"),
         ({"api": "responses", "tokens_field": "max_tokens"}, "-M tokens_field does not go with"),

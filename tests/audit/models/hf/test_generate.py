@@ -97,6 +97,39 @@ def test_a_text_ends_with_its_first_line(load: Load, tmp_path: Path) -> None:
     assert {model._engine.texts.tokenizer.decode(row) for row in tokens} == {" buggy\n"}
 
 
+def test_a_model_is_asked_with_a_named_prompt(load: Load, tmp_path: Path) -> None:
+    folder = taught(tmp_path / "m", ":", " buggy")
+    plain, few = load(folder), load(folder, prompt="few-shot")
+    assert (few.name, few.prompt) == (f"{plain.name}@few-shot", "few-shot")
+    assert plain.fingerprint != few.fingerprint
+    (row,) = few._head.ask(asked("error-detection", SHORT)[0]).rows
+    text = few._engine.texts.tokenizer.decode(row)
+    assert "Solved examples:" in text
+    assert text.endswith("\n\nAnswer:")
+    assert {one.answer for one in few.predict(asked("error-detection"))} == {"buggy"}
+
+
+def test_thoughts_end_with_the_line_of_the_answer(load: Load, tmp_path: Path) -> None:
+    ended = _END_OF["thought"].search
+    assert ended("It is clean.\n**Answer:** buggy\n")
+    assert not any(map(ended, ("It is clean.\nAnswer: bug", "Answer:\n", "The answer\n")))
+    model = load(taught(tmp_path / "m", ":", " clean\nbuggy"), prompt="reasoning", max_new_tokens="60")
+    queries = asked("error-detection")
+    (row,) = model._head.ask(queries[0]).rows
+    assert model._engine.texts.tokenizer.decode(row).endswith("\n\nThoughts:")
+    found = model.predict(queries)
+    assert {one.answer for one in found if isinstance(one, Predicted)} == {"buggy"}, found
+    cut = load(tmp_path / "m", prompt="reasoning", max_new_tokens="2").predict(queries)
+    assert all(isinstance(one, Failed) for one in cut), "no last line"
+
+
+def test_a_classifier_takes_no_prompt(folders: dict[str, Path], load: Load) -> None:
+    with pytest.raises(UsageError, match="-M prompt has no effect"):
+        load("llama", head="classification", prompt="few-shot", labels="clean,buggy")
+    with pytest.raises(UsageError, match="did you mean 'few-shot'"):
+        load("llama", prompt="few-shots")
+
+
 def test_a_chat_is_asked_by_its_template(load: Load, tmp_path: Path) -> None:
     folder = taught(tmp_path / "m", "<|bot|>", "clean", chat=made.CHAT)
     assert {one.answer for one in load(folder).predict(asked("error-detection"))} == {"clean"}
