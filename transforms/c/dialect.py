@@ -87,7 +87,7 @@ DIALECT: Final = Dialect(
         constants=(("int", "0"), ("int", "1"), ("long", "2L"), ("char", "'a'"), ("unsigned int", "3u")),
         forms={
             **dict.fromkeys(INTEGRAL, (("int", "!{}"), ("int", "{} != 0"), ("int", "{} == 1"))),
-            **dict.fromkeys(FRACTIONS, (("int", "{} > 0"), ("int", "{} == {}"))),
+            **dict.fromkeys(FRACTIONS, (("int", "{} > 0"), ("int", "{} < 1"))),
             POINTER: (("int", "!{}"), ("int", "{} != 0")),
         },
         of_objects=(("int", "!{}"),),

@@ -77,7 +77,7 @@ READER: Final = TreeReader(
             "subscript_expression": "array_access",
             "switch_statement": "switch_expression",
         },
-        fields={"initializer": "init"},
+        fields={"initializer": "init", "argument": "object"},
         dropped=frozenset({"else_clause"}),
         literals=frozenset({"string_literal", "character_literal"}),
     )
