@@ -390,6 +390,13 @@ class Task(ABC):
     right answer (the cycles of a block): a gate then expects no reaction."""
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""
+    controls: tuple[str, ...] | None = None
+    """The controls of a run; `None` for those of the language and the twins of what a user names."""
+    leaves_out: Mapping[str, str] = field(default_factory=dict)
+    """Families of transforms that a run takes only where the user names them, each with the reason."""
+    finding: str = ""
+    """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
+    apart. Empty: neither of them does."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Words of models, and of columns of labels, with the word of this task that each means
     (`--label-map`)."""

@@ -371,9 +371,9 @@ def which_task(place: str, few: Mapping[str, int], spoken: Mapping[str, Sequence
     strange = list(
         dict.fromkeys(one for labels in spoken.values() for one in labels if few and one not in few)
     )
-    truths = (
-        " (or error-detection, if 1 is a bug)" if few and few.keys() <= {"0", "1", "true", "false"} else ""
-    )
+    truths = ""
+    if few and few.keys() <= {"0", "1", "true", "false"}:
+        truths = " (or error-detection, if 1 is a bug; vulnerability-detection, if 1 is a vulnerability)"
     return UsageError(
         f"{'; '.join(parts)}. Write --task classification{truths}{_mapping(strange, few)}; "
         "--task function-name asks for names"

@@ -49,6 +49,14 @@ JAVASCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions",
     unit_name="codeaudit.audit.corpora.scripts:function_name",
 )
+TYPESCRIPT: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
+    unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
+)
+C: Final = LanguageAudit(
+    reader="codeaudit.audit.corpora.c_files:functions",
+    unit_name="codeaudit.audit.corpora.c_files:function_name",
+)
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 
 LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
@@ -58,6 +66,8 @@ LANGUAGE_AUDITS: Final[Registry[LanguageAudit]] = Registry(
         "java": Entry(f"{__name__}:JAVA", "methods of Java files"),
         "x86": Entry(f"{__name__}:X86", "basic blocks of x86-64 assembly"),
         "javascript": Entry(f"{__name__}:JAVASCRIPT", "functions of JavaScript files"),
+        "typescript": Entry(f"{__name__}:TYPESCRIPT", "functions of TypeScript files"),
+        "c": Entry(f"{__name__}:C", "functions of C files"),
     },
     group="codeaudit.language_audits",
     expects=LanguageAudit,

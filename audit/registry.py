@@ -70,6 +70,10 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.error_detection:ERROR_DETECTION",
             "say whether a function has a bug (F1 of the class `buggy`)",
         ),
+        "vulnerability-detection": Entry(
+            "codeaudit.audit.tasks.vulnerability_detection:VULNERABILITY_DETECTION",
+            "say whether a function has a vulnerability (F1 of the class `vulnerable`, accuracy, MCC)",
+        ),
         "classification": Entry(
             "codeaudit.audit.tasks.classification:CLASSIFICATION",
             "say which label of a column a function has (accuracy, MCC, macro F1)",

@@ -81,6 +81,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         "source": sample.source,
         "label": None if sample.label is None else json.dumps(sample.label),
         "asked": sample.asked or None,
+        "other_side": sample.other_side or None,
         "draw": MOVABLE if case.extra else None,
     }
     for outcome in case.outcomes:
@@ -505,6 +506,7 @@ def _sample(row: TableRow) -> Sample:
         label=None if row.get("label") is None else label_from_json(load_json(row["label"])),
         origin=Origin(path=row["path"], line=row["line"]),
         asked=row.get("asked") or "",
+        other_side=row.get("other_side") or "",
     )
 
 

@@ -319,6 +319,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "label_after": "string",  # JSON; the label of the perturbed text
     "asked": "string",  # the beginning of `source` that the model sees; null if it sees all
     "asked_after": "string",  # as `asked`, of the perturbed text
+    "other_side": "string",  # the other side of the fix of `source`; null if it is not known
     "draw": "string",  # `movable` for a sample drawn in addition; null in the plain draw
 }
 
@@ -456,6 +457,8 @@ def has_lines(path: Table) -> bool:
 
 
 """The ending of a suite in lines of JSON; every other ending means Parquet."""
+TOLD: Final = "told_errors"
+"""A field of the metadata of a suite in Parquet: sentences on the labels of its data sets."""
 ABOUT: Final = frozenset({"schema", "task", "corpus"})
 """Fields of a suite's metadata; in lines of JSON every line has them."""
 

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Final
 
 from codeaudit.audit.engines.local import Engine, LocalEngine
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Case
 from codeaudit.transforms.language import Language, find_language
 from codeaudit.transforms.perturb import failure, perturb_one
 from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Outcome, Sample, Sites
-from codeaudit.transforms.registry import expand, in_relation, transform_for
+from codeaudit.transforms.registry import ALL, expand, families, in_relation, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker process takes at a time."""
@@ -40,6 +41,30 @@ def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[st
     names = [name for language in known for name in language.standard]
     names += [name for language in known for name in language.controls if controls]
     return tuple(dict.fromkeys(["identity", *names]))
+
+
+def of_task(
+    names: Sequence[str], task: Task, languages: Collection[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The named transforms with `all` replaced by what the task takes of it, and the families that it leaves
+    out.
+
+    Raises:
+        UsageError: there is no such transform or family.
+    """
+    if ALL not in names or not task.leaves_out:
+        return tuple(names), ()
+    everything = expand([ALL], languages=tuple(languages))
+    family_of = {member: one.name for one in families(languages) for member in one.transforms}
+    given = [name for name in names if name != ALL]
+    left = {family_of[member] for member in everything} & task.leaves_out.keys() - {*given}
+    kept = (member for member in everything if family_of[member] not in task.leaves_out)
+    return (*kept, *given), tuple(sorted(left))
+
+
+def with_controls_of(task: Task, names: Sequence[str], *, controls: bool) -> tuple[str, ...]:
+    """The transforms of a run with the task's own controls, if it has some."""
+    return tuple(dict.fromkeys([*names, *((task.controls or ()) if controls else ())]))
 
 
 def _records(names: Iterable[str]) -> list[Language]:

@@ -71,6 +71,7 @@ from codeaudit.audit.store import (
     SUITE_COLUMNS,
     SUMMARY,
     TABLE_SCHEMA,
+    TOLD,
     VERDICT_COLUMNS,
     VERDICTS,
     Manifest,
@@ -597,7 +598,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
     about = {"schema": TABLE_SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with (
         job.folder.replacing(SUITE) as place,
-        TableWriter(place, SUITE_COLUMNS, about) as table,
+        TableWriter(place, SUITE_COLUMNS, {**about, TOLD: list(job.inputs.told_errors)}) as table,
         _places(job, about) as places,
     ):
         # All trials first, because they share one table, which every model reads back.
@@ -817,4 +818,5 @@ def _header(job: PreparedRun, draws: tuple[MovableDraw, ...]) -> RunHeader:
         models=tuple(ModelHeader.of(_facts(model)) for model in job.models),
         skipped=job.inputs.skipped,
         draws=draws,
+        told_errors=job.inputs.told_errors,
     )

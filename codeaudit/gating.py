@@ -1,18 +1,20 @@
 """Judges a finished run against limits and against a baseline: `codeaudit.gate`, `codeaudit gate`."""
 
+import json
 import os
 import shlex
 from codecs import BOM_UTF8
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
+from functools import lru_cache
 from math import isinf
 from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
-from codeaudit.audit.records import Audited, Verdict
+from codeaudit.audit.records import Answer, Audited, Verdict, predicted_from_json
 from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import (
     MANIFEST,
@@ -69,6 +71,7 @@ PAIR: Final = (
     "outcome",
     "draw",
     "score_before",
+    "before",
 )
 """The columns of verdicts that a gate reads."""
 SOURCE: Final = ("sample", "language", "source", "asked", "draw")
@@ -119,6 +122,9 @@ def gate(asked: GateArguments) -> Gate:
         controls.
     max_f1_drop
         Limit for the loss of the task's score under attack, in the unit of the score.
+    max_missed
+        Limit for the share of flaws that are found before an edit and missed after it, from 0 to 1: for tasks
+        that find flaws.
     max_score_drop
         Limit for the loss of the score without attack, against the baseline; in points for a score that is a
         share, else as a share of the baseline's. By default `margin`.
@@ -211,6 +217,8 @@ def decided(
         # The gate needs the answers of each sample to know what noise can explain.
         now = _with_pairs(opened, now)
     _check_drop(now, limits)
+    if limits.max_missed is not None and not now.summary.finding:
+        raise UsageError(f"--max-missed is for tasks that find flaws; the run asked {now.summary.task}")
     before = None if baseline is None else read_baseline(baseline, key)
     if dependence == "paper":
         now, before = _by_names(now), None if before is None else _by_names(before)
@@ -279,7 +287,8 @@ NOTHING: Final = "nothing to hold the run to"
 def _check_limits(limits: Limits, baseline: Path | None, *, bare: bool = False) -> None:
     if baseline is None and not limits.given and not bare:
         raise UsageError(
-            f"{NOTHING}: give --baseline RUN, --max-violation-rate, --max-f1-drop or --min-sensitivity"
+            f"{NOTHING}: give --baseline RUN, --max-violation-rate, --max-f1-drop, --max-missed or "
+            "--min-sensitivity"
         )
     if baseline is None and limits.max_score_drop is not None:
         raise UsageError("--max-score-drop is against a baseline: give --baseline RUN")
@@ -367,7 +376,11 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     originals: dict[str, str] = {}
     gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
     scores: defaultdict[str, dict[tuple[int, str], float]] = defaultdict(dict)
+    finding = run.task.finding
+    found = set[tuple[str, int, str]]()
     for row in read_rows(run.files / VERDICTS, columns=PAIR):
+        if finding and _answer_of(row["before"]) == finding:
+            found.add((row["model"], row["seed"], row["sample"]))
         # The unchanged input of a sample: its hash shows that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
@@ -381,7 +394,21 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     for row in read_rows(run.files / SUITE, draw=MOVABLE, columns=SOURCE):
         if row["sample"] not in originals:
             originals[row["sample"]] = input_hash(row["language"], row["asked"] or row["source"])
-    return replace(judged, flips=tuple(flips), originals=originals, gaps=gaps, scores=scores)
+    if found:
+        labels = read_rows(run.files / SUITE, columns=("sample", "label"))
+        other = {row["sample"] for row in labels if row["label"] not in (None, json.dumps(finding))}
+        found = {one for one in found if one[2] not in other}
+    return replace(
+        judged, flips=tuple(flips), originals=originals, gaps=gaps, scores=scores, found=frozenset(found)
+    )
+
+
+@lru_cache(maxsize=64)
+def _answer_of(text: str) -> Answer | None:
+    """The answer in a cell of the verdicts; `None` for a failure."""
+    value = load_json(text)
+    failed = isinstance(value, dict) and "failed" in value
+    return None if failed else predicted_from_json(value)[0]
 
 
 def read_baseline(path: Path, key: bytes | None) -> Judged:

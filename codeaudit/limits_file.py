@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.finished_runs import write_file
 from codeaudit.reports import wording
-from codeaudit.reports.gate import limited_rows, noise_alpha
+from codeaudit.reports.gate import limited_rows, noise_alpha, of_findings
 from codeaudit.reports.judged import Judged
 from codeaudit.reports.matching import effect_bound, may_be_noisy
 from codeaudit.reports.records import ByTransform, ModelSummary
@@ -43,6 +43,16 @@ def suggested(run: Judged, alpha: float) -> Iterator[SuggestedLimit]:
         # A limit of 100 % holds nothing.
         if (most := ceil(100 * high)) < 100:
             yield SuggestedLimit("max-violation-rate", f"{most}%", why)
+    missed = [
+        _beyond_noise(some, found, row, noise_alpha(summary, alpha)) or _measured(row, "found flaws missed")
+        for found, some in (of_findings(model, run) for model in summary.models)
+        for row in limited_rows(found)
+        if row.violations.high is not None
+    ]
+    if missed:
+        high, _, why = max(missed)
+        if (most := ceil(100 * high)) < 100:
+            yield SuggestedLimit("max-missed", f"{most}%", why)
     drops = [
         (_lost(model), model.score.attack_worst_sample, model.score.scored)
         for model in summary.models
@@ -82,11 +92,12 @@ def _lost(model: ModelSummary) -> float | None:
     return model.score.drop if beyond is None else beyond
 
 
-def _measured(row: ByTransform) -> tuple[float, str, str]:
+def _measured(row: ByTransform, what: str = "") -> tuple[float, str, str]:
     rate = row.violations
+    counts = f"{wording.counts(rate)} {what}".strip()
     why = (
-        f"{wording.percent(rate.rate)} ({wording.counts(rate)}) under {row.transform}; this is the upper end "
-        "of its 95 % interval"
+        f"{wording.percent(rate.rate)} ({counts}) under {row.transform}; this is the upper end of its 95 % "
+        "interval"
     )
     return rate.high or 0.0, row.transform, why
 

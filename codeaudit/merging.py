@@ -482,6 +482,7 @@ def _written(
             models=tuple(ModelHeader.of(facts) for facts in first.manifest["models"]),
             skipped=skipped,
             draws=told.draws,
+            told_errors=told.told_errors,
         )
         summary = summarise(
             ((seed, _counted(audited, monitor)) for seed, audited in merged), task=task, header=header

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
+from codeaudit.audit.corpora.native import told_errors
 from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
@@ -45,7 +46,7 @@ from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
-from codeaudit.audit.store import read_about, suite_contents
+from codeaudit.audit.store import TOLD, read_about, suite_contents
 from codeaudit.bound_arguments import check_arguments, of_model
 from codeaudit.options import RunOptions, demand_no_secrets
 from codeaudit.prompting import PROMPT, check_prompts
@@ -325,6 +326,11 @@ class DrawnInputs:
         return dict(sorted(self.selections[0].left_out.items()))
 
     @property
+    def told_errors(self) -> tuple[str, ...]:
+        """A sentence on the labels of each known data set among the samples, where a run tells them."""
+        return told_errors(name for one in self.selections for name in one.data_sets)
+
+    @property
     def has_more(self) -> bool:
         """Whether the corpus has samples that the draw did not reach."""
         return self.selections[0].not_drawn > 0
@@ -462,6 +468,8 @@ class FrozenInputs:
     """The transforms of the network that the run adds. Those of the run that wrote the file are left out."""
     repeats: int = 1
     """As of `DrawnInputs`."""
+    told_errors: tuple[str, ...] = ()
+    """As of `DrawnInputs`; a suite in lines does not say it."""
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -742,6 +750,8 @@ def draw(
     check_words(task)
     if told := told_files(drawn[0].unread_files, drawn[0].details):
         progress.note(told)
+    for told in drawn[0].notes:
+        progress.note(told)
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
@@ -751,14 +761,20 @@ def draw(
         progress.note(told)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)
+    # Where a task has controls of its own, those of the language cannot be judged.
+    controls = options.controls and task.controls is None
     if options.transforms is None:
-        transforms = suite.standard_transforms(languages, controls=options.controls)
+        transforms = suite.standard_transforms(languages, controls=controls)
         transforms = related(transforms, options.dependence)
         # Only noise would be measured, which is no audit.
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:
-        transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
+        names, left = suite.of_task(options.transforms, task, languages)
+        for family in left:
+            progress.note(f"all without the family {family}, unless you name it: {task.leaves_out[family]}")
+        transforms = suite.with_noise_floor(names, languages, controls=controls)
+    transforms = suite.with_controls_of(task, transforms, controls=options.controls)
     transforms = (*transforms, *of_network(options.wrap))
     return DrawnInputs(
         name=samples.spec,
@@ -836,6 +852,7 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
     seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
+    told = about.get(TOLD)
     fitted = task.fitted(_suite_labels(path, seeds)) if isinstance(task.answers, OneLabel) else task
     check_words(fitted)
     return FrozenInputs(
@@ -845,4 +862,5 @@ def _frozen(path: Path, task: Task) -> FrozenInputs:
         transforms=transforms,
         task=fitted,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
+        told_errors=tuple(one for one in told if isinstance(one, str)) if isinstance(told, list) else (),
     )

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 from codeaudit.audit.interface import CLOSED, HasAttempts, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
-from codeaudit.reports.records import Agreement, Rate, Score
+from codeaudit.reports.records import Agreement, Rate, Score, Sides
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
@@ -297,6 +297,13 @@ class TrialDigest:
         """By kind, transform (`None` for all) and whether the samples were drawn in addition."""
         self.families: defaultdict[str, Clusters] = defaultdict(Clusters)
         """By family of meaning-keeping transforms, of the plain draw."""
+        self.parts: defaultdict[tuple[str, str | None, bool], Clusters] = defaultdict(Clusters)
+        """For a task with a finding, by `missed`, `raised` or `unmarked`, then as `clusters`: some of the
+        samples or edits, of meaning-keeping transforms."""
+        self.marked = Counter[str | None]()
+        """Judged pairs whose edit touches the fix, by transform; `None` for all of the plain draw."""
+        self.sides: dict[int, dict[bool, bool]] = {}
+        """For each pair of sides of a fix: whether the original is called the finding, by whether it is."""
         self.whole = Clusters()
         """All samples of the plain draw, those included that no transform changed."""
         self.scores = ScoreTally(task)
@@ -333,6 +340,7 @@ class TrialDigest:
             self.scores.add(one)
             if one.answer is not None:
                 self.agreements.add(one.answer, one.sample.label)
+                self._add_side(one)
             if self._attempts:
                 self.problems.append(one)
         elif one.pairs:
@@ -364,6 +372,8 @@ class TrialDigest:
         row = partial(row_of, one, number, repeats=one.repeats(), by_equality=self._by_equality)
         for (kind, name), pairs in found.items():
             self.clusters[kind, name, one.extra].add(row(pairs))
+            if kind == "preserving" and self._task.finding:
+                self._add_parts(one, name, pairs, row)
             if name is not None and kind != "identity" and one.draws:
                 self._add_draws(one, self.transforms[name], pairs)
         if not one.extra:
@@ -374,6 +384,27 @@ class TrialDigest:
             immovable = not exists and any(gap.kind == "preserving" for gap in one.missing)
             changed = any(pair.changed for pair in kept)
             self.whole.add(ClusterRow(number, int(changed), int(bool(kept) or immovable)))
+
+    def _add_parts(
+        self,
+        one: Observation,
+        name: str | None,
+        pairs: Sequence[Pair],
+        row: Callable[[Iterable[Pair]], ClusterRow],
+    ) -> None:
+        found, label = one.answer == self._task.finding, one.sample.label
+        # A wrong answer that an edit turns into the right one is no missed flaw and no false alarm.
+        if label is None or (label == self._task.finding) == found:
+            self.parts["missed" if found else "raised", name, one.extra].add(row(pairs))
+        self.parts["unmarked", name, one.extra].add(row([pair for pair in pairs if not pair.marked]))
+        if name is not None or not one.extra:
+            self.marked[name] += sum(pair.marked for pair in pairs)
+
+    def _add_side(self, one: Observation) -> None:
+        finding, sample = self._task.finding, one.sample
+        if finding and sample.other_side and sample.label is not None:
+            key = hash(tuple(sorted((sample.source, sample.other_side))))
+            self.sides.setdefault(key, {})[sample.label == finding] = one.answer == finding
 
     def _add_draws(self, one: Observation, counts: TransformDigest, pairs: Sequence[Pair]) -> None:
         ordered = sorted(pairs, key=lambda pair: pair.variant)
@@ -458,6 +489,28 @@ def family_of(transform: str) -> str:
 def asked_once(trials: Iterable[Mapping[Kind, set[str]]], kind: Kind) -> bool:
     """Whether exactly one transform of this kind made a variant."""
     return len(set[str]().union(*(each.get(kind, set()) for each in trials))) == 1
+
+
+def sides_of(trials: Iterable[TrialDigest]) -> Sides:
+    """The pairs of all trials of which both sides were answered."""
+    both = [one for each in trials for one in each.sides.values() if len(one) > 1]
+    found = Counter((one[True], one[False]) for one in both)
+    return Sides(
+        correct=found[True, False],
+        both_found=found[True, True],
+        both_missed=found[False, False],
+        reversed=found[False, True],
+    )
+
+
+def pooled_part(trials: Iterable[TrialDigest], part: str) -> Iterator[Clusters]:
+    """As `pooled`, of some of the samples or edits (`TrialDigest.parts`)."""
+    every = list(trials)
+    once = asked_once((each.asked_answered for each in every), "preserving")
+    for each in every:
+        for extra in (False, True) if once else (False,):
+            if (part, None, extra) in each.parts:
+                yield each.parts[part, None, extra]
 
 
 def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:

@@ -15,6 +15,7 @@ from codeaudit.reports.records import (
     Comparison,
     Excess,
     ModelSummary,
+    PartialRate,
     PromptEffect,
     Rate,
     Summary,
@@ -143,6 +144,9 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         yield from _sampled(model)
         yield from _warnings(model)
         yield from _strangers(model, summary.task)
+    if len(summary.models) <= FEW:
+        for model in summary.models:
+            yield from _findings(model)
     noisy = [wording.plain(model.model) for model in summary.models if wording.is_noisy(model)]
     # Of more models the legend says it.
     if 0 < len(noisy) <= FEW:
@@ -150,6 +154,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
         told = f"{wording.listed(noisy)} {kind}: {whose} numbers are what edits changed beyond"
         yield f"{told} what asking again did."
     yield from _broken(summary)
+    yield from summary.told_errors
     yield from wording.relations(
         dict.fromkeys(row.transform for model in summary.models for row in model.by_transform)
     )
@@ -270,6 +275,35 @@ def _strangers(model: ModelSummary, task: str) -> Iterator[str]:
             f"{wording.plain(model.model)}: none of its {score.scored} answers{such} has a word in common "
             f"with the right one; is {task} its task?"
         )
+
+
+def _findings(model: ModelSummary) -> Iterator[str]:
+    """The flaws that edits hid and the false alarms that they raised, and the score of pairs."""
+    name = wording.plain(model.model)
+    told = [
+        f"{what}: {_found_in(part, noisy=wording.is_noisy(model))}"
+        for what, part in (
+            ("missed flaws that it had found", model.missed),
+            ("raised false alarms", model.raised),
+        )
+        if part.violations.total
+    ]
+    if told:
+        yield f"Under some edit {name} {'; '.join(told)}."
+    if pairs := model.sides.total:
+        one = model.sides
+        yield (
+            f"Of {counted(pairs, 'pair')} of sides of a fix {name} told {one.correct} apart "
+            f"({wording.percent(one.correct / pairs)}); it reversed {one.reversed}."
+        )
+
+
+def _found_in(part: PartialRate, *, noisy: bool) -> str:
+    if noisy and part.excess.points is not None:
+        shown = "an" if wording.is_shown(part.excess, part.pair_excess) else "no"
+        told = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
+        return f"{told}, {shown} effect is shown"
+    return _share(part.violations)
 
 
 def _warnings(model: ModelSummary) -> Iterator[str]:

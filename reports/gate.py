@@ -58,6 +58,9 @@ class Limits:
     """Maximum violation rate of each meaning-keeping transform, 0 to 1."""
     max_f1_drop: float | None = field(default=None, metadata={"most": None})
     """Maximum loss of the score under attack, in the unit of the score."""
+    max_missed: float | None = None
+    """Maximum share of the flaws found before that each meaning-keeping transform makes the model miss, 0 to
+    1."""
     max_score_drop: float | None = None
     """Maximum loss of the score of the originals against the baseline; `None` for `margin`."""
     min_sensitivity: float | None = None
@@ -78,7 +81,7 @@ class Limits:
     @property
     def given(self) -> bool:
         """Whether one of them holds a run to something without a baseline."""
-        asked = (self.max_violation_rate, self.max_f1_drop, self.min_sensitivity)
+        asked = (self.max_violation_rate, self.max_f1_drop, self.max_missed, self.min_sensitivity)
         return any(limit is not None for limit in asked)
 
 
@@ -312,6 +315,9 @@ def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
         checks += _answers(model, now, limits, "control", model.sensitivity)
     if limits.max_violation_rate is not None:
         checks += _violations(model, now, limits, limits.max_violation_rate)
+    if limits.max_missed is not None:
+        found = _violations(*of_findings(model, now), limits, limits.max_missed)
+        checks += [replace(check, name="missed flaws") for check in found]
     if limits.max_f1_drop is not None:
         checks.append(_drop(model, limits, limits.max_f1_drop))
     if limits.min_sensitivity is not None:
@@ -379,6 +385,16 @@ def _violations(model: ModelSummary, now: Judged, limits: Limits, limit: float) 
 def limited_rows(model: ModelSummary) -> list[ByTransform]:
     """The rows of a model that `--max-violation-rate` is about."""
     return [row for row in model.by_transform if _limited(row) and row.violations.rate is not None]
+
+
+def of_findings(model: ModelSummary, now: Judged) -> tuple[ModelSummary, Judged]:
+    """The model and the run with the samples alone that the original answer found something in: there every
+    violation is a missed flaw."""
+    rows = [replace(row, violations=row.missed.violations) for row in model.by_transform if _keeps(row)]
+    flips = [one for one in now.flips if (one.model, one.seed, one.sample) in now.found]
+    return replace(model, violations=model.missed.violations, by_transform=tuple(rows)), replace(
+        now, flips=tuple(flips)
+    )
 
 
 def noise_alpha(summary: Summary, alpha: float) -> float:

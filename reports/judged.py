@@ -63,6 +63,9 @@ class Judged:
     older: bool = False
     """Whether an earlier version wrote the file, without controls and scores."""
     unjudged: Unjudged = field(default_factory=dict)
+    found: frozenset[tuple[str, int, str]] = frozenset()
+    """For a task with a finding, the samples that the original answer rightly found one in, or that have no
+    label, as (model, trial, sample)."""
     gaps: Mapping[str, Sequence[AskedVariant]] = field(default_factory=dict)
     """Pairs without a verdict under meaning-keeping transforms, by model."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias, assert_never
 
+from codeaudit.audit.fixes import touches_fix
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     NOT_REPEATED,
@@ -19,7 +20,7 @@ from codeaudit.audit.records import (
     Violated,
 )
 from codeaudit.reports.records import Flip
-from codeaudit.transforms.records import Kind, Sample
+from codeaudit.transforms.records import Kind, Perturbed, Sample
 
 Same: TypeAlias = Callable[[Predicted, Predicted], bool]
 """Whether two answers count as the same (`Task.same`)."""
@@ -49,6 +50,8 @@ class Pair:
     """Number of judged repeats with another answer than this variant; 0 for a repeat."""
     draws: tuple[Answer, ...] = ()
     """All answers that a sampled model drew."""
+    marked: bool = False
+    """Whether the edit touches a line of the sample's fix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,4 +208,12 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
         answer=answer,
         score=None if answer is None else score,
         draws=() if isinstance(verdict.after, Failed) else verdict.after.draws,
+        marked=_is_marked(perturbed),
     )
+
+
+def _is_marked(perturbed: Perturbed) -> bool:
+    other = perturbed.sample.other_side
+    if not other or perturbed.kind != "preserving":
+        return False
+    return touches_fix(perturbed.sample.source, other, perturbed.source)

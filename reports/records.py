@@ -232,6 +232,36 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartialRate:
+    """The violation rate over some of the samples or edits. The fields mean the same as in `ByTransform`."""
+
+    violations: Rate = NOTHING
+    noise: Rate = NOTHING
+    excess: Excess = field(default_factory=Excess)
+    pair_excess: Excess = field(default_factory=Excess)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Pairs of samples that are the two sides of one fix, by the answers to the originals. The four numbers
+    are those of PrimeVul (arXiv 2403.18624): P-C, P-V, P-B and P-R."""
+
+    correct: int = 0
+    """Both answers are right."""
+    both_found: int = 0
+    """Both sides are called vulnerable."""
+    both_missed: int = 0
+    """Both sides are called safe."""
+    reversed: int = 0
+    """Both answers are wrong."""
+
+    @property
+    def total(self) -> int:
+        """Number of pairs."""
+        return self.correct + self.both_found + self.both_missed + self.reversed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ByTransform:
     """Results of one model under one transform."""
 
@@ -271,6 +301,16 @@ class ByTransform:
     """Number of samples that are violated and whose repeats all agree, those without a repeat included."""
     unsteady_kept: int = 0
     """Number of samples that are unsteady and not violated."""
+    missed: PartialRate = field(default_factory=PartialRate)
+    """For a task with a finding: over the samples that the original answer rightly found one in, or that have
+    no label. A violation is a missed flaw."""
+    raised: PartialRate = field(default_factory=PartialRate)
+    """Over the samples that the original answer rightly found none in, or that have no label. A violation is
+    a false alarm."""
+    unmarked: PartialRate = field(default_factory=PartialRate)
+    """The violation rate without the edits that touch a line of the fix."""
+    marked: int = 0
+    """Number of judged pairs with such an edit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -465,6 +505,12 @@ class ModelSummary:
     """As `excess`, over pairs of answers."""
     sensitivity_excess: Excess = field(default_factory=Excess)
     """The pair excess under controls."""
+    missed: PartialRate = field(default_factory=PartialRate)
+    """As in `ByTransform`, and so are the next three."""
+    raised: PartialRate = field(default_factory=PartialRate)
+    unmarked: PartialRate = field(default_factory=PartialRate)
+    marked: int = 0
+    sides: Sides = field(default_factory=Sides)
 
     @property
     def judged(self) -> int:
@@ -712,9 +758,13 @@ class Summary:
     """Number of units in the corpus that are not samples of the task, by reason."""
     reacts: bool = True
     """Whether a good model answers otherwise under controls (`Task.reacts`)."""
+    finding: str = ""
+    """The answer that reports something (`Task.finding`)."""
     models: tuple[ModelSummary, ...]
     draws: tuple[MovableDraw, ...] = ()
     """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""
+    told_errors: tuple[str, ...] = ()
+    """What is known of wrong labels of the data sets among the samples, a sentence for each."""
     prompts: tuple[PromptEffect, ...] = ()
     """Of each model that was asked with several prompts."""
     statistics: Comparison = field(default_factory=Comparison)
@@ -782,6 +832,8 @@ class RunHeader:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Number of units in the corpus that are not samples of the task, by reason."""
     draws: tuple[MovableDraw, ...] = ()
+    """As of `Summary`."""
+    told_errors: tuple[str, ...] = ()
     """As of `Summary`."""
 
 

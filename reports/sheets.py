@@ -9,6 +9,7 @@ from typing import Final
 from codeaudit.audit.records import DrawnSize, MovableDraw
 from codeaudit.reports import wording
 from codeaudit.reports.records import (
+    ByTransform,
     Comparison,
     Contrast,
     Coverage,
@@ -17,6 +18,7 @@ from codeaudit.reports.records import (
     Metric,
     ModelSummary,
     Paired,
+    PartialRate,
     Rate,
     RobustPass,
     Score,
@@ -134,11 +136,13 @@ def sheets(report: Summary | Comparison) -> tuple[Sheet, ...]:
 
 def asked_for(summary: Summary) -> tuple[Sheet, ...]:
     """Return the tables that only some runs have: robust pass@k, likeness of answers, worst-case searches."""
+    findings = [_findings(summary)] if summary.finding else []
+    sides = [_sides(summary)] if any(model.sides.total for model in summary.models) else []
     robust = [_robust(summary)] if any(model.robust for model in summary.models) else []
     labelled = [_labelled(summary)] if _has_classes(summary) else []
     likeness = [_likeness(summary)] if any(model.score.likeness for model in summary.models) else []
     attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
-    return (*labelled, *robust, *likeness, *attacked)
+    return (*labelled, *findings, *sides, *robust, *likeness, *attacked)
 
 
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
@@ -508,6 +512,67 @@ def _labelled(summary: Summary) -> Sheet:
         legend=(
             "for the original inputs. MCC: correlation of answers and labels, 0 for chance and 1 for right; "
             "p: how often chance alone gives as much. macro F1: mean over the labels.",
+        ),
+    )
+
+
+def _findings(summary: Summary) -> Sheet:
+    """What edits did to findings, and the rate without those that touch a fix."""
+    marked = any(model.marked for model in summary.models)
+    rows = []
+    for model in summary.models:
+        kept = [row for row in model.by_transform if row.kind == "preserving"]
+        found: list[tuple[str, ModelSummary | ByTransform]] = [("all together", model)]
+        for name, one in [*found, *((row.transform, row) for row in kept)]:
+            told = [_cell(wording.plain(model.model)), _cell(name)]
+            told += [_partial(part, model) for part in (one.missed, one.raised)]
+            more = [_partial(one.unmarked, model), _cell(f"{one.marked:,}")] if marked else []
+            rows.append((*told, *more))
+    return Sheet(
+        title=f"Edits that lose or bring the answer {summary.finding!r}",
+        columns=(
+            *words("model", "edits"),
+            *numbers("missed", "false alarm", *(["off the fix", "marked"] if marked else [])),
+        ),
+        rows=tuple(rows),
+        legend=(
+            f"missed: of the samples that were rightly called {summary.finding} (or have no label), those "
+            "that are not under some edit that keeps the flaw. false alarm: the reverse.",
+            *([OFF_FIX] if marked else []),
+            *([BEYOND] if any(map(wording.is_noisy, summary.models)) else []),
+        ),
+        stacked=2,
+    )
+
+
+def _partial(part: PartialRate, model: ModelSummary) -> Cell:
+    """A rate, or of a noisy model its excess."""
+    if wording.is_noisy(model):
+        return Cell(lines=wording.excess_lines(part.excess, part.noise))
+    return Cell(lines=wording.lines(part.violations))
+
+
+BEYOND: Final = "of noisy models: points beyond noise (samples changed by edits - by repeats / all)."
+OFF_FIX: Final = (
+    "off the fix: the violation rate without edits of a line of the fix; marked: number of these edits."
+)
+
+
+def _sides(summary: Summary) -> Sheet:
+    """The score of PrimeVul for pairs."""
+    rows = []
+    for model in summary.models:
+        one = model.sides
+        counts = (one.correct, one.both_found, one.both_missed, one.reversed)
+        told = (_counted(count, one.total) for count in counts)
+        rows.append((_cell(wording.plain(model.model)), _cell(f"{one.total:,}"), *told))
+    return Sheet(
+        title="Both sides of a fix",
+        columns=(*words("model"), *numbers("pairs", "P-C", "P-V", "P-B", "P-R")),
+        rows=tuple(rows),
+        legend=(
+            "of the original inputs, as in PrimeVul (arXiv 2403.18624). P-C: both right. P-V: both called "
+            "vulnerable. P-B: both called safe. P-R: both wrong.",
         ),
     )
 

@@ -20,6 +20,8 @@ from codeaudit.reports.digests import (
     clustered,
     family_of,
     pooled,
+    pooled_part,
+    sides_of,
 )
 from codeaudit.reports.observations import observe
 from codeaudit.reports.prompts import PromptDigest
@@ -30,6 +32,7 @@ from codeaudit.reports.records import (
     ByTransform,
     ModelHeader,
     ModelSummary,
+    PartialRate,
     RunHeader,
     Summary,
     Trial,
@@ -45,6 +48,8 @@ from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
 
+PARTS: Final = ("missed", "raised", "unmarked")
+"""The rates of a task with a finding, by their field."""
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
@@ -88,8 +93,10 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         seed=header.seed,
         skipped=_ordered(Counter(header.skipped)),
         reacts=task.reacts,
+        finding=task.finding,
         models=models,
         draws=tuple(header.draws),
+        told_errors=tuple(header.told_errors),
         prompts=prompts.effects(task, quiet, seed=header.seed),
         statistics=comparison(
             {model.model: model.trials for model in models},
@@ -137,6 +144,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
+        **_findings(every, draw, steady=steady),
     )
 
 
@@ -225,7 +233,39 @@ def _by_transform(
         distance=moved.distance,
         moved=moved.samples,
         score_drop=pair_excess(rounded(counts.drops), least=-MOST),
+        **_parts(trials, kind, transform, draw, steady=steady),
         **beyond._asdict(),
+    )
+
+
+def _findings(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> dict[str, Any]:
+    """The fields of a model that only a task with a finding has."""
+    rates = {part: _partial(list(pooled_part(trials, part)), draw, steady=steady) for part in PARTS}
+    return {**rates, "marked": sum(each.marked[None] for each in trials), "sides": sides_of(trials)}
+
+
+def _parts(
+    trials: Sequence[TrialDigest], kind: Kind, transform: str, draw: int, *, steady: bool
+) -> dict[str, Any]:
+    """The fields of a transform that only a task with a finding has."""
+    if kind != "preserving":
+        return {}
+
+    def found(part: str) -> list[Clusters]:
+        keys = [(part, transform, extra) for extra in (False, True)]
+        return [each.parts[key] for each in trials for key in keys if key in each.parts]
+
+    rates = {part: _partial(found(part), draw, steady=steady) for part in PARTS}
+    return {**rates, "marked": sum(each.marked[transform] for each in trials)}
+
+
+def _partial(tables: Sequence[Clusters], draw: int, *, steady: bool) -> PartialRate:
+    beyond = beyond_noise(tables, steady=steady, seed=draw)
+    return PartialRate(
+        violations=clustered(tables, seed=draw, movable=True),
+        noise=beyond.noise,
+        excess=beyond.excess,
+        pair_excess=beyond.pair_excess,
     )
 
 

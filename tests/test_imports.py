@@ -40,9 +40,12 @@ HOMES = {
         "transforms/syntax/reader.py",
         "transforms/java/parsing.py",
         "transforms/javascript/parsing.py",
+        "transforms/c/parsing.py",
     ),
     "tree_sitter_java": ("transforms/java/parsing.py",),
     "tree_sitter_javascript": ("transforms/javascript/parsing.py",),
+    "tree_sitter_typescript": ("transforms/javascript/parsing.py",),
+    "tree_sitter_c": ("transforms/c/parsing.py",),
     "javalang": ("transforms/java/witnesses.py",),
 }
 

@@ -13,6 +13,7 @@ from typing import Final, Protocol, TypeGuard, runtime_checkable
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
+NO_OTHER_SIDE: Final = "no other side of a fix is known"
 NOT_A_MOVE: Final = "not a move of this transform"
 """The reason to refuse a move that the transform would not propose for the text."""
 
@@ -145,6 +146,27 @@ class Identity:
         return Rewritten(source=source, evidence="analysis")
 
 
+@dataclass(frozen=True, slots=True)
+class OtherSide:
+    """A control for samples with a fix: the text before it, or behind it. The driver gives it that text."""
+
+    text: str = ""
+    name: str = "other-side"
+    kind: Kind = "control"
+    languages: frozenset[str] = field(default_factory=frozenset)
+    unit: Unit = "module"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """One move, if the other side is known."""
+        return (_FIX,) if self.text else Refused(NO_OTHER_SIDE)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """The other side. Only the corpus vouches for it."""
+        return Rewritten(source=self.text, evidence="none") if moves == (_FIX,) else Refused(NOT_A_MOVE)
+
+
+_FIX: Final = Move(kind="fix", site=0, value="", note="the other side of the fix")
+OTHER_SIDE = OtherSide()
 IDENTITY = Identity()
 COLUMNS = Identity(name="columns", kind="network")
 COLUMNS_BROKEN = Identity(name="columns-broken", kind="network-control")

@@ -235,6 +235,10 @@ LANGUAGES: Final[Registry[Language]] = Registry(
         "javascript": Entry(
             "codeaudit.transforms.javascript.language:JAVASCRIPT", "functions of JavaScript files"
         ),
+        "typescript": Entry(
+            "codeaudit.transforms.javascript.typescript:TYPESCRIPT", "functions of TypeScript files"
+        ),
+        "c": Entry("codeaudit.transforms.c.language:C", "functions of C files"),
     },
     group="codeaudit.languages",
     expects=Language,
@@ -285,7 +289,6 @@ def warn_of_broken_languages() -> None:
 # ── languages without an engine ──────────────────────────────────────────────────────────────────────────
 
 _OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    "C": (("c",), (".c", ".h")),
     "C++": (("cpp", "c++", "cxx"), (".cpp", ".cc", ".cxx", ".hpp", ".hh")),
     "C#": (("c#", "csharp", "cs"), (".cs",)),
     "Go": (("go", "golang"), (".go",)),
@@ -295,7 +298,6 @@ _OTHERS: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "Rust": (("rust", "rs"), (".rs",)),
     "Scala": (("scala",), (".scala",)),
     "Swift": (("swift",), (".swift",)),
-    "TypeScript": (("typescript", "ts"), (".ts", ".tsx")),
 }
 """Well-known languages: the names that data sets give them, and the endings of their files."""
 NO_ENGINE: Final = " (no transform yet)"

@@ -55,6 +55,8 @@ class Lexicon:
     """Whether a name must never be given: a keyword, a builtin."""
     camel: bool = False
     """Whether a plain name of several words is written likeThis."""
+    capitals: bool = True
+    """Whether a name in CAPITALS gets one in capitals. Not so where these may be macros."""
 
 
 def draw(
@@ -166,7 +168,7 @@ def _look(name: str) -> tuple[str, str]:
 def _styled(name: str, look: str, lexicon: Lexicon) -> str:
     """A plain name in another look."""
     if look == "constant":
-        return name.upper()
+        return name.upper() if lexicon.capitals else name
     if look == "plain" and lexicon.camel:
         return _INNER_START.sub(lambda match: match[1].upper(), name)
     return _WORD_START.sub(lambda match: match[1].upper(), name) if look == "class" else name

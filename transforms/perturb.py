@@ -25,7 +25,15 @@ from codeaudit.transforms.errors import (
 )
 from codeaudit.transforms.frames import raised_at
 from codeaudit.transforms.grammar import with_article
-from codeaudit.transforms.interface import Refused, Related, Rewritten, Transform, is_surrounded, knows_names
+from codeaudit.transforms.interface import (
+    OtherSide,
+    Refused,
+    Related,
+    Rewritten,
+    Transform,
+    is_surrounded,
+    knows_names,
+)
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import (
     KEEPS_TEXT,
@@ -197,6 +205,8 @@ def reapply(
 
 def within(sample: Sample, transform: Transform) -> Transform:
     """The transform with what the file of a sample shows, or else the text of the sample."""
+    if isinstance(transform, OtherSide):
+        return replace(transform, text=sample.other_side)
     if is_surrounded(transform):
         return transform.within(sample.context or sample.source)
     return transform

@@ -19,6 +19,7 @@ KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "network", "network-
 Evidence: TypeAlias = Literal[
     "none",
     "analysis (assumed)",
+    "analysis (macros hygienic)",
     "analysis (returning)",
     "analysis",
     "parsed",
@@ -28,8 +29,9 @@ Evidence: TypeAlias = Literal[
 ]
 """How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
 for the edit, and a meaning-keeping variant with it is not applied. `analysis (assumed)`: the analysis, under
-what the transform's registration says that it assumes. `analysis (returning)`: the analysis, for
-calls that raise nothing. `measured`: an independent tool agreed."""
+what the transform's registration says that it assumes. `analysis (macros hygienic)`: the analysis, if macros
+of C that are not seen touch no name and no control of a function (the ledger of C). `analysis (returning)`:
+the analysis, for calls that raise nothing. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
 """The input of a transform: one function, or a whole text (a file or a single function)."""
@@ -74,6 +76,8 @@ class Sample:
     """Samples of one group, for example a bug and its fix, stay on one side of a split. Empty: no group."""
     calls: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     """Calls that its table gives, each with the text of its result, or an empty text. No model sees them."""
+    other_side: str = field(default="", compare=False, repr=False)
+    """The other side of a fix: the text without the flaw, or with it. Empty: not known. No model sees it."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
 

@@ -81,6 +81,18 @@ OF_NETWORKS: Final[Mapping[str, TransformEntry]] = {
 }
 """They keep the text. `--wrap` adds them to a run; `--transform` takes none of them."""
 
+OTHER_SIDE: Final = "other-side"
+OF_SAMPLES: Final[Mapping[str, TransformEntry]] = {
+    **OF_NETWORKS,
+    OTHER_SIDE: TransformEntry(
+        f"{_INTERFACE}:OTHER_SIDE",
+        "the other side of a fix, as the corpus has it",
+        family="fix",
+        kind="control",
+    ),
+}
+"""What is no rewriting of a text. Runs add them where they fit; `--transform` takes none of them."""
+
 _BUILT_IN: Final = tuple(map(LANGUAGES.get, LANGUAGES.built_in))
 
 
@@ -130,7 +142,7 @@ def transform_for(name: str, language: str) -> Transform:
     """
     # The language first: `rename` of Python and `rename` of Java are two transforms of one name.
     record = find_language(language)
-    entry = OF_NETWORKS.get(name) or (record.transforms.get(name) if record is not None else None)
+    entry = OF_SAMPLES.get(name) or (record.transforms.get(name) if record is not None else None)
     if entry is not None:
         found: Transform = load_target(entry.target)
         return found
@@ -201,8 +213,8 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
         UsageError: no such name; the message holds the nearest one.
         CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
-    if name in OF_NETWORKS:
-        return OF_NETWORKS[name]
+    if name in OF_SAMPLES:
+        return OF_SAMPLES[name]
     record = find_language(language)
     entry = (record.transforms.get(name) if record is not None else None) or TRANSFORMS.entry(name)
     if isinstance(entry, TransformEntry):
@@ -214,6 +226,8 @@ def entry_of(name: str, language: str = "") -> TransformEntry:
 
 def languages_of(name: str) -> tuple[str, ...]:
     """The languages in which a name is a transform's; empty for the identity, which is for all."""
+    if name in OF_SAMPLES:
+        return ()
     dependence, plain = in_relation(name)
     found = tuple(
         language.name
@@ -264,6 +278,8 @@ def expand(
         elif name in TRANSFORMS:
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
             found.append(name)
+        elif name == OTHER_SIDE:
+            raise UsageError(f"{name!r} rewrites no code: a task of fixes takes it as its control by itself")
         elif name in OF_NETWORKS:
             raise UsageError(
                 f"{name!r} changes the model and not the code; write --wrap {name.partition('-')[0]}"

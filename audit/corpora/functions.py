@@ -124,6 +124,16 @@ def _says_nothing(statement: ast.stmt) -> bool:
             return False
 
 
+def cut_out(source: bytes, start: int, end: int) -> tuple[str, int]:
+    """A part of a file as a text of its own, dedented, and its first line in the file, from 1."""
+    begin = source.rfind(b"\n", 0, start) + 1
+    indent = source[begin:start]
+    if indent.strip():
+        indent = b""  # something else stands before it
+    lines = (indent + source[start:end]).decode().split("\n")
+    return dedented(lines), source.count(b"\n", 0, start) + 1
+
+
 def dedented(unit: list[str]) -> str:
     """The lines without the first line's indentation. Lines of strings that are indented less stay."""
     # Not `textwrap.dedent`: one line of a multi-line string at column 0 would keep it from removing anything.

@@ -47,6 +47,10 @@ class LeftOut(Counter[str]):
         """The paths of whole files, each with its reason."""
         self.details: dict[str, str] = {}
         """What a parser said of some of them."""
+        self.data_sets: set[str] = set()
+        """The names of the known data sets whose rows were read."""
+        self.notes: dict[str, None] = {}
+        """Lines for the user about what was read."""
 
 
 def told_files(files: Mapping[str, str], details: Mapping[str, str]) -> str:
@@ -67,6 +71,9 @@ def also_left_out(
     if isinstance(skipped, LeftOut):
         skipped.files.update(files)
         skipped.details.update(details)
+        if isinstance(reasons, LeftOut):
+            skipped.data_sets |= reasons.data_sets
+            skipped.notes |= reasons.notes
 
 
 class Corpus(Protocol):
@@ -178,15 +185,12 @@ def raw_sample(
     context: str = "",
     group: str = "",
     calls: tuple[tuple[str, str], ...] = (),
+    other_side: str = "",
 ) -> Sample:
     """A sample whose id is derived from its language, its text, and the calls that its table gives."""
-    # Not from its place: a draw must not change when a file is renamed or another one is added before it.
-    # CRUXEval has rows of one function with several inputs: each is a sample of its own.
-    content = "\0".join((language, source, *(part for call in calls for part in call)))
-    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
     shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
     return Sample(
-        id=digest[:16],
+        id=id_of(language, source, calls),
         language=language,
         source=source,
         label=label,
@@ -195,7 +199,16 @@ def raw_sample(
         context=context,
         group=group,
         calls=calls,
+        other_side=other_side,
     )
+
+
+def id_of(language: str, source: str, calls: tuple[tuple[str, str], ...] = ()) -> str:
+    """The id of a raw sample."""
+    # Not from its place: a draw must not change when a file is renamed or another one is added before it.
+    # CRUXEval has rows of one function with several inputs: each is a sample of its own.
+    content = "\0".join((language, source, *(part for call in calls for part in call)))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 Split: TypeAlias = Literal["train", "valid", "test"]

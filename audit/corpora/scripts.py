@@ -1,29 +1,36 @@
-"""Reads the functions of a JavaScript file, each as a separate text."""
+"""Reads the functions of a JavaScript or TypeScript file, each as a separate text."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from codeaudit.audit.corpora.functions import dedented, unfit_size
+from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
-from codeaudit.transforms.javascript.language import JAVASCRIPT
-from codeaudit.transforms.javascript.parsing import FunctionText, read, read_unit, units
+from codeaudit.transforms.javascript.parsing import (
+    JAVASCRIPT,
+    TYPESCRIPT,
+    FunctionText,
+    read,
+    read_unit,
+    units,
+)
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.syntax.reader import ParsedText
 
 LONGEST_LINE: Final = 2000
 """People do not write longer lines; programs that pack scripts do."""
 PACKED: Final = f"file with a line over {LONGEST_LINE} characters: packed or generated"
 FLOW: Final = "file with types of Flow"
+DECLARATIONS: Final = "file of declarations (.d.ts), which has no functions"
+_DECLARATIONS: Final = re.compile(r"\.d(?:\.\w+)?\.[cm]?ts$")
 _FLOW: Final = re.compile(
     r"(?:\s|//[^\n]*\n|#![^\n]*\n|/\*(?:(?!\*/).)*?\*/)*?(?://[^\n]*|/\*(?:(?!\*/).)*)@flow\b", re.DOTALL
 )
 """The mark in one of the comments at the beginning."""
 
 
-def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+def functions(text: str, path: str, left_out: Counter[str], language: str = JAVASCRIPT) -> Iterator[Sample]:
     """Every function of a suitable length that a declaration, a variable, a property of something or a class
     gives a name, such as `exports.add = function () {…}`. The raw label is the name.
 
@@ -31,48 +38,51 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
     script, is looked into. Constructors and functions without statements are left out.
 
     Raises:
-        SourceError: the text does not parse, has types of Flow, or is packed.
+        SourceError: the text does not parse, has types of Flow, is packed, or only declares.
     """
+    if _DECLARATIONS.search(path):
+        raise SourceError(DECLARATIONS)
     if any(len(line) > LONGEST_LINE for line in text.split("\n")):
         raise SourceError(PACKED)
     if _FLOW.match(text):
         raise SourceError(FLOW)
     try:
-        reading = read(text)
+        reading = read(text, language)
     except SourceError as error:
         raise SourceError(NOT_PARSED) from error
     for found in units(reading):
-        source, line = _text(reading, found)
-        reason = _unfit(found, source)
+        source, line = cut_out(reading.source, found.node.start, found.node.end)
+        reason = _unfit(found, source, language)
         if reason is None:
-            yield raw_sample(
-                source, language=JAVASCRIPT.name, label=found.name, path=path, line=line, context=text
-            )
+            yield raw_sample(source, language=language, label=found.name, path=path, line=line, context=text)
         else:
             left_out[reason] += 1
 
 
-def function_name(source: str) -> str | None:
+def functions_of_typescript(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+    """As `functions`, for TypeScript.
+
+    Raises:
+        SourceError: as there.
+    """
+    return functions(text, path, left_out, TYPESCRIPT)
+
+
+def function_name(source: str, language: str = JAVASCRIPT) -> str | None:
     """The name of the only function in a text; `None` for any other text, also for a constructor."""
     try:
-        _, found = read_unit(source)
+        _, found = read_unit(source, language)
     except SourceError:
         return None
     return None if _is_constructor(found) else found.name
 
 
-def _text(reading: ParsedText, found: FunctionText) -> tuple[str, int]:
-    """A function as a text of its own, dedented, and its first line in the file, from 1."""
-    source, node = reading.source, found.node
-    begin = source.rfind(b"\n", 0, node.start) + 1
-    indent = source[begin : node.start]
-    if indent.strip():
-        indent = b""  # something else stands before it
-    lines = (indent + source[node.start : node.end]).decode().split("\n")
-    return dedented(lines), source.count(b"\n", 0, node.start) + 1
+def function_name_in_typescript(source: str) -> str | None:
+    """As `function_name`, for TypeScript."""
+    return function_name(source, TYPESCRIPT)
 
 
-def _unfit(found: FunctionText, source: str) -> str | None:
+def _unfit(found: FunctionText, source: str, language: str) -> str | None:
     if _is_constructor(found):
         return "constructor"
     body = found.function.part("body")
@@ -83,7 +93,7 @@ def _unfit(found: FunctionText, source: str) -> str | None:
     if (reason := unfit_size(source, "function")) is not None:
         return reason
     try:
-        read_unit(source)
+        read_unit(source, language)
     except SourceError:
         return "function that cannot be read alone"
     return None

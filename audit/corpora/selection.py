@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from codeaudit.audit.corpora.hub import HubTable
-from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, prepared
+from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, id_of, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
 from codeaudit.transforms.errors import NOT_PARSED, CorpusError
 from codeaudit.transforms.language import (
@@ -67,6 +67,10 @@ class Selection:
     """The paths of the files among these, each with its reason."""
     skipped: tuple[tuple[str, int], ...]
     """The raw samples left out, as (reason, count), sorted by reason."""
+    data_sets: tuple[str, ...]
+    """The names of the known data sets whose rows were read, sorted."""
+    notes: tuple[str, ...]
+    """Lines for the user about what was read."""
     shown: tuple[Sample, ...]
     """Examples without their text, maybe copies or of other shards: one of each language that has any, and
     one with a label if there is one.
@@ -160,6 +164,8 @@ def select(
             unread=tuple(sorted(unread.items())),
             details=unread.details,
             unread_files=unread.files,
+            data_sets=tuple(sorted(unread.data_sets)),
+            notes=tuple(unread.notes),
             skipped=tuple(sorted(reader.skipped.items())),
             shown=tuple((reader if own is None else readers[0]).shown.found),
             part=None if own is None else _part(draw.seed, examples, hashes),
@@ -177,7 +183,7 @@ def hash_of(ids: Iterable[str]) -> str:
 def _part(seed: int, examples: Sequence["_Example"], hashes: "_RawHash") -> DrawnPart:
     return DrawnPart(
         # A table has signed numbers.
-        places=tuple(rank_of(seed, example.sample.id) // 2 for example in examples),
+        places=tuple(_rank(seed, example.sample) // 2 for example in examples),
         contents=tuple(example.content.hex() for example in examples),
         raw=hashes.text,
     )
@@ -266,7 +272,7 @@ class _Draw:
             self._labels[sample.id] = self._labels.get(sample.id, _labels_of(kept)) | _labels_of(sample)
             return
         # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
-        entry = (-rank_of(self.seed, sample.id), sample.id)
+        entry = (-_rank(self.seed, sample), sample.id)
         if self.size is None or len(self._heap) < self.size:
             heapq.heappush(self._heap, entry)
         elif entry > self._heap[0]:
@@ -362,6 +368,15 @@ class _Further:
 def rank_of(seed: int, identity: str) -> int:
     """The rank of a sample in the draw of a seed, by a hash: it stays when the corpus grows."""
     return int.from_bytes(hashlib.sha256(f"{seed}:{identity}".encode()).digest()[:8], "big")
+
+
+def _rank(seed: int, sample: Sample) -> int:
+    """The rank of a sample. The two sides of a fix have neighbouring ranks, so that a draw has both."""
+    if not sample.other_side:
+        return rank_of(seed, sample.id)
+    first, second = sorted((sample.id, id_of(sample.language, sample.other_side)))
+    # Not in the lowest bit, which the places of a shard lack.
+    return rank_of(seed, f"{first}:{second}") & ~7 | (2 if sample.id == first else 4)
 
 
 def _place(sample: Sample) -> tuple[str, int]:

@@ -22,9 +22,11 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import native
-from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
+from codeaudit.audit.corpora.records import LabelColumn, LeftOut, raw_sample, split_of
+from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, paired
 from codeaudit.audit.records import as_label
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
+from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
@@ -63,10 +65,11 @@ LIKELY_LABELS: Final = ("target", "vul", "is_vulnerable", "class", "y")
 _DIGITS: Final = 18
 """A number of so many digits fits into 64 bits."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
-COLUMNS: Final = frozenset(
-    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT, *native.COLUMNS}
+_PLAIN: Final = frozenset(
+    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
     | {"language", "file", "line", "split"}
 )
+COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +105,8 @@ class Table:
 
     def rows(self, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
         """The rows with their numbers; `skipped` counts those that cannot be read, by reason."""
-        wanted = COLUMNS | set(self.columns.values())
-        wanted = wanted if self.column is None else wanted | {self.column.name}
-        return READERS[_kind(self.path)](self.path, wanted, skipped)
+        named = {*self.columns.values(), *([] if self.column is None else [self.column.name])}
+        return READERS[_kind(self.path)](self.path, named - _PLAIN, skipped)
 
 
 def samples_of(
@@ -122,12 +124,13 @@ def samples_of(
         CorpusError: no row has a column of code, a named column is missing, or there is no such split.
     """
     splits: set[str] = set()
+    texts = _SplitTexts()
     names: dict[str, None] = {}
     recognised = False
     first = True  # the row with number 1 may be one that cannot be read
     every: str | None = None
     """The language of all rows."""
-    for number, given in rows:
+    for number, given in paired(rows):
         if first:
             first = False
             _check_no_suite(place, given)
@@ -148,22 +151,30 @@ def samples_of(
         recognised = recognised or is_known(renamed)
         if not recognised:
             names.update(dict.fromkeys(name for name in given if name is not None))
-        row = native.native(renamed)
-        if isinstance(row, str):
-            skipped[row] += 1
-            continue
-        found = _split(row)
-        # Bounded, because a column `split` may hold something else, such as a number for each row.
-        if len(splits) < _SPLITS:
-            splits.add(found)
-        if split is None or found == split:
-            sample = _sample(row, path=place, number=number, column=column)
-            if isinstance(sample, Sample):
-                yield sample
-            else:
-                skipped[sample] += 1
+        data_set = native.data_set_of(renamed)
+        if data_set is not None and isinstance(skipped, LeftOut):
+            skipped.data_sets.add(data_set.name)
+        for row in native.native(renamed, data_set):
+            if isinstance(row, str):
+                skipped[row] += 1
+                continue
+            found = _split(row)
+            # Bounded, because a column `split` may hold something else, such as a number for each row.
+            if len(splits) < _SPLITS:
+                splits.add(found)
+            if split is not None:
+                texts.add(_source_text(row), chosen=found == split)
+            if split is None or found == split:
+                sample = _sample(row, path=place, number=number, column=column)
+                if isinstance(sample, Sample):
+                    yield sample
+                else:
+                    skipped[sample] += 1
     if names and not recognised:
         raise unrecognised(place, list(names))
+    if isinstance(skipped, LeftOut) and (copies := texts.shared):
+        told = f"{counted(copies, 'row')} of split {split!r} of {place!r}"
+        skipped.notes[f"{told} {'is' if copies == 1 else 'are'} in another split, too (blanks aside)"] = None
     if split is not None and not splits - {""}:
         raise CorpusError(
             f"table {place!r} has no column of splits (split; or {', '.join(GROUPS)}, by which it is split); "
@@ -171,6 +182,31 @@ def samples_of(
         )
     if split is not None and split not in splits and len(splits) < _SPLITS:
         raise CorpusError(unknown(f"split of {place!r}", split, sorted(splits)))
+
+
+class _SplitTexts:
+    """Counts the rows of the chosen split whose text another split has, too."""
+
+    def __init__(self) -> None:
+        self._chosen = Counter[int]()
+        self._others = set[int]()
+
+    def add(self, text: str, *, chosen: bool) -> None:
+        """Look at a row."""
+        key = hash(" ".join(text.split()))
+        if chosen:
+            self._chosen[key] += 1
+        else:
+            self._others.add(key)
+
+    @property
+    def shared(self) -> int:
+        """The number of these rows."""
+        return sum(number for key, number in self._chosen.items() if key in self._others)
+
+
+def _source_text(row: Row) -> str:
+    return next((text for column in SOURCES if (text := _text(row.get(column)))), "")
 
 
 def _check_no_suite(place: str, names: Collection[str]) -> None:
@@ -260,7 +296,7 @@ def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
-def _json_lines(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _json_lines(path: Path, named: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     with _bytes(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -276,14 +312,14 @@ def _json_lines(path: Path, columns: Collection[str], skipped: Counter[str]) -> 
                 skipped["line that is not an object"] += 1
 
 
-def _json(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _json(path: Path, named: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     """The rows of an array of objects, or of JSON lines under this ending, as some data sets come."""
     with _bytes(path) as file:
         data = file.read().lstrip(codecs.BOM_UTF8 + b" \t\r\n")
     if not data.startswith(b"["):
         if data.startswith(b"{") and _json_value(data.split(b"\n", 1)[0]) is None:
             raise CorpusError(f"table {str(path)!r} {_JSON_TABLE}")
-        yield from _json_lines(path, columns, skipped)
+        yield from _json_lines(path, named, skipped)
         return
     rows = _json_value(data)
     if not isinstance(rows, list):
@@ -308,7 +344,7 @@ _JSON_TABLE: Final = (
 )
 
 
-def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _csv(path: Path, named: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     # The default, 131,072 characters, is less than some cells of code have. `sys.maxsize` does not fit the C
     # `long` of Windows.
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
@@ -316,17 +352,16 @@ def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterato
         # "utf-8-sig": spreadsheets write a byte order mark, which would be part of the first column's name.
         head = next((row for row in csv.reader(text) if row), [])
         text.seek(0)
-        yield from enumerate(csv.DictReader(text, _names(head, path, columns)), start=1)
+        yield from enumerate(csv.DictReader(text, _names(head, path, named)), start=1)
 
 
-def _names(head: Sequence[str], path: Path, columns: Collection[str]) -> Sequence[str] | None:
+def _names(head: Sequence[str], path: Path, named: Collection[str]) -> Sequence[str] | None:
     """The names of the columns of a file without a header; `None` if the first row is a header.
 
     Raises:
         CorpusError: the first row is neither a header with a column for code, nor a row of machine code.
     """
-    # A column that the user named is in no list of ours.
-    if not head or is_known(head) or set(head) & (set(columns) - COLUMNS):
+    if not head or is_known(head) or set(head) & set(named):
         return None
     if not _CODE.fullmatch(head[0].strip()):
         told = "without a header its first column must be machine code in hexadecimal digits"
@@ -334,7 +369,7 @@ def _names(head: Sequence[str], path: Path, columns: Collection[str]) -> Sequenc
     return [HEX, *(str(number) for number in range(2, len(head) + 1))]
 
 
-def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _parquet(path: Path, named: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
@@ -342,8 +377,8 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
         with ParquetFile(path) as file:
             # Other columns may hold nested values or embeddings that take longer to read than the code.
             _check_no_suite(path.name, file.schema_arrow.names)
-            present = [name for name in file.schema_arrow.names if name in columns]
-            if not is_known(present) and not set(present) & (set(columns) - COLUMNS):
+            present = [name for name in file.schema_arrow.names if name in COLUMNS or name in named]
+            if not is_known(present) and not set(present) & set(named):
                 raise unrecognised(path.name, file.schema_arrow.names)
             batches = file.iter_batches(batch_size=1024, columns=present)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
@@ -351,6 +386,7 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
         raise CorpusError(f"cannot read table {str(path)!r}: {error}") from error
 
 
+# Each reads a file whose columns `named` the user has named, so that one of them may hold code.
 READERS: Final[Mapping[str, Callable[[Path, Collection[str], Counter[str]], Iterator[tuple[int, Row]]]]] = {
     ".jsonl": _json_lines,
     ".json": _json,
@@ -392,6 +428,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         group=_group(row),
         tests=_tests(row),
         calls=row.get(native.CALLS, ()),  # type: ignore[arg-type]
+        other_side=_text(row.get(OTHER_SIDE)) or "",
     )
 
 

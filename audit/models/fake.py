@@ -2,8 +2,8 @@
 
 `constant`, `hash` and `length` answer in the form of the task. The others fail as real models do: `noisy`
 gives another answer now and then, `chatty` wraps its answers into prose, `reasoning` thinks first and is
-sometimes cut off. Their answer depends on the operators of the code and on the number of words, in any order.
-So renaming and reordering never change it, and many controls do.
+sometimes cut off. Their answer depends on the canonical form of the code. So renaming and reordering never
+change it, and controls do.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.models.text_models import named, shown_prompt, with_prompt
+from codeaudit.audit.models.wrappers import canonical_query
 from codeaudit.audit.prompts import PLAIN
 from codeaudit.audit.records import CUT_OFF, Answer, Failed, Predicted, Prediction, Query, RawReply, Repeat
 from codeaudit.audit.registry import answer_kind
@@ -111,10 +112,16 @@ _OPERATOR: Final = re.compile(r"[^\w\s]")
 _WORD: Final = re.compile(r"\w+")
 
 
-def _operators(query: Query) -> Answer:
-    """A word, a number or a text that depends on the operators and on how many words the source has."""
-    words = len(_WORD.findall(query.source))
-    return _hash(replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words)))
+def _steady(query: Query) -> Answer:
+    """A word, a number or a text that depends on the canonical form of the source.
+
+    A source without one counts by its operators and by how many words it has, in any order.
+    """
+    form = canonical_query(query)
+    if isinstance(form, Failed):
+        words = len(_WORD.findall(query.source))
+        form = replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words))
+    return _hash(form)
 
 
 def _hash_of_all(words: str, query: Query) -> Answer:
@@ -128,7 +135,7 @@ def _noisy(share: float, words: str, query: Query) -> Answer:
     repeat = (query.bucket, query.number) if isinstance(query, Repeat) else ()
     chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}{words}")
     if chance.random() >= share:
-        return _operators(query)
+        return _steady(query)
     return _hash(replace(query, source=str(chance.random())))
 
 
@@ -165,12 +172,12 @@ def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
     "constant": _constant,
     "length": _length,
-    "chatty": _operators,
-    "reasoning": _operators,
+    "chatty": _steady,
+    "reasoning": _steady,
 }
 SPEECHES: Final[Mapping[str, Speech]] = {"chatty": _chatty, "reasoning": _reasoning}
-COUNTED: Final = "counts=words"
-"""What the steady fakes go by, for their fingerprints: earlier ones counted different words."""
+COUNTED: Final = "by=canonical-form"
+"""What the steady fakes go by, for their fingerprints: earlier ones counted words."""
 NOISE: Final = 0.05
 """The default share of other answers."""
 

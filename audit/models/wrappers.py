@@ -92,18 +92,18 @@ class Canonical(Wrapping):
 
     def form(self, query: Query) -> Query | Failed:
         """What the model inside is asked."""
-        return _canonical(query)
+        return canonical_query(query)
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """The answers of the model inside to the canonical forms. Equal forms are asked once per call."""
-        forms = [_canonical(query) for query in queries]
+        forms = [canonical_query(query) for query in queries]
         distinct = list(dict.fromkeys(form for form in forms if isinstance(form, Query)))
         answers = dict(zip(distinct, self.inner.predict(distinct), strict=True)) if distinct else {}
         return [answers[form] if isinstance(form, Query) else form for form in forms]
 
     def unreadable(self, query: Query) -> Failed | None:
         """As the model inside says of the canonical form."""
-        form = _canonical(query)
+        form = canonical_query(query)
         return super().unreadable(form) if isinstance(form, Query) else form
 
 
@@ -139,7 +139,7 @@ class _CanonicalStream:
         forms: dict[Query, list[int]] = {}
         without: list[tuple[int, Prediction]] = []
         for place, query in enumerate(queries, start=self._asked):
-            form = _canonical(query)
+            form = canonical_query(query)
             if isinstance(form, Failed):
                 without.append((place, form))
             else:
@@ -175,7 +175,8 @@ def canonical(model: Model) -> Canonical:
     return RollingCanonical(model, model) if isinstance(model, AnswersInAnyOrder) else Canonical(model)
 
 
-def _canonical(query: Query) -> Query | Failed:
+def canonical_query(query: Query) -> Query | Failed:
+    """The query with its source in canonical form, or why there is none."""
     language = find_language(query.language)
     if language is None or not language.canonical:
         return Failed(reason=f"no canonical form for {query.language}")

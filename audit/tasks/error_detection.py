@@ -24,7 +24,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.audit.replies import closed
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.function_name import name_of
-from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.audit.tasks.scoring import ExactMatch, f1_of, hits_of
 from codeaudit.transforms.errors import NOT_PARSED
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
@@ -69,16 +69,11 @@ class ErrorDetection(ExactMatch):
 
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """Whether the answer, the label and both are `buggy`, as 0 or 1; `None` without a label."""
-        if not sample.label:
-            return None
-        said, true = answer == BUGGY, sample.label == BUGGY
-        return float(said), float(true), float(said and true)
+        return hits_of(answer, sample.label, BUGGY)
 
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The F1 of `buggy`; `None` if no label and no answer is `buggy`."""
-        said, true, hits = map(sum, columns)
-        # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
-        return 2 * hits / (said + true) if said + true else None
+        return f1_of(columns)
 
 
 ERROR_DETECTION: Final = ErrorDetection(

@@ -49,6 +49,7 @@ def facts(task: Task) -> dict[str, Any]:
     own = (kind.corpus_score, kind.part, kind.whole) != (Task.corpus_score, Task.part, Task.whole)
     averages = task.averages if isinstance(task, RecordedTask) else not own
     told = {"score": task.score_name, "better": task.better, "averages": averages, "reacts": task.reacts}
+    told |= {"finding": task.finding} if task.finding else {}
     # Whether labels are a closed set decides how a gate asks if a model reacts.
     return told | ({"words": list(task.answers.words)} if isinstance(task.answers, OneWordOf) else {})
 
@@ -87,4 +88,5 @@ def recorded_task(name: str, recorded: Mapping[str, Any]) -> Task:
         better=better,
         averages=averages,
         reacts=found.get("reacts") is not False,
+        finding=str(found.get("finding") or ""),
     )

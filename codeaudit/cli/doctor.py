@@ -57,6 +57,8 @@ PARTS: Final[Mapping[str, Part]] = {
     "tree-sitter": Part(module="tree_sitter", adds="Java"),
     "tree-sitter-java": Part(module="tree_sitter_java", adds="Java"),
     "tree-sitter-javascript": Part(module="tree_sitter_javascript", adds="JavaScript"),
+    "tree-sitter-typescript": Part(module="tree_sitter_typescript", adds="TypeScript"),
+    "tree-sitter-c": Part(module="tree_sitter_c", adds="C"),
     "javalang": Part(module="javalang", adds="the second reader that checks variants of Java"),
     "iced-x86": Part(module="iced_x86", adds="x86-64 assembly and programs"),
     "unicorn": Part(

@@ -106,6 +106,10 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     metavar="D",
 )
 @_limit(
+    "max_missed",
+    "Fail above this share of flaws that are found before an edit and missed after it.",
+)
+@_limit(
     "max_score_drop",
     "Against a baseline: fail if the task's score (without attack) is worse by more.  [default: the margin]",
 )

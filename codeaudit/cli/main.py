@@ -56,6 +56,10 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "view": ("codeaudit.cli.view:view", "Render a run as a page and open it in the browser."),
     "merge": ("codeaudit.cli.merge:merge", "Join the shards of a run."),
     "train": ("codeaudit.cli.train:train", "Train one of the papers' models."),
+    "papers": (
+        "codeaudit.cli.papers:papers",
+        "Make the tables and figures of the five papers.",
+    ),
     "seal": ("codeaudit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),
     "unseal": ("codeaudit.cli.seal:unseal", "Restore a sealed checkpoint, bit for bit."),
     "doctor": ("codeaudit.cli.doctor:doctor", "Say what is installed, and what a missing part would add."),

@@ -56,6 +56,7 @@ from codeaudit.audit.store import (
     SUITE_COLUMNS,
     SUITE_ENDINGS,
     TABLE_SCHEMA,
+    TOLD,
     ZIPPED,
     LinesWriter,
     RunFolder,
@@ -240,9 +241,11 @@ def write_suite(
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)
     folder.reserve(path.name, option="--suite")
-    about = {"schema": TABLE_SCHEMA, "task": task.name, "corpus": inputs.name}
+    about: dict[str, object] = {"schema": TABLE_SCHEMA, "task": task.name, "corpus": inputs.name}
     lines = partial(LinesWriter, zipped=path.name.endswith(ZIPPED))
     writer = lines if has_lines(path) else TableWriter
+    # In a table of lines every line would repeat it.
+    about |= {} if has_lines(path) else {TOLD: list(inputs.told_errors)}
     counts: CountsByTransform = {}
     # No model is known yet, so every text is readable.
     chooser = inputs.chooser(readable_by((), task))

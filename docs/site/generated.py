@@ -136,11 +136,18 @@ def _commands() -> Iterator[str]:
     for name in COMMANDS:
         command = cli.get_command(above, name)
         assert command is not None
-        with click.Context(command, info_name=name, parent=above) as context:
-            yield f"## codeaudit {name}\n"
-            yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n"
-            yield from _paragraphs(command.help or "")
-            yield from _options(command, context)
+        yield from _command(command, name, above)
+
+
+def _command(command: click.Command, name: str, above: click.Context) -> Iterator[str]:
+    """A command, and those of its group."""
+    with click.Context(command, info_name=name, parent=above) as context:
+        yield f"## {context.command_path}\n"
+        yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n"
+        yield from _paragraphs(command.help or "")
+        yield from _options(command, context)
+        for inner, each in command.commands.items() if isinstance(command, click.Group) else ():
+            yield from _command(each, inner, context)
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -101,9 +101,9 @@ def test_a_wrong_argument_is_told_without_the_record_that_holds_it() -> None:
 def test_numbers_with_decimals_are_shares_unless_said_otherwise() -> None:
     assert {name: one.entry.most for name, one in declared(Limits).items() if one.kind is float} == {
         **dict.fromkeys(
-            ("max_violation_rate", "max_score_drop", "min_sensitivity", "margin", "alpha", "max_unjudged"), 1
+            ("max_violation_rate", "max_missed", "max_score_drop", "min_sensitivity", "margin", "alpha"), 1
         ),
-        "max_newly_unjudged": 1, "min_shared": 1, "max_f1_drop": None,
+        "max_unjudged": 1, "max_newly_unjudged": 1, "min_shared": 1, "max_f1_drop": None,
     }  # fmt: skip
     with pytest.raises(
         codeaudit.UsageError, match=r"share=5 must be a number from 0 to 1; did you mean 0\.05"

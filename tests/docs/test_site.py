@@ -41,13 +41,15 @@ def generated() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def commands() -> dict[str, set[str]]:
-    """The options of each command."""
+    """The options of each command, with those of the commands of its group."""
     above = click.Context(cli, **cli.context_settings)
     found: dict[str, set[str]] = {}
     for name in COMMANDS:
         command = cli.get_command(above, name)
         assert command is not None
-        options = [option for one in command.params for option in (*one.opts, *one.secondary_opts)]
+        inner = command.commands.values() if isinstance(command, click.Group) else ()
+        params = [one for each in (command, *inner) for one in each.params]
+        options = [option for one in params for option in (*one.opts, *one.secondary_opts)]
         found[name] = {"--help", "-h", *(option for option in options if option.startswith("-"))}
     return found
 
@@ -156,7 +158,9 @@ def test_the_catalogue_shows_an_example_of_each_transform(generated: ModuleType,
 
 def test_the_reference_shows_every_option(generated: ModuleType, commands: dict[str, set[str]]) -> None:
     text = generated.filled((ROOT / "docs" / "reference" / "commands.md").read_text("utf-8"))
-    sections = dict(re.findall(r"^## codeaudit (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^## codeaudit (\w+)\n(.*?)(?=^## codeaudit \w+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    )
     assert sections.keys() == commands.keys()
     for name, options in commands.items():
         shown = set(re.findall(r"--[\w-]+", sections[name]))

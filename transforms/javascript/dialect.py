@@ -28,6 +28,7 @@ EXPRESSIONS: Final = {
     "sequence_expression": 0, "lambda_expression": ASSIGNMENT, "assignment_expression": ASSIGNMENT,
     "yield_expression": ASSIGNMENT, "ternary_expression": TERNARY, "unary_expression": 14,
     "await_expression": 14, "update_expression": 15, "instanceof_expression": 9, "cast_expression": 14,
+    "as_expression": 9, "satisfies_expression": 9, "type_assertion": 14,
 }  # fmt: skip
 """The precedence of each other kind of expression; what is missing is a primary one."""
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.javascript import control_flow, identifiers, layout
+from codeaudit.transforms.javascript import control_flow, identifiers, layout, order
 from codeaudit.transforms.javascript.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -13,12 +13,13 @@ JAVASCRIPT: Final = Language(
     statements="codeaudit.transforms.javascript.parsing:statements",
     fence="js",
     example="function f(a, b) {\n    let c = a + b;\n    b += c;\n    return b;\n}\n",
-    families=(identifiers.FAMILY, control_flow.FAMILY, layout.FAMILY),
-    standard=("rename", "rename-parameters"),
-    controls=("rename-merging",),
+    families=(order.FAMILY, identifiers.FAMILY, control_flow.FAMILY, layout.FAMILY),
+    standard=("reorder", "rename", "rename-parameters"),
+    controls=("reorder-breaking", "rename-merging"),
     ledger=LEDGER,
     shown_in="codeaudit.transforms.javascript.ledger:shown_in",
     parse="codeaudit.transforms.javascript.parsing:read",
+    canonical="codeaudit.transforms.javascript.canonical:canonicalise",
     endings=(".js", ".mjs", ".cjs", ".jsx"),
 )
 """JavaScript: transforms that rename and rewrite functions, and the analysis that proves them."""

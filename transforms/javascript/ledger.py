@@ -2,7 +2,7 @@
 
 The families name the entries on which their transforms rest. Each entry has its programs in
 `tests/transforms/javascript/test_ledger.py`. Nothing is assumed of getters, proxies and `valueOf`: no edit
-changes when an expression is evaluated.
+moves what may run them.
 """
 
 import re
@@ -52,6 +52,15 @@ LEDGER: Final[Mapping[str, Assumption]] = ledger(
             of_text=True,
             example="`f(rates)` becomes `f(values)`, and a framework looks for a service `rates`",
         ),
+        Assumption(
+            id="frames-unread",
+            assumed="No called function reads the parameters of its caller (`f.arguments`).",
+            shown="The file reads a property `arguments` of something.",
+            sign=r"\.\s*arguments\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="`a = 2` moves behind a loop, in which a called function prints `f.arguments[0]`",
+        ),
     )
 )
 
@@ -59,6 +68,8 @@ LOCAL_NAMES: Final = ("source-unread", "messages-unread")
 """Of edits that change what variables are called."""
 LAYOUT: Final = ("source-unread", "positions-unread")
 """Of edits that change what the text looks like."""
+EFFECTS: Final = (*LAYOUT, "messages-unread", "frames-unread")
+"""Of edits that change when something is evaluated."""
 
 _SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items() if row.sign}
 

@@ -1,17 +1,25 @@
-"""Parses JavaScript: a file, or one function cut out of a file.
+"""Parses JavaScript and TypeScript: a file, or one function cut out of a file.
 
 A method or a field of a class is no statement, so it is parsed inside of a class that is put around it. All
 offsets are those of the text as given. Kinds of nodes have the names of `transforms.syntax`: an arrow
 function is a `lambda_expression`, and so on.
+
+Of a text in TypeScript it is not known if it stood in a `.ts` or in a `.tsx` file. The grammar without JSX is
+tried first. A text that both grammars read, and read as two things, is not valid: `<a>b</a>/c/d`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.transforms.errors import NoFunctionError, SourceError
 from codeaudit.transforms.syntax.reader import EMPTY, Grammar, Node, ParsedText, TreeReader
+
+JAVASCRIPT: Final = "javascript"
+TYPESCRIPT: Final = "typescript"
+TITLES: Final = {JAVASCRIPT: "JavaScript", TYPESCRIPT: "TypeScript"}
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
@@ -31,6 +39,9 @@ _HTML: Final = re.compile(r"<!--|^[ \t]*-->", re.MULTILINE)
 
 HTML_COMMENT: Final = "sign of a comment of HTML in the text"
 
+ERASED: Final = frozenset({"as_expression", "satisfies_expression", "non_null_expression", "type_assertion"})
+"""Kinds of expressions that only say something of a type: when the program runs, they are their operand."""
+
 
 def _load() -> object:
     import tree_sitter_javascript
@@ -38,9 +49,22 @@ def _load() -> object:
     return tree_sitter_javascript.language()
 
 
+def _load_typescript() -> object:
+    import tree_sitter_typescript
+
+    return tree_sitter_typescript.language_typescript()
+
+
+def _load_tsx() -> object:
+    import tree_sitter_typescript
+
+    return tree_sitter_typescript.language_tsx()
+
+
 GRAMMAR: Final = Grammar(
     load=_load,
     aliases={
+        "abstract_class_declaration": "class_declaration",
         "statement_block": "block",
         "arguments": "argument_list",
         "arrow_function": "lambda_expression",
@@ -52,6 +76,7 @@ GRAMMAR: Final = Grammar(
         "lexical_declaration": "local_variable_declaration",
         "member_expression": "field_access",
         "new_expression": "object_creation_expression",
+        "public_field_definition": "field_definition",
         "string": "string_literal",
         "subscript_expression": "array_access",
         "switch_body": "switch_block",
@@ -65,8 +90,12 @@ GRAMMAR: Final = Grammar(
     literals=frozenset({"string_literal", "regex"}),
     wrapper=(b"class _ {\n", b"\n}"),  # the line break ends a comment on the last line
 )
-"""The grammar of JavaScript with JSX."""
-READER: Final = TreeReader(GRAMMAR)
+"""The grammar of JavaScript with JSX; that of TypeScript has the same kinds of nodes, and more."""
+READERS: Final[Mapping[str, tuple[TreeReader, ...]]] = {
+    JAVASCRIPT: (TreeReader(GRAMMAR),),
+    TYPESCRIPT: tuple(TreeReader(replace(GRAMMAR, load=load)) for load in (_load_typescript, _load_tsx)),
+}
+"""The parsers of each language, in the order in which they are tried."""
 
 
 class FunctionText(NamedTuple):
@@ -80,38 +109,43 @@ class FunctionText(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def read(text: str) -> ParsedText:
+def read(text: str, language: str = JAVASCRIPT) -> ParsedText:
     """Parse a file, or else members of a class.
 
     The last results are cached, so callers must not change their nodes.
 
     Raises:
-        SourceError: the text is not JavaScript.
+        SourceError: the text is not in the language.
     """
-    source = _encoded(text)
-    found = _file(source) or _members(source)
-    if found is None:
-        raise SourceError(f"not valid JavaScript: {READER.first_error(source)}")
-    return found
+    for reading in _readings(text, language):
+        return reading
+    source = _encoded(text, language)
+    raise SourceError(f"not valid {TITLES[language]}: {READERS[language][0].first_error(source)}")
+
+
+def read_typescript(text: str) -> ParsedText:
+    """As `read`, for TypeScript.
+
+    Raises:
+        SourceError: the text is not TypeScript.
+    """
+    return read(text, TYPESCRIPT)
 
 
 @lru_cache(maxsize=8)
-def read_unit(text: str) -> tuple[ParsedText, FunctionText]:
+def read_unit(text: str, language: str = JAVASCRIPT) -> tuple[ParsedText, FunctionText]:
     """Parse one function, which stands alone in its text but for comments.
 
     Raises:
-        SourceError: the text is not JavaScript, or is something else.
+        SourceError: the text is not in the language, or is something else.
     """
-    source = _encoded(text)
-    for reading in (_file(source), _members(source)):
-        if reading is None:
-            continue
+    for reading in _readings(text, language):
         # `f(a)\n{ … }` is a call and a block in a file, and a method in a class.
         parts = reading.root.children
         found = unit(reading, parts[0]) if len(parts) == 1 else None
         if found is not None:
             return reading, found
-    read(text)
+    read(text, language)
     raise NoFunctionError("the text is not one function; give one function or method at a time")
 
 
@@ -133,7 +167,8 @@ def unit(reading: ParsedText, node: Node) -> FunctionText | None:
             value = parts[0].child("value") if len(parts) == 1 else None
             return _named(reading, node, parts[0].child("name"), value) if parts else None
         case "field_definition":
-            return _named(reading, node, inner.child("property"), inner.child("value"))
+            name = inner.child("property") or inner.child("name")
+            return _named(reading, node, name, inner.child("value"))
         case "expression_statement":
             set_ = inner.children[0]
             if set_.kind != "assignment_expression" or set_.operator != "=":
@@ -165,10 +200,19 @@ def units(reading: ParsedText) -> Iterator[FunctionText]:
 
 def is_anonymous(node: Node) -> bool:
     """Whether an expression is a function or class without a name, which takes that of its variable."""
-    node = node.unparenthesized
+    node = erased(node)
     return node.kind == "lambda_expression" or (
         node.kind in ("function_expression", "class") and node.child("name") is None
     )
+
+
+def erased(node: Node) -> Node:
+    """The expression without parentheses, and without what only says something of its type."""
+    while True:
+        node = node.unparenthesized
+        if node.kind not in ERASED:
+            return node
+        node = node.children[-1] if node.kind == "type_assertion" else node.children[0]
 
 
 def hides(text: str) -> str | None:
@@ -176,10 +220,10 @@ def hides(text: str) -> str | None:
     return HTML_COMMENT if _HTML.search(text) else None
 
 
-def statements(source: str) -> int | None:
+def statements(source: str, language: str = JAVASCRIPT) -> int | None:
     """The number of statements in a text, blocks and labels aside; `None` where it does not parse."""
     try:
-        nodes = read(source).root.walk()
+        nodes = read(source, language).root.walk()
     except SourceError:
         return None
     apart = ("labeled_statement", "export_statement")
@@ -195,11 +239,16 @@ def statements(source: str) -> int | None:
     )
 
 
-def _encoded(text: str) -> bytes:
+def statements_of_typescript(source: str) -> int | None:
+    """As `statements`, for TypeScript."""
+    return statements(source, TYPESCRIPT)
+
+
+def _encoded(text: str, language: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise SourceError("not valid JavaScript: a character without an encoding") from error
+        raise SourceError(f"not valid {TITLES[language]}: a character without an encoding") from error
 
 
 def _named(reading: ParsedText, node: Node, name: Node | None, value: Node | None) -> FunctionText | None:
@@ -214,22 +263,57 @@ def _name(reading: ParsedText, name: Node | None) -> str | None:
     return reading.text(name).strip("'\"#")
 
 
-def _file(source: bytes) -> ParsedText | None:
-    tree = READER.parse(source)
-    return None if tree.root_node.has_error else _reading(source, tree, 0)
+def _readings(text: str, language: str) -> Iterator[ParsedText]:
+    """The ways to read a text: as a file, and as members of a class.
+
+    Raises:
+        SourceError: two grammars of the language read different things.
+    """
+    source, readers = _encoded(text, language), READERS[language]
+    for parse in (_file, _members):
+        for number, reader in enumerate(readers):
+            reading = parse(reader, source)
+            if reading is None:
+                continue
+            if any(_depends(node) for node in reading.root.walk()):
+                others = (parse(other, source) for other in readers[number + 1 :])
+                if any(other is not None and _ranges(other) != _ranges(reading) for other in others):
+                    raise SourceError("not valid TypeScript: it means two things in .ts and in .tsx files")
+            yield reading
+            break
 
 
-def _members(source: bytes) -> ParsedText | None:
-    tree = READER.parse_wrapped(source)
-    return None if tree is None else _reading(source, tree, len(GRAMMAR.wrapper[0]))
+def _depends(node: Node) -> bool:
+    """Whether a node begins with what begins an element of JSX where there are some."""
+    return node.kind == "type_assertion" or (
+        node.kind == "lambda_expression" and node.children[0].kind == "type_parameters"
+    )
 
 
-def _reading(source: bytes, tree: "Tree", shift: int) -> ParsedText:
-    walked = READER.walk(tree, shift)
+def _ranges(reading: ParsedText) -> list[tuple[str, int, int]]:
+    return [(node.kind, node.start, node.end) for node in reading.root.walk()]
+
+
+def _file(reader: TreeReader, source: bytes) -> ParsedText | None:
+    tree = reader.parse(source)
+    return None if tree.root_node.has_error else _reading(reader, source, tree, 0)
+
+
+def _members(reader: TreeReader, source: bytes) -> ParsedText | None:
+    tree = reader.parse_wrapped(source)
+    return None if tree is None else _reading(reader, source, tree, len(GRAMMAR.wrapper[0]))
+
+
+def _reading(reader: TreeReader, source: bytes, tree: "Tree", shift: int) -> ParsedText:
+    walked = reader.walk(tree, shift)
     root = walked.root.children[0].part("body") if shift else walked.root
     for node in root.walk():
         if node.kind == "for_statement":  # to the grammar a part that is left out is a statement
             left_out = [one for one in node.children if one.kind == EMPTY and one.field in _OF_HEAD]
             for one in left_out:
                 node.children.remove(one)
-    return ParsedText(source=source, root=root, shape=tuple(walked.shape), comments=tuple(walked.comments))
+    comments = (
+        ("line_comment" if source.startswith(b"//", start) else kind, start, end)
+        for kind, start, end in walked.comments
+    )
+    return ParsedText(source=source, root=root, shape=tuple(walked.shape), comments=tuple(comments))

@@ -1,4 +1,5 @@
-"""Rules that rewrite one JavaScript function: what they ask of it, and how results are checked.
+"""Rules that rewrite one function of JavaScript or TypeScript: what they ask of it, and how results are
+checked.
 
 `JavaScriptSource` answers the questions of the strategies (`strategies.dialect`) that do not depend on types.
 It answers none about operands: what is evaluated, and in which order, stays as it is.
@@ -13,7 +14,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, resolve
 from codeaudit.transforms.javascript.dialect import DIALECT, FOR_A_TOOL
 from codeaudit.transforms.javascript.identifiers.rename import unreadable
-from codeaudit.transforms.javascript.parsing import FUNCTIONS, read_unit
+from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, read_unit
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.strategies.dialect import CodeText, TextRule
 from codeaudit.transforms.syntax.flow import LOOPS
@@ -34,8 +35,8 @@ _LOOSE: Final = frozenset({"parenthesized_expression"})
 class JavaScriptSource(CodeText):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
-    def __init__(self, source: str) -> None:
-        super().__init__(resolve(source), DIALECT)
+    def __init__(self, source: str, language: str) -> None:
+        super().__init__(resolve(source, language), DIALECT)
 
     @cached_property
     def obstacle(self) -> str | None:
@@ -131,20 +132,21 @@ def _has_condition(node: Node) -> bool:
 
 
 @lru_cache(maxsize=8)
-def study(source: str) -> JavaScriptSource:
+def study(source: str, language: str = JAVASCRIPT) -> JavaScriptSource:
     """A function as a `JavaScriptSource`. The last ones are cached.
 
     Raises:
         SourceError: the text does not parse, or is not exactly one function.
     """
-    return JavaScriptSource(source)
+    return JavaScriptSource(source, language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaScriptRewriting(TextRule):
-    """A rule about one JavaScript function."""
+    """A rule about one function of JavaScript or TypeScript."""
 
-    languages: frozenset[str] = field(default=frozenset({"javascript"}))
+    languages: frozenset[str] = field(default=frozenset({JAVASCRIPT}))
+    language: str = JAVASCRIPT
 
     def study(self, source: str) -> JavaScriptSource:
         """A function as a `JavaScriptSource`.
@@ -152,7 +154,7 @@ class JavaScriptRewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is not exactly one function.
         """
-        return study(source)
+        return study(source, self.language)
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """As of any rule; what only moves blanks and comments asks for less.
@@ -170,6 +172,6 @@ class JavaScriptRewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is something else.
         """
-        resolve.__wrapped__(text)
-        reading, _ = read_unit(text)
+        resolve.__wrapped__(text, self.language)
+        reading, _ = read_unit(text, self.language)
         return reading

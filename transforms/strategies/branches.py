@@ -131,6 +131,9 @@ def _unnest(code: CodeText, node: Node) -> Site | Refused | None:
         return Refused(NOT_LEFT)
     inner = second.children if second.kind == "block" else [second]
     names = _brought_up(code, inner)
+    around = [] if node.parent is None else [one for one in node.parent.children if one is not node]
+    if names & code.declares(around):
+        return Refused(DECLARES)  # one block may declare a name once
     if any(names & code.names(one) for one in behind):
         # `if (c) return; else { int n = 1; } n = 2;`: the last line means a field named n.
         return Refused(DECLARES)

@@ -26,7 +26,8 @@ LEAVES: Final = "the end is never reached"
 NO_RESULT: Final = "no statement to skip"
 _MOST_GAPS: Final = 6
 """The most places of one list of statements that become options."""
-_NEVER: Final = ("if (false)", "if (1 > 2)", "if (!true)", "if (0 == 1)")
+_NEVER: Final = ("if ({1})", "if (1 > 2)", "if (!{0})", "if (0 == 1)")
+"""With the words for true and false."""
 _NOTHING: Final = (";", "{ }", "{ ; }")
 _READING: Final = frozenset({"return_statement", "expression_statement"})
 
@@ -167,7 +168,7 @@ def _computed(code: CodeText, gap: TextGap, name: str, rng: Random) -> str | Non
 @_in_every_list("branch that is never taken")
 def _unreachable(code: CodeText, gap: TextGap, name: str, rng: Random) -> str:
     """An `if` whose condition is false whatever the variables hold: `n < n`, also for NaN."""
-    heads = [*_NEVER]
+    heads = [one.format(*code.dialect.truth) for one in _NEVER]
     for binding, kind in _with_value(code, gap.before):
         variable = binding.name
         if kind in code.dialect.numeric:
@@ -243,7 +244,7 @@ def _reachable(code: CodeText) -> Iterator[Site | Refused]:
     """`if (true) return …` before a statement."""
     for row in gaps(code):
         results = [(gap, code.leaving(gap.before)) for gap in row]
-        texts = [(gap, f"if (true) {text}") for gap, text in results if text]
+        texts = [(gap, f"if ({code.dialect.truth[0]}) {text}") for gap, text in results if text]
         yield _site(code, row, "return before something", texts, NO_RESULT)
 
 

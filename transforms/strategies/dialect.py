@@ -62,6 +62,8 @@ class Dialect:
     """Kinds of nodes that are whole numbers in base 10 or 16."""
     commuting: frozenset[str] = frozenset({"+", "*", "&", "|", "^", "==", "!="})
     """The operators whose operands may commute (`CodeText.commutes`)."""
+    truth: tuple[str, str] = ("true", "false")
+    """The words for a condition that always holds, and for one that never does."""
     booleans: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
     """For `true` and `false` other expressions of the same value, with the precedence for which they are put
     in parentheses."""

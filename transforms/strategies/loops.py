@@ -80,7 +80,7 @@ def _while_true(code: CodeText, node: Node) -> Site | Refused:
         outside = code.indentation(node.start)
         indent = outside + code.step
         tail = (f"{code.newline}{indent}", inner, f"{code.newline}{outside}}}")
-    parts = ("while (true) {", f"{code.newline}{indent}", *_exit(code, condition), *tail)
+    parts = (f"while ({code.dialect.truth[0]}) {{", f"{code.newline}{indent}", *_exit(code, condition), *tail)
     return code.site(node, "while as while (true)", replace(node, *parts))
 
 
@@ -99,7 +99,14 @@ def _do_to_while(code: CodeText, node: Node) -> Site | Refused:
     newline = f"{code.newline}{code.indentation(node.start)}"
     inside = newline + code.step
     inner = Span(body.start, body.end, add=code.step)
-    parts = ("while (true) {", inside, inner, inside, *_exit(code, condition), f"{newline}}}")
+    parts = (
+        f"while ({code.dialect.truth[0]}) {{",
+        inside,
+        inner,
+        inside,
+        *_exit(code, condition),
+        f"{newline}}}",
+    )
     return code.site(node, "do as while (true)", replace(node, *parts))
 
 
@@ -152,7 +159,7 @@ def _for_to_while(code: CodeText, node: Node) -> Site | Refused:
         held = (f"{newline}{code.step}", Span(inner.start, inner.end, add=shift))
         last = f"{newline}{code.step}{update}"
     held += (last,) if updates else ()
-    test: Part = span(condition) if condition is not None else "true"
+    test: Part = span(condition) if condition is not None else code.dialect.truth[0]
     parts: tuple[Part, ...] = (f"{label}while (", test, ") {", *held, f"{newline}}}")
     if inits:
         parts = (f"{{{newline}", *head, *parts, f"{code.newline}{outside}}}")

@@ -49,6 +49,8 @@ class ProgramBuilder(ABC):
     flow: Flow
     callables: frozenset[str]
     """Kinds of nodes that are functions with a name."""
+    lambdas: frozenset[str] = frozenset({"lambda_expression"})
+    """Kinds of nodes that are functions in an expression, or in a statement of its own."""
 
     def __init__(self, facts: ScopeFacts, dependence: Dependence) -> None:
         self.names = facts
@@ -107,7 +109,7 @@ class ProgramBuilder(ABC):
         self, nodes: Sequence[Node], start: int, end: int, place: NestingPlace
     ) -> tuple[StatementBlock, Effects]:
         """The block of these statements, which lie between two byte offsets, with its effects."""
-        spans, fixed = self._units(nodes, start, end)
+        spans, fixed = self.units(nodes, start, end)
         statements, effects = [], []
         for node, (first, last) in zip(nodes, spans, strict=True):
             line = len(self.rows)
@@ -115,7 +117,7 @@ class ProgramBuilder(ABC):
             statements.append(BlockStatement(first, last, range(line, len(self.rows)), parts))
             effects.append(effect)
         # A last statement that leaves stays last: behind `return;` every statement would be unreachable.
-        if nodes and len(nodes) > 1 and not self._goes_on(nodes[-1]):
+        if nodes and len(nodes) > 1 and not self.goes_on(nodes[-1]):
             effects[-1] = Effects(effects[-1].reads, effects[-1].writes, effects[-1].flags | BARRIER)
         total = Effects()
         for effect in effects:
@@ -128,7 +130,7 @@ class ProgramBuilder(ABC):
         block = StatementBlock(tuple(statements), relation, fixed, tuple(effects))
         return block, _from_outside(total)
 
-    def _goes_on(self, node: Node) -> bool:
+    def goes_on(self, node: Node) -> bool:
         """Whether control can certainly get behind a statement. If not, no other one may move behind it,
         because compilers may reject unreachable statements.
         """
@@ -140,7 +142,7 @@ class ProgramBuilder(ABC):
             )
         return found is True
 
-    def _units(self, nodes: Sequence[Node], start: int, end: int) -> tuple[list[tuple[int, int]], str | None]:
+    def units(self, nodes: Sequence[Node], start: int, end: int) -> tuple[list[tuple[int, int]], str | None]:
         """The bytes that move with each statement: with the comments directly above it and behind it on its
         line.
         """
@@ -336,7 +338,7 @@ class ProgramBuilder(ABC):
         pending = [node]
         while pending:
             node = pending.pop()
-            if node.kind == "lambda_expression" and (body := node.part("body")).kind == "block":
+            if node.kind in self.lambdas and (body := node.part("body")).kind == "block":
                 yield body, body
             elif node.kind == "class_body":
                 for member in node.children:

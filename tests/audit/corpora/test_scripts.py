@@ -1,11 +1,20 @@
 """The functions of JavaScript files as samples."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.corpora.scripts import FLOW, PACKED, function_name, functions
+from codeaudit.audit.corpora.scripts import (
+    DECLARATIONS,
+    FLOW,
+    PACKED,
+    function_name,
+    function_name_in_typescript,
+    functions,
+    functions_of_typescript,
+)
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.parsing import read_unit, statements
@@ -132,9 +141,70 @@ def test_the_name_of_the_one_function(source: str, name: str | None) -> None:
     assert function_name(source) == name
 
 
+ENDINGS = ("js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx")
+
+
 def test_all_endings(tmp_path: Path) -> None:
-    for ending in ("js", "mjs", "cjs", "jsx", "ts"):
+    for ending in (*ENDINGS, "d.ts", "css.d.mts"):
         (tmp_path / f"a.{ending}").write_text("function f(a) {\n  return a;\n}\n", encoding="utf-8")
     skipped: Counter[str] = Counter()
-    assert len(list(corpus(str(tmp_path)).read(skipped))) == 4
-    assert skipped == {"in TypeScript (no transform yet)": 1}
+    found = list(corpus(str(tmp_path)).read(skipped))
+    assert Counter(one.language for one in found) == {"javascript": 4, "typescript": 4}
+    assert skipped == {DECLARATIONS: 2}
+
+
+TYPED = """\
+@Component({ selector: 'a' })
+export abstract class Box<T> extends Base<T> implements Shape {
+  private readonly size: number = 1;
+
+  constructor(private name: string) {
+    super();
+    this.size = 2;
+  }
+
+  abstract area(): number;
+
+  open(name: string): void;
+  @Input() open(name: any): void {
+    this.name = name as string;
+  }
+
+  static make = <K,>(key: K): Box<K> => {
+    return new Box<K>(key!);
+  };
+}
+
+export function isBox(value: unknown): value is Box<any> {
+  return value instanceof Box;
+}
+
+namespace Inner {
+  export const twice = (n: number) => {
+    return n * 2;
+  };
+}
+
+declare function seen(a: string): void;
+enum Kind { A = 1, B }
+"""
+
+
+def test_functions_of_typescript(tmp_path: Path) -> None:
+    left_out: Counter[str] = Counter()
+    found = list(functions_of_typescript(TYPED, "a.ts", left_out))
+    assert [one.label for one in found] == ["open", "make", "isBox", "twice"]
+    assert all(read_unit(one.source, "typescript") and one.language == "typescript" for one in found)
+    assert found[1].source.startswith("static make = <K,>(key: K): Box<K> => {\n")
+    assert left_out == {"constructor": 1}
+    assert function_name_in_typescript(found[2].source) == "isBox"
+    with pytest.raises(SourceError, match="source does not parse"):
+        list(functions(TYPED, "a.js", left_out))
+
+
+def test_a_table_with_a_column_of_languages(tmp_path: Path) -> None:
+    source = "function f(a: number) {\n  return a;\n}\n"
+    rows = [{"source": source, "language": "TypeScript"}, {"source": source, "file": "b.mts"}]
+    place = tmp_path / "a.jsonl"
+    place.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert [one.language for one in corpus(str(place)).read(Counter())] == ["typescript"] * 2

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
@@ -118,10 +119,12 @@ def test_fakes_do_what_they_are_named_for() -> None:
 @pytest.mark.parametrize("name", ["chatty", "noisy", "reasoning"])
 def test_fakes_that_rehearse_keep_their_answer_under_renaming_and_reordering(name: str) -> None:
     before = [
-        name_query(f"def MASK(a):\n    b = a + {n}\n    c = a * {n}\n    return b - c\n") for n in range(60)
+        name_query(f"def MASK(a):\n    b = 1 + {n}\n    c = 2 * {n}\n    return a.b, b - c\n")
+        for n in range(60)
     ]
     after = [
-        name_query(f"def MASK(a):\n    y = a * {n}\n    x = a + {n}\n    return x - y\n") for n in range(60)
+        name_query(f"def MASK(a):\n    y = 2 * {n}\n    x = 1 + {n}\n    return a.b, x - y\n")
+        for n in range(60)
     ]
     pairs = list(zip(load(f"fake/{name}").predict(before), load(f"fake/{name}").predict(after), strict=True))
     judged = [
@@ -131,6 +134,12 @@ def test_fakes_that_rehearse_keep_their_answer_under_renaming_and_reordering(nam
     changed = sum(one.answer != other.answer for one, other in judged)
     assert (changed > 0) == (name == "noisy")
     assert changed < 20
+    # One variable takes the place of the other, which changes the meaning and no operator.
+    merged = [replace(one, source=one.source.replace("b - c", "b - b")) for one in before]
+    seen = [(one, other) for one, other in zip(load(f"fake/{name}").predict(before),
+            load(f"fake/{name}").predict(merged), strict=True)
+            if isinstance(one, Predicted) and isinstance(other, Predicted)]  # fmt: skip
+    assert all(one.answer != other.answer for one, other in seen)
 
 
 @pytest.mark.parametrize(

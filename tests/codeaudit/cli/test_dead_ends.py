@@ -65,6 +65,7 @@ READ: dict[str, tuple[str, ...]] = {
     "view": ("MISSING --no-browser", "done --no-browser --out MISSING/page.html"),
     "merge": ("MISSING --out whole", "MISSING OTHER --out whole", "done --out whole --sign-key MISSING"),
     "train": (),  # a test below: its networks take seconds to import
+    "papers": ("run spe/table-1 --data MISSING --out out",),
     "seal": ("MISSING --key key --out sealed",),
     "unseal": ("MISSING --key MISSING --out opened",),
     "doctor": (),

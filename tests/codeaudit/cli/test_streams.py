@@ -67,6 +67,7 @@ WORDS: Mapping[str, list[str]] = {
     "view": ["run", "--no-browser"],
     "merge": ["shard", "--out", "whole"],
     "train": ["tree", "--corpus", "many.py", *SMALL.split(), "--out", "trained"],
+    "papers": ["show", "renamer/table-3"],
     "seal": ["renamer-checkpoint", "--scheme", "cipher", "--key", "key", "--out", "sealed"],
     "unseal": ["sealed-before", "--key", "key-before", "--out", "unsealed"],
     "doctor": [],

@@ -38,6 +38,11 @@ BROKEN: Final = {
         "insert-blank-lines", FIRST, "try { f(1); } catch (e) { print(e.stack.match(/:(\\d+):/)[1]); }"
     ),
     "messages-unread": Program("rename", FIRST, "try { f(1); } catch (e) { print(e.message); }"),
+    "frames-unread": Program(
+        "reorder",
+        "function f(a) {\n    a = 2;\n    for (const b of [1]) {\n        peek();\n    }\n    return a;\n}\n",
+        "function peek() { print(f.arguments[0]); } f(1);",
+    ),
     "parameter-names-unread": Program(
         "rename-parameters", FIRST, "print(/\\((.*?)\\)/.exec(Function.prototype.toString.call(f))[1]);"
     ),
@@ -50,6 +55,7 @@ SHOWN: Final = (
         "messages-unread",
         FIRST + "try { f(1); } catch (e) { if (e instanceof TypeError) print(e.message); }\n",
     ),
+    ("frames-unread", FIRST + "function g() { print(f.arguments.length); }\n"),
     ("parameter-names-unread", FIRST + "angular.injector().invoke(f); f.$inject = ['list'];\n"),
 )
 

@@ -1,4 +1,5 @@
-"""The variables of a JavaScript function: which names are the same variable, and where they occur.
+"""The variables of a function of JavaScript or TypeScript: which names are the same variable, and where they
+occur.
 
 `resolve` computes the referent relation of Renamer (Ankner et al., section 3) for one function. The rules are
 those of ECMAScript 2024, chapters 8 and 14 to 16:
@@ -12,6 +13,10 @@ those of ECMAScript 2024, chapters 8 and 14 to 16:
 
 A variable has a `doubt` where its name is more than a name: it is that of a function or class, or names a
 tag; or where the mode of the script decides what it means: a function in a block.
+
+In TypeScript types have names of their own, but `typeof x` and `x is string` name variables in types. A
+variable has a doubt, too, where its name may be that of a type, a member of an `enum`, or a property that its
+parameter declares.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +24,14 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.javascript.parsing import FUNCTIONS, is_anonymous, read_unit
+from codeaudit.transforms.javascript.parsing import (
+    FUNCTIONS,
+    JAVASCRIPT,
+    TYPESCRIPT,
+    erased,
+    is_anonymous,
+    read_unit,
+)
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import (
     Binding,
@@ -36,6 +48,12 @@ GIVES_NAME: Final = "function or class takes the variable's name"
 IN_BLOCK: Final = "function in a block"
 TAG: Final = "name of a tag"
 TWICE: Final = "parameter or variable declared in two ways"
+OF_TYPE: Final = "name of a type"
+IN_TYPE: Final = "parameter in a type"
+IN_ENUM: Final = "name in an enum"
+PROPERTY: Final = "parameter that is a property"
+_PROPERTIES: Final = frozenset({"accessibility_modifier", "override_modifier"})
+_SIGNATURES: Final = frozenset({"required_parameter", "optional_parameter"})
 _OWN_VARS: Final = FUNCTIONS | {"class_static_block"}
 _INSIDE: Final = frozenset({"assignment_pattern", "object_assignment_pattern"})
 _PARAMETERS: Final = frozenset({"parameter", "lambda"})
@@ -43,7 +61,7 @@ _SETTING: Final = frozenset({"=", "||=", "&&=", "??="})
 
 
 @lru_cache(maxsize=8)
-def resolve(source: str) -> Scopes:
+def resolve(source: str, language: str = JAVASCRIPT) -> Scopes:
     """Resolve every name of one function, given as its text.
 
     The last few results are remembered, since a transform proposes and applies to one source many times.
@@ -51,8 +69,9 @@ def resolve(source: str) -> Scopes:
     Raises:
         SourceError: the text does not parse, is not exactly one function, or declares a name twice.
     """
-    reading, found = read_unit(source)
-    return resolved(_Walk, reading, found.node, "function")
+    reading, found = read_unit(source, language)
+    walk = _TypedWalk if language == TYPESCRIPT else _Walk
+    return resolved(walk, reading, found.node, "function")
 
 
 class _Walk(ScopeWalk):
@@ -143,10 +162,11 @@ class _Walk(ScopeWalk):
         single = [one for part in parameters for one in (part.children or [part])]
         for one in single:
             for name in _names(one):
-                self.hoist(name, view, one, again=True)
-        plain = all(one.kind == "identifier" for one in single)
+                self.hoist(name, view, one, again=True, doubt=self.doubt_of(one))
+        plain = all(_is_plain(one) for one in single)
         for one in single:
             self.pattern(one, "declare")
+        self.visit_all(node.all("return_type"))
         body = node.part("body")
         if body.kind == "block":
             # With a value in the list of parameters, the body has variables of its own.
@@ -156,6 +176,10 @@ class _Walk(ScopeWalk):
         self.frames.pop()
         self.labels = labels
         self.depth = before
+
+    def doubt_of(self, parameter: Node) -> str | None:
+        """Why the name of a parameter has to stay; `None` if it need not."""
+        return None
 
     def body(self, body: Node, until: int) -> None:
         """Visit the statements of a function or of a static block."""
@@ -187,7 +211,7 @@ class _Walk(ScopeWalk):
         self.function(node, "lambda")
 
     def visit_method_definition(self, node: Node) -> None:
-        self.visit_all(one for one in node.children if one.field not in ("parameters", "body"))
+        self.visit_all(one for one in node.children if one.field not in ("parameters", "body", "return_type"))
         self.function(node, "parameter")
 
     # Classes
@@ -240,6 +264,7 @@ class _Walk(ScopeWalk):
         for declarator in node.all("declarator"):
             name, value = declarator.part("name"), declarator.child("value")
             self.pattern(name, "declare")
+            self.visit_all(declarator.all("type"))
             if value is not None:
                 self.gives_name(name, value)
                 self.visit(value)
@@ -308,7 +333,7 @@ class _Walk(ScopeWalk):
         self.visit(right)
 
     def target(self, node: Node, use: Use) -> None:
-        self.pattern(node.unparenthesized, use)
+        self.pattern(erased(node), use)
 
     def gives_name(self, name: Node, value: Node) -> None:
         """Doubt a variable that gives its name to a function or a class."""
@@ -327,6 +352,14 @@ class _Walk(ScopeWalk):
             case "pair_pattern":
                 self.visit(node.part("key"))
                 self.pattern(node.part("value").unparenthesized, use)
+            case "required_parameter" | "optional_parameter":
+                pattern, value = node.part("pattern"), node.child("value")
+                self.visit_all(node.all("type"))
+                if value is not None:
+                    self.gives_name(pattern, value)
+                self.pattern(pattern, use)
+                if value is not None:
+                    self.visit(value)
             case "assignment_pattern" | "object_assignment_pattern":
                 left, right = node.part("left"), node.part("right")
                 self.gives_name(left, right)
@@ -355,6 +388,105 @@ class _Walk(ScopeWalk):
     visit_jsx_self_closing_element = visit_jsx_opening_element
 
 
+class _TypedWalk(_Walk):
+    """The same for TypeScript."""
+
+    def doubt_of(self, parameter: Node) -> str | None:
+        """`constructor(private n)` declares a property."""
+        is_property = parameter.has("readonly") or parameter.first(*_PROPERTIES) is not None
+        return PROPERTY if is_property else None
+
+    def doubted(self, node: Node, reason: str) -> None:
+        """Visit the parts of a node, and doubt every variable that they name."""
+        before = len(self.slots)
+        self.visit_all(node.children)
+        for number in self.slots[before:]:
+            binding = self.bindings[number]
+            binding.doubt = binding.doubt or reason
+
+    def function(self, node: Node, view: View) -> None:
+        """As in JavaScript; what stands before the parameters knows none of them."""
+        if node.kind != "method_definition":
+            self.visit_all(node.all("type_parameters"))
+        for part in node.all("parameters"):
+            for one in part.children:
+                self.visit_all(child for child in one.children if child.kind == "decorator")
+        super().function(node, view)
+
+    def hoist_lexical(self, nodes: Iterable[Node], *, top: bool) -> None:
+        """As in JavaScript, with what else declares a value."""
+        nodes = list(nodes)
+        super().hoist_lexical(nodes, top=top)
+        for node in nodes:
+            if node.kind in ("enum_declaration", "function_signature"):
+                self.hoist(node.part("name"), "local", node, again=True, doubt=OF_FUNCTION)
+
+    # Types
+
+    def visit_type_identifier(self, node: Node) -> None:
+        """Doubt a variable with the name of a type: where a list of types stands and where a comparison, two
+        readers may see differently."""
+        text = self.text(node)
+        for frame in reversed(self.frames):
+            binding = frame.names.get(text)
+            if binding is not None:
+                binding.doubt = binding.doubt or OF_TYPE
+                return
+
+    def visit_nested_type_identifier(self, node: Node) -> None:
+        self.doubted(node, OF_TYPE)
+
+    def visit_nested_identifier(self, node: Node) -> None:
+        self.doubted(node, OF_TYPE)
+
+    def visit_signature(self, node: Node) -> None:
+        """Visit the type of a function, whose parameters are known in it."""
+        self.frames.append(ScopeFrame(node.end))
+        parameters = node.child("parameters")
+        single = parameters.children if parameters is not None else []
+        for one in single:
+            for name in _names(one):
+                self.hoist(name, "local", one, again=True, doubt=IN_TYPE)
+        for child in node.children:
+            if child is parameters:
+                for one in single:
+                    self.pattern(one, "declare")
+            elif child.field != "name" or child.kind == "computed_property_name":
+                self.visit(child)
+        self.frames.pop()
+
+    visit_function_type = visit_signature
+    visit_constructor_type = visit_signature
+    visit_call_signature = visit_signature
+    visit_construct_signature = visit_signature
+    visit_method_signature = visit_signature
+    visit_abstract_method_signature = visit_signature
+
+    def visit_function_signature(self, node: Node) -> None:
+        self.mention(node.part("name"), "declare")
+        self.visit_signature(node)
+
+    def visit_tuple_type(self, node: Node) -> None:
+        """Visit types; the names of elements are no variables."""
+        for child in node.children:
+            inner = child.children if child.kind in _SIGNATURES else [child]
+            self.visit_all(one for one in inner if one.kind != "identifier")
+
+    def visit_index_signature(self, node: Node) -> None:
+        self.visit_all(one for one in node.children if one.field != "name")
+
+    def visit_enum_declaration(self, node: Node) -> None:
+        self.doubted(node, IN_ENUM)
+
+
+def _is_plain(parameter: Node) -> bool:
+    """Whether a parameter is a name and nothing else."""
+    if parameter.kind in _SIGNATURES:
+        plain = parameter.part("pattern").kind in ("identifier", "this")
+        return plain and parameter.child("value") is None
+    return parameter.kind == "identifier"
+
+
 def _names(node: Node) -> Iterator[Node]:
     """The names that a pattern declares."""
     pending = [node]
@@ -366,5 +498,7 @@ def _names(node: Node) -> Iterator[Node]:
             pending.append(one.part("left"))
         elif one.kind == "pair_pattern":
             pending.append(one.part("value"))
+        elif one.kind in _SIGNATURES:
+            pending += one.all("pattern")
         elif one.kind in ("object_pattern", "array_pattern", "rest_pattern"):
             pending += reversed(one.children)

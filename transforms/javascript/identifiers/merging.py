@@ -1,10 +1,11 @@
-"""`rename-merging` for JavaScript: the control of renaming. Two variables become one."""
+"""`rename-merging` for JavaScript and TypeScript: the control of renaming. Two variables become one."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.javascript.identifiers.rename import NOT_A_MOVE, JavaScriptVariables, variables
+from codeaudit.transforms.javascript.parsing import JAVASCRIPT
 from codeaudit.transforms.renaming import Merging
 from codeaudit.transforms.strategies.merging import CodeMerges
 from codeaudit.transforms.syntax.scopes import Binding
@@ -28,7 +29,8 @@ class _Merges(CodeMerges):
         if any(one.start in self.variables.properties for one in uses):
             return None  # `{ a }`
         if binding.view == "parameter":
-            return b"variable" if node.kind == "identifier" else None
+            named = (node.child("pattern") or node).kind == "identifier" and node.child("value") is None
+            return b"variable" if named else None
         declaration = node.parent
         if binding.view != "local" or node.kind != "variable_declarator" or declaration is None:
             return None
@@ -37,15 +39,16 @@ class _Merges(CodeMerges):
 
 
 @lru_cache(maxsize=8)
-def _merges(source: str) -> _Merges:
-    return _Merges(variables(source))
+def _merges(source: str, language: str) -> _Merges:
+    return _Merges(variables(source, language))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaScriptMerging(Merging):
     """Makes one variable of a JavaScript function another one. One merge is one move."""
 
-    languages: frozenset[str] = field(default=frozenset({"javascript"}))
+    languages: frozenset[str] = field(default=frozenset({JAVASCRIPT}))
+    language: str = JAVASCRIPT
     foreign: str = NOT_A_MOVE
 
     def merges(self, source: str) -> _Merges:
@@ -54,7 +57,7 @@ class JavaScriptMerging(Merging):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return _merges(source)
+        return _merges(source, self.language)
 
 
 RENAME_MERGING: Final = JavaScriptMerging()

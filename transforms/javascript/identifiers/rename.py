@@ -1,4 +1,4 @@
-"""`rename` and its strategies for JavaScript: the variables of a function get other names.
+"""`rename` and its strategies for JavaScript and TypeScript: the variables of a function get other names.
 
 A renaming keeps the meaning in the sense of Renamer (`transforms.renaming`). The result is parsed and
 resolved again and compared with the original (`renamed`). A result that is not shown to be alpha-equivalent
@@ -11,7 +11,8 @@ Never renamed:
   (`f.name`);
 - names of tags, because their case decides what they mean;
 - a name that a function in a block has, too: the mode of the script decides what it means;
-- anything in a function with `eval` or `with`, or in which a name is spelt with an escape.
+- anything in a function with `eval` or `with`, or in which a name is spelt with an escape;
+- in TypeScript what `analysis.scopes` doubts, and anything in a function around a namespace.
 
 Not promised to stay: messages of errors, which name variables, and the text that `toString` gives of a
 function.
@@ -23,7 +24,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.javascript.analysis.scopes import resolve
-from codeaudit.transforms.javascript.parsing import hides
+from codeaudit.transforms.javascript.parsing import JAVASCRIPT, TYPESCRIPT, hides
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.renaming import RenameVariables
 from codeaudit.transforms.strategies.rename import CodeVariables
@@ -70,12 +71,29 @@ def reserved(name: str) -> bool:
     return name in _RESERVED or not name.strip("_$")
 
 
-JAVASCRIPT: Final = Lexicon(NATURAL, reserved, camel=True)
-"""The form of new names for JavaScript's variables."""
+_WORDS_OF_TYPES: Final = """
+    abstract accessor any asserts bigint boolean declare global infer is keyof module namespace never number
+    object out override readonly satisfies string symbol type unique unknown
+"""
+_OF_TYPES: Final = frozenset(_WORDS_OF_TYPES.split())
+
+
+def reserved_in_typescript(name: str) -> bool:
+    """The same for TypeScript, where some names begin declarations or types."""
+    return name in _OF_TYPES or reserved(name)
+
+
+_LEXICONS: Final = {
+    JAVASCRIPT: Lexicon(NATURAL, reserved, camel=True),
+    TYPESCRIPT: Lexicon(NATURAL, reserved_in_typescript, camel=True),
+}
+"""The form of new names for variables."""
 
 DYNAMIC: Final = "eval or with may read any name"
 SPELT: Final = "escape in a name"
 SPECIAL: Final = "special name"
+NAMESPACE: Final = "namespace or ambient declaration in a function"
+_NAMESPACES: Final = frozenset({"internal_module", "module", "ambient_declaration", "import_alias"})
 NOT_A_MOVE: Final = "not a move of this function"
 _KEPT: Final = frozenset({"arguments", "eval", "undefined", "let", "yield", "await", "__proto__"})
 """A variable may have these names in some mode; and `{ __proto__ }` is not `{ __proto__: __proto__ }`."""
@@ -90,6 +108,8 @@ def unreadable(scopes: Scopes) -> str | None:
     for node in scopes.unit.walk():
         if node.kind == "with_statement":
             return DYNAMIC
+        if node.kind in _NAMESPACES:
+            return NAMESPACE
         if node.kind.endswith("identifier"):
             text = scopes.text(node)
             if text == "eval":
@@ -102,10 +122,10 @@ def unreadable(scopes: Scopes) -> str | None:
 class JavaScriptVariables(CodeVariables):
     """The variables of one function."""
 
-    lexicon = JAVASCRIPT
-
-    def __init__(self, source: str) -> None:
-        super().__init__(source, resolve(source))
+    def __init__(self, source: str, language: str) -> None:
+        self.language: Final = language
+        self.lexicon = _LEXICONS[language]
+        super().__init__(source, resolve(source, language))
 
     @cached_property
     def obstacle(self) -> str | None:
@@ -140,7 +160,7 @@ class JavaScriptVariables(CodeVariables):
 
     def resolve(self, text: str) -> Scopes:
         """The variables of another function, past the cache: most results are asked for once."""
-        return resolve.__wrapped__(text)
+        return resolve.__wrapped__(text, self.language)
 
 
 def _alike(one: Scopes, other: Scopes) -> bool:
@@ -151,13 +171,13 @@ def _alike(one: Scopes, other: Scopes) -> bool:
 
 
 @lru_cache(maxsize=8)
-def variables(source: str) -> JavaScriptVariables:
+def variables(source: str, language: str = JAVASCRIPT) -> JavaScriptVariables:
     """The variables of one function, cached because a transform asks for the last functions many times.
 
     Raises:
         SourceError: the source does not parse or is not one function.
     """
-    return JavaScriptVariables(source)
+    return JavaScriptVariables(source, language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +185,8 @@ class JavaScriptRename(RenameVariables):
     """Gives other names to the variables of a JavaScript function. One variable is one move."""
 
     foreign: str = NOT_A_MOVE
-    languages: frozenset[str] = field(default=frozenset({"javascript"}))
+    languages: frozenset[str] = field(default=frozenset({JAVASCRIPT}))
+    language: str = JAVASCRIPT
 
     def variables(self, source: str) -> JavaScriptVariables:
         """The variables of the function.
@@ -173,7 +194,7 @@ class JavaScriptRename(RenameVariables):
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        return variables(source)
+        return variables(source, self.language)
 
 
 RENAME: Final = JavaScriptRename()

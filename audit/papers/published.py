@@ -1,0 +1,399 @@
+"""The tables and figures of the five papers: what each shows, what it needs, and the commands that make it.
+
+`items/PAPER.toml` describes those of one paper, `items/data.toml` the data sets. An item is made by commands
+of codeaudit (`rows`), is drawn from another item (`of`), is made by a script of the repository (`script`),
+shows no experiment (`drawing`), or cannot be made (`missing`, with the reason).
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from codeaudit.audit.papers.presets import PRESETS
+from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.registration import unknown
+
+ITEMS: Final = Path(__file__).parent / "items"
+DATA: Final = "data"
+PAPERS: Final = ("spe", "renamer", "code", "tree", "columns")
+"""The names of the papers on the command line, which are those of their files."""
+
+PresetName: TypeAlias = Literal["small", "paper"]
+State: TypeAlias = Literal["run", "script", "drawing", "missing"]
+
+GENERATED: Final = "algebra"
+"""The corpus that needs no file."""
+ENDINGS: Final = (".jsonl.gz", ".jsonl", ".csv.gz", ".csv", ".parquet")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperData:
+    """A data set of a paper, as a table that the user has."""
+
+    name: str
+    """The table's file name without its ending."""
+    language: str
+    what: str
+    columns: str
+    published: str
+    """Where, by whom, and under which licence."""
+    count: int
+    """Number of examples to learn from, about."""
+    tokens: int
+    """Tokens of an example, about."""
+
+    def place(self, folder: Path | None, *, must_exist: bool) -> Path:
+        """The table's file, or the one that is asked for.
+
+        Raises:
+            CorpusError: it must exist and does not.
+        """
+        for ending in ENDINGS if folder is not None else ():
+            if (path := Path(folder or "") / f"{self.name}{ending}").is_file():
+                return path
+        if not must_exist:
+            return Path(folder or "DIR") / f"{self.name}{ENDINGS[0]}"
+        if folder is not None and not folder.is_dir():
+            raise CorpusError(f"--data {str(folder)!r} is no folder")
+        where = "no --data is given" if folder is None else f"{str(folder)!r} has no {self.name}.jsonl.gz"
+        raise CorpusError(
+            f"{where}; needed: {self.name}.jsonl.gz (or .jsonl, .csv, .parquet), {self.what} with the "
+            f"columns {self.columns}; published as {self.published}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """A row that is trained."""
+
+    name: str
+    network: str
+    preset: str = ""
+    """The preset of `codeaudit train` at paper size; empty where the group names it."""
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A column of a table."""
+
+    name: str
+    measure: str
+    """The path in a model's block of `summary.json`, with dots."""
+    better: Literal["higher", "lower"] = "higher"
+    complement: bool = False
+    """1 minus the value, as an error is of an accuracy."""
+
+    def of(self, model: Mapping[str, Any]) -> float | None:
+        """The value, as a share; `None` where the run has none."""
+        found: Any = model
+        for step in self.measure.split("."):
+            found = found.get(step) if isinstance(found, Mapping) else None
+        if not isinstance(found, int | float):
+            return None
+        return 1 - found if self.complement else float(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnGroup:
+    """Columns that share data and sizes."""
+
+    data: str
+    name: str = ""
+    test: str = "test"
+    """The split that is audited."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """How much of a generated corpus the preset `small` takes, by split."""
+    paper: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()
+    """Further options of `codeaudit train` under each preset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What a preset sets."""
+
+    train: tuple[str, ...]
+    run: tuple[str, ...]
+    seeds: int
+    epochs: int = 0
+    """Of the paper, for the forecast."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A table or figure."""
+
+    paper: str
+    name: str
+    """Such as `spe/table-1`."""
+    title: str
+    state: State
+    reason: str = ""
+    """The script, or why the item is missing."""
+    of: str = ""
+    """The name of the item whose values a figure shows."""
+    x: str = ""
+    y: str = ""
+    task: str = ""
+    rows: tuple[Network, ...] = ()
+    groups: tuple[ColumnGroup, ...] = ()
+    columns: tuple[Measure, ...] = ()
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The paper's figures in percent, by row and column."""
+    differences: tuple[str, ...] = ()
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    audit: tuple[str, ...] = ()
+    """Options of `codeaudit run`."""
+
+    @property
+    def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
+        """The columns: name, group, and measure."""
+        return [
+            (f"{group.name} {column.name}".strip(), group, column)
+            for group in self.groups
+            for column in self.columns
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A command of codeaudit that is one part of an item."""
+
+    words: tuple[str, ...]
+    """Without the name of the program."""
+    out: Path
+    kind: Literal["train", "run"]
+    group: ColumnGroup
+    seed: int
+    networks: tuple[str, ...]
+    """The rows that it trains or audits, in the order of the models."""
+
+
+def items(paper: str | None = None) -> Iterator[Item]:
+    """All tables and figures, or those of one paper, in the papers' order."""
+    for name in PAPERS if paper is None else (paper,):
+        yield from _read(name).values()
+
+
+def item(name: str) -> Item:
+    """A table or figure by its name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    paper, _, rest = name.partition("/")
+    if paper not in PAPERS:
+        raise UsageError(unknown("paper", paper, PAPERS))
+    found = _read(paper)
+    if not rest:
+        raise UsageError(f"{name!r} names a paper and no item, such as {next(iter(found))}")
+    if name not in found:
+        raise UsageError(unknown(f"item of {paper}", rest, [one.partition("/")[2] for one in found]))
+    return found[name]
+
+
+@cache
+def data_sets() -> Mapping[str, PaperData]:
+    """The data sets by name."""
+    told = tomllib.loads((ITEMS / f"{DATA}.toml").read_text("utf-8"))
+    return {name: PaperData(name=name, **entry) for name, entry in told.items()}
+
+
+@cache
+def _read(paper: str) -> Mapping[str, Item]:
+    told = tomllib.loads((ITEMS / f"{paper}.toml").read_text("utf-8"))
+    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper", "page")}
+    networks = {
+        name: Network(name=name, **{**entry, "options": tuple(entry.get("options", ()))})
+        for name, entry in head["networks"].items()
+    }
+    scales = {
+        name: Scale(
+            train=tuple(entry["train"]),
+            run=tuple(entry["run"]),
+            seeds=entry["seeds"],
+            epochs=entry.get("epochs", 0),
+        )
+        for name, entry in head["presets"].items()
+    }
+    found: dict[str, Item] = {}
+    for key, entry in told.items():
+        entry = told[entry["like"]] | entry if "like" in entry else entry
+        found[f"{paper}/{key}"] = Item(
+            paper=head["paper"],
+            name=f"{paper}/{key}",
+            title=entry["title"],
+            state=_state(entry),
+            reason=entry.get("script") or entry.get("missing", ""),
+            of=f"{paper}/{entry['of']}" if "of" in entry else "",
+            x=entry.get("x", ""),
+            y=entry.get("y", ""),
+            task=entry.get("task", ""),
+            rows=tuple(networks[name] for name in entry.get("rows", ())),
+            groups=tuple(_group(one) for one in entry.get("groups", ())),
+            columns=tuple(Measure(**one) for one in entry.get("columns", ())),
+            published=entry.get("published", {}),
+            differences=tuple(entry.get("differences", ())),
+            scales=scales,
+            audit=tuple(head["audit"].get("run", ())),
+        )
+    return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
+
+
+def _place(name: str) -> tuple[str, int]:
+    kind, _, number = name.partition("/")[2].partition("-")
+    return {"table": "1", "figure": "2"}[kind], int(number)
+
+
+def _state(entry: Mapping[str, Any]) -> State:
+    states: tuple[State, ...] = ("script", "drawing", "missing")
+    return next((name for name in states if name in entry), "run")
+
+
+def _group(entry: Mapping[str, Any]) -> ColumnGroup:
+    lists = {name: tuple(entry.get(name, ())) for name in ("paper", "small")}
+    return ColumnGroup(**{**entry, **lists})
+
+
+# ── steps ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What `codeaudit papers run` was told."""
+
+    preset: PresetName
+    out: Path
+    data: Path | None = None
+    device: str | None = None
+    seeds: int | None = None
+    """Trainings of each network; `None`: as the preset says."""
+    dry: bool = False
+    """Only show the commands: the data need not be there."""
+
+
+def steps(found: Item, request: Request) -> list[Step]:
+    """The commands that make an item, in their order.
+
+    Each network is trained once a seed. Its folder is named by its command, so that two items with one
+    training share it. Then one run a seed audits all rows.
+
+    Raises:
+        CorpusError: a table of data is not there.
+    """
+    scale = found.scales[request.preset]
+    device = () if request.device is None else ("--device", request.device)
+    made: list[Step] = []
+    for seed in range(request.seeds or scale.seeds):
+        for group in found.groups:
+            learned = [_training(row, found, group, seed, request) for row in found.rows]
+            made += learned
+            models = [word for step in learned for word in ("--model", str(step.out))]
+            out = (
+                request.out
+                / found.name.replace("/", "-")
+                / "-".join(filter(None, (group.name, f"seed-{seed}")))
+            )
+            words = ("run", *models, "--task", found.task, "--corpus", _corpus(group, group.test, request))
+            words += (*found.audit, *scale.run, *device, "--out", str(out))
+            made.append(
+                Step(
+                    words=words,
+                    out=out,
+                    kind="run",
+                    group=group,
+                    seed=seed,
+                    networks=tuple(row.name for row in found.rows),
+                )
+            )
+    return list({step.words: step for step in made}.values())
+
+
+def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request: Request) -> Step:
+    scale = found.scales[request.preset]
+    words: tuple[str, ...] = ("train", row.network, "--task", found.task)
+    for option, split in (("--corpus", "train"), ("--valid", "valid"), ("--test", "test")):
+        words += (option, _corpus(group, split, request))
+    if request.preset == "paper" and row.preset:
+        words += ("--preset", row.preset)
+    words += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
+    words += ("--seed", str(seed))
+    # What decides the weights. The device and the folder do not.
+    digest = hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
+    label = "".join(sign if sign.isalnum() else "-" for sign in row.name).replace("--", "-")
+    out = request.out / "networks" / f"{label}-seed-{seed}-{digest}"
+    device = () if request.device is None else ("--device", request.device)
+    return Step(
+        words=(*words, *device, "--out", str(out)),
+        out=out,
+        kind="train",
+        group=group,
+        seed=seed,
+        networks=(row.name,),
+    )
+
+
+def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
+    if group.data != GENERATED:
+        return f"{data_sets()[group.data].place(request.data, must_exist=not request.dry)}:{split}"
+    size = f":{group.sizes[split]}" if request.preset == "small" and split in group.sizes else ""
+    return f"{GENERATED}:{split}{size}"
+
+
+# ── forecast ─────────────────────────────────────────────────────────────────────────────────────────────
+
+H100: Final = 989e12
+"""Floating-point operations per second of an H100 SXM in bfloat16, dense (NVIDIA's data sheet)."""
+USED: Final = 0.3
+"""The share of them that a training of this size is assumed to reach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingCost:
+    """What the trainings of an item at paper size cost."""
+
+    hours: float
+    """Of one H100, for all trainings together."""
+    memory: float
+    """GiB of the largest training."""
+
+
+def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
+    """The cost at paper size; `None` where the paper's preset does not say how long it trains.
+
+    Operations are 6 for each weight and token (Kaplan et al., 2020, section 2.1). Memory is 16 bytes a weight
+    for Adam in mixed precision, and 34 + 5 · heads · window / width bytes for each layer, token and unit of
+    the width (Korthikanti et al., 2022, equation 2).
+    """
+    scale = found.scales.get("paper")
+    if scale is None or not scale.epochs or not found.rows:
+        return None
+    operations, memory = 0.0, 0.0
+    for group in found.groups:
+        examples, tokens = _size(group)
+        for row in found.rows:
+            name = row.preset or next((word for word in group.paper if word in PRESETS), "")
+            if not name:
+                return None
+            size = PRESETS[name].settings
+            width, layers, window = (int(str(size[key])) for key in ("width", "layers", "window"))
+            inner = int(str(size.get("inner", 4 * width)))
+            words = int(str(size.get("vocabulary", 1_000)))
+            weights = layers * (4 * width * width + 2 * width * inner) + words * width
+            operations += 6.0 * weights * examples * tokens * scale.epochs * (seeds or scale.seeds)
+            pieces = 34 + 5 * int(str(size["heads"])) * window / width
+            kept = int(str(size["batch"])) * window * width * layers * pieces
+            memory = max(memory, (16 * weights + kept) / 2**30)
+    return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)
+
+
+def _size(group: ColumnGroup) -> tuple[int, int]:
+    if group.data == GENERATED:
+        return 300_000, 60  # Renamer, appendix E
+    found = data_sets()[group.data]
+    return found.count, found.tokens

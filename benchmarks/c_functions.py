@@ -1,0 +1,141 @@
+"""How many C functions each transform changes, and whether their object code stays the same.
+
+    python benchmarks/c_functions.py FILE|FOLDER ... [--transform NAME,...] [--snippets]
+    python benchmarks/c_functions.py FILE|FOLDER ... --transform NAME,... --object-code [-- -DNAME ...]
+
+Functions of 3 to 60 lines count, one variant each. With `--snippets` the file around a function is not known,
+as in data sets of functions. With `--object-code` each file is compiled by gcc at -O0 and -O2 before and
+after all of its functions are rewritten by one transform; where the bytes differ, one half after the other is
+tried, until the function is found. What stands behind `--` is given to gcc.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from codeaudit.transforms.c.language import C
+from codeaudit.transforms.c.parsing import FunctionPlace, places
+from codeaudit.transforms.errors import NOT_PARSED, SourceError, UnknownSyntaxError
+from codeaudit.transforms.interface import Refused, Transform, is_surrounded
+from codeaudit.transforms.registry import transform_for
+
+LEVELS = ("-O0", "-O2")
+Edit = tuple[FunctionPlace, str]
+
+
+def files(named: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Each C file with its text."""
+    for path in named:
+        for one in sorted(path.rglob("*.c")) if path.is_dir() else [path]:
+            try:
+                yield one, one.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                print(f"not read: {one}", file=sys.stderr)
+
+
+def edited(transform: Transform, text: str) -> str | Refused:
+    """One variant of a function, or why there is none."""
+    try:
+        moves = transform.propose(text, Random(0))
+        found = moves if isinstance(moves, Refused) else transform.apply(text, moves)
+    except UnknownSyntaxError as error:
+        return Refused(str(error))
+    except SourceError:
+        return Refused(NOT_PARSED)
+    return found if isinstance(found, Refused) else found.source
+
+
+def compiled(path: Path, text: str, flags: Sequence[str]) -> list[bytes | None]:
+    """The object code of a text in the place of a file, at each level; `None` where it does not compile."""
+    found: list[bytes | None] = []
+    with TemporaryDirectory() as folder:
+        source, made = Path(folder, path.name), Path(folder, "a.o")
+        source.write_text(text, encoding="utf-8")
+        for level in LEVELS:
+            words = [
+                "gcc",
+                "-c",
+                "-w",
+                level,
+                "-I",
+                str(path.parent.resolve()),
+                *flags,
+                "-o",
+                str(made),
+                path.name,
+            ]
+            done = subprocess.run(words, cwd=folder, capture_output=True, check=False)
+            found.append(None if done.returncode else made.read_bytes())
+    return found
+
+
+def differing(
+    path: Path, text: str, edits: Sequence[Edit], before: list[bytes | None], flags: Sequence[str]
+) -> list[str]:
+    """The functions whose edits change the object code, with what happens."""
+    source = text.encode()
+    for place, new in sorted(edits, key=lambda edit: -edit[0].start):
+        source = source[: place.start] + new.encode() + source[place.end :]
+    after = compiled(path, source.decode(), flags)
+    if after == before:
+        return []
+    if len(edits) == 1:
+        return [f"{path}: {edits[0][0].name} {'does not compile' if None in after else 'differs'}"]
+    half = len(edits) // 2
+    return [
+        one for part in (edits[:half], edits[half:]) for one in differing(path, text, part, before, flags)
+    ]
+
+
+def main() -> int:
+    """Measure and print."""
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    parser.add_argument("place", nargs="+", type=Path, help="C files, or folders of them")
+    parser.add_argument("--transform", default="rename,rename-parameters,reorder", help="names, or `all`")
+    parser.add_argument("--snippets", action="store_true", help="the file around a function is not known")
+    parser.add_argument("--object-code", action="store_true", help="compare what gcc makes")
+    words = sys.argv[1:]
+    at = words.index("--") if "--" in words else len(words)
+    asked, flags = parser.parse_args(words[:at]), words[at + 1 :]
+    names = list(C.transforms) if asked.transform == "all" else asked.transform.split(",")
+    functions, compared = 0, 0
+    changed: Counter[str] = Counter()
+    reasons: dict[str, Counter[str]] = {name: Counter() for name in names}
+    wrong: list[str] = []
+    for path, text in files(asked.place):
+        source = text.encode()
+        found = [one for one in places(source) if 3 <= source.count(b"\n", one.start, one.end) + 1 <= 60]
+        functions += len(found)
+        before = compiled(path, text, flags) if asked.object_code else [None]
+        for name in names:
+            transform = transform_for(name, "c")
+            if is_surrounded(transform) and not asked.snippets:
+                transform = transform.within(text)
+            edits: list[Edit] = []
+            for one in found:
+                new = edited(transform, source[one.start : one.end].decode())
+                if isinstance(new, Refused):
+                    reasons[name][new.reason] += 1
+                else:
+                    edits.append((one, new))
+            changed[name] += len(edits)
+            if edits and None not in before:
+                compared += len(edits)
+                wrong += differing(path, text, edits, before, flags)
+    print(f"{functions} functions")
+    for name in names:
+        why = ", ".join(f"{count} × {reason}" for reason, count in reasons[name].most_common(6))
+        print(f"{name}: {changed[name]} ({changed[name] / max(functions, 1):.1%}); {why}")
+    if asked.object_code:
+        print(f"object code: {compared} compared, {len(wrong)} differ", *wrong, sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

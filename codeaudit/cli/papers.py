@@ -1,0 +1,165 @@
+"""The command `codeaudit papers`: the tables and figures of the five papers, and what makes them."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from codeaudit.audit.papers.published import (
+    GENERATED,
+    PAPERS,
+    Item,
+    PresetName,
+    Request,
+    data_sets,
+    forecast,
+    item,
+    items,
+    steps,
+)
+from codeaudit.cli.options import POSITIVE
+from codeaudit.cli.output import note
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.grammar import counted
+
+MEANINGS = {
+    "run": "codeaudit makes it",
+    "script": "a script of the repository makes it",
+    "drawing": "it shows no experiment",
+    "missing": "it cannot be made",
+}
+
+
+@click.group()
+def papers() -> None:
+    """Make the tables and figures of the five papers, with their published values beside.
+
+    \b
+    Examples:
+      codeaudit papers list
+      codeaudit papers show spe/table-1
+      codeaudit papers run renamer/table-3 --dry-run
+      codeaudit papers run spe/table-1 --data DIR --preset paper --device cuda
+    """
+
+
+@papers.command("list")
+@click.argument("paper", required=False, type=click.Choice(PAPERS), metavar="[PAPER]")
+def listing(paper: str | None) -> int:
+    """List the tables and figures, one a line: name, what makes it, title."""
+    found = list(items(paper))
+    width = max(len(one.name) for one in found)
+    for one in found:
+        click.echo(f"{one.name:{width}}  {one.state:7}  {one.title}")
+    click.echo()
+    for state, meaning in MEANINGS.items():
+        click.echo(f"{state:7}  {meaning} ({counted(sum(one.state == state for one in found), 'item')})")
+    return 0
+
+
+@papers.command()
+@click.argument("name", metavar="PAPER/ITEM")
+def show(name: str) -> int:
+    """Show what an item needs, its published values, and how ours differs.
+
+    \b
+    Examples:
+      codeaudit papers show spe/table-4
+    """
+    found = item(name)
+    click.echo(f"{found.name}: {found.title}")
+    click.echo(f"  paper: {found.paper}")
+    click.echo(f"  {found.state}: {MEANINGS[found.state]}{f': {found.reason}' if found.reason else ''}")
+    if found.of:
+        click.echo(f"  shows {found.y} over {found.x} of {found.of}: see codeaudit papers show {found.of}")
+    for group in found.groups:
+        if group.data == GENERATED:
+            click.echo(f"  data: the corpus {GENERATED}, which codeaudit generates")
+        else:
+            data = data_sets()[group.data]
+            click.echo(f"  data: DIR/{data.name}.jsonl.gz (or .csv, .parquet): {data.language}, {data.what}")
+            click.echo(f"    columns: {data.columns}")
+            click.echo(f"    published: {data.published}")
+    if found.rows:
+        click.echo(f"  trained: {'; '.join(row.name for row in found.rows)}")
+        click.echo(f"  columns: {'; '.join(head for head, _, _ in found.heads)}")
+    for row, values in found.published.items():
+        click.echo(f"  paper: {row}: {', '.join(f'{head} {value:g}' for head, value in values.items())}")
+    for text in found.differences:
+        click.echo(f"  difference: {text}")
+    if (cost := forecast(found)) is not None:
+        click.echo(f"  --preset paper: about {cost.hours:.1f} h of an H100, {cost.memory:.0f} GiB")
+    if found.state == "run":
+        needed = "" if _without_data(found) else " --data DIR"
+        click.echo(f"  codeaudit papers run {found.name}{needed}")
+    return 0
+
+
+@papers.command()
+@click.argument("name", metavar="PAPER/ITEM")
+@click.option(
+    "--preset",
+    type=click.Choice(["small", "paper"]),
+    default="small",
+    show_default=True,
+    help="small: minutes on two cores. paper: the sizes and settings of the paper.",
+)
+@click.option("--device", metavar="NAME", help="Of trainings and audits: cpu, cuda, cuda:1, auto.")
+@click.option(
+    "--seeds", type=POSITIVE, metavar="N", help="Trainings of each network.  [default: by the preset]"
+)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of the data sets that `codeaudit papers show` names.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("codeaudit-papers"),
+    show_default=True,
+    metavar="DIR",
+    help="Folder of networks, runs, tables and figures. Items that need one training share it.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the steps and the forecast; do nothing.")
+def run(
+    name: str,
+    preset: PresetName,
+    device: str | None,
+    seeds: int | None,
+    data: Path | None,
+    out: Path,
+    dry_run: bool,
+) -> int:
+    """Train and audit what an item needs, and print the table with the published values beside.
+
+    What is complete is not done again: the same command goes on after Ctrl-C.
+
+    \b
+    Examples:
+      codeaudit papers run renamer/table-3
+      codeaudit papers run spe/table-1 --data DIR --preset paper --device cuda --seeds 3
+      codeaudit papers run spe/figure-7 --data DIR --dry-run
+    """
+    from codeaudit.reproducing import make, source_of
+
+    found = item(name)
+    source = source_of(found)
+    if preset == "paper" and "paper" not in source.scales:
+        raise UsageError(f"{source.name} has no preset paper")
+    request = Request(preset=preset, out=out, data=data, device=device, seeds=seeds, dry=dry_run)
+    if dry_run:
+        for step in steps(source, request):
+            click.echo(shlex.join(["codeaudit", *step.words]))
+        if preset == "paper" and (cost := forecast(source, seeds)) is not None:
+            click.echo(f"about {cost.hours:.1f} h of an H100, {cost.memory:.0f} GiB", err=False)
+        return 0
+    measured = make(found, request, note)
+    click.echo(measured.text, nl=False)
+    note(f"table: {out / found.name.replace('/', '-') / 'table.md'}")
+    return 0
+
+
+def _without_data(found: Item) -> bool:
+    return all(group.data == GENERATED for group in found.groups)

@@ -1,0 +1,107 @@
+"""The tables and figures of the papers: their records agree with themselves and with the commands they name."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.papers import published
+from codeaudit.audit.papers.presets import PRESETS, preset
+from codeaudit.audit.papers.published import Item, Measure, Request, data_sets, forecast, item, items, steps
+from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.cli.run import run
+from codeaudit.cli.train import train
+from codeaudit.transforms.errors import CorpusError, UsageError
+
+ROOT = Path(__file__).resolve().parents[3]
+ALL = list(items())
+MADE = [one for one in ALL if one.state == "run" and not one.of]
+
+
+def test_every_paper_has_tables_and_figures() -> None:
+    assert {one.name.partition("/")[0] for one in ALL} == set(published.PAPERS)
+    assert len({one.name for one in ALL}) == len(ALL) > 50
+
+
+@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
+def test_published_values_stand_in_columns_of_the_table(found: Item) -> None:
+    heads = [head for head, _, _ in found.heads]
+    assert len(set(heads)) == len(heads) > 0
+    assert {head for values in found.published.values() for head in values} <= set(heads)
+    assert all(0 <= value <= 100 for values in found.published.values() for value in values.values())
+
+
+@pytest.mark.parametrize("found", [one for one in ALL if one.of], ids=lambda one: one.name)
+def test_a_figure_shows_columns_of_its_table(found: Item) -> None:
+    heads = [head for head, _, _ in item(found.of).heads]
+    assert {found.x, found.y} <= set(heads)
+
+
+@pytest.mark.parametrize("found", [one for one in ALL if one.state == "script"], ids=lambda one: one.name)
+def test_a_script_that_is_named_exists_and_takes_its_words(found: Item) -> None:
+    script, *words = found.reason.split()
+    text = (ROOT / script).read_text("utf-8")
+    assert all(re.sub(r"=.*", "", word) in text for word in words if word.startswith("--"))
+
+
+@pytest.mark.parametrize("size", ["small", "paper"])
+@pytest.mark.parametrize("found", MADE, ids=lambda one: one.name)
+def test_the_commands_of_an_item_are_commands_of_codeaudit(found: Item, size: str) -> None:
+    request = Request(preset="paper" if size == "paper" else "small", out=Path("out"), dry=True, device="cpu")
+    made = steps(found, request)
+    assert {step.kind for step in made} == {"train", "run"}
+    for step in made:
+        command = train if step.kind == "train" else run
+        context = command.make_context(step.kind, list(step.words[1:]), resilient_parsing=False)
+        assert context.params["out"] == step.out
+        if step.kind == "train" and size == "paper":
+            name = context.params["preset"]
+            preset(name, PRESETS[name].folder, step.words[1])
+            assert step.words[1] in NETWORKS
+
+
+def test_items_with_one_training_share_its_folder() -> None:
+    request = Request(preset="small", out=Path("out"), dry=True)
+    trained = [{step.out for step in steps(item(name), request) if step.kind == "train"}
+               for name in ("renamer/table-3", "renamer/table-4")]  # fmt: skip
+    assert trained[0] == trained[1]
+
+
+def test_trainings_that_differ_have_folders_of_their_own() -> None:
+    request = Request(preset="small", out=Path("out"), dry=True, seeds=3)
+    made = [step for step in steps(item("spe/table-3"), request) if step.kind == "train"]
+    assert len({step.out for step in made}) == len(made) == 9
+
+
+def test_data_that_is_not_there_is_named_with_its_source(tmp_path: Path) -> None:
+    with pytest.raises(
+        CorpusError, match=r"has no python_functions\.jsonl\.gz; needed: .*columns.*Python150k"
+    ):
+        steps(item("spe/table-1"), Request(preset="small", out=tmp_path, data=tmp_path))
+
+
+@pytest.mark.parametrize(("name", "said"), [("spe/table-11", "table-1"), ("foo/table-1", "known:")])
+def test_an_unknown_item_has_a_near_one(name: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        item(name)
+
+
+def test_a_measure_is_a_path_or_its_complement() -> None:
+    model = {"score": {"original": 0.9}, "all_samples": {"rate": None}}
+    assert Measure(name="F1", measure="score.original").of(model) == 0.9
+    assert Measure(name="error", measure="score.original", complement=True).of(model) == pytest.approx(0.1)
+    assert Measure(name="rate", measure="all_samples.rate").of(model) is None
+    assert Measure(name="rate", measure="pairs.rate").of(model) is None
+
+
+def test_the_forecast_grows_with_seeds() -> None:
+    one, three = forecast(item("spe/table-1"), 1), forecast(item("spe/table-1"), 3)
+    assert one is not None
+    assert three is not None
+    assert three.hours == pytest.approx(3 * one.hours)
+    assert 0.1 < one.hours < 24
+    assert one.memory == three.memory
+
+
+def test_every_data_set_is_of_some_item() -> None:
+    assert {group.data for one in MADE for group in one.groups} - {published.GENERATED} == set(data_sets())

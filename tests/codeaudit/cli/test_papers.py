@@ -1,0 +1,168 @@
+"""`codeaudit papers`: a table of a paper from data to Markdown, by its own commands."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from codeaudit import reproducing
+from codeaudit.audit.papers import published
+from codeaudit.cli.main import main
+
+SMALL = """
+paper = "SPE attention"
+page = "spe-attention"
+[networks]
+spe = { network = "spe", preset = "spe-paper" }
+[presets.small]
+train = ["--width", "16", "--layers", "1", "--heads", "4", "--epochs", "1", "--rarest-label", "1", "--bag-epochs", "0"]
+run = ["--limit", "20"]
+seeds = 1
+[audit]
+run = ["--transform", "reorder", "--variants", "1", "--no-controls"]
+[table-1]
+title = "Names"
+task = "function-name"
+rows = ["spe"]
+groups = [{ data = "python_functions" }]
+columns = [
+    { name = "F1", measure = "score.original" },
+    { name = "violation rate", measure = "all_samples.rate", better = "lower" },
+]
+differences = ["It is small."]
+[table-1.published]
+spe = { F1 = 37.1, "violation rate" = 0.0 }
+code2seq = { F1 = 27.3 }
+[figure-6]
+title = "Names, drawn"
+of = "table-1"
+x = "violation rate"
+y = "F1"
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of functions, and one item of one network in place of SPE's."""
+    records = tmp_path / "items"
+    records.mkdir()
+    (records / "data.toml").write_text((published.ITEMS / "data.toml").read_text("utf-8"))
+    (records / "spe.toml").write_text(SMALL)
+    monkeypatch.setattr(published, "ITEMS", records)
+    published._read.cache_clear()
+    folder = tmp_path / "data"
+    folder.mkdir()
+    chance = random.Random(0)
+    words = ["total", "mean", "first", "last", "count", "index", "value", "name"]
+    with (folder / "python_functions.jsonl").open("w") as lines:
+        for number in range(120):
+            one, two = chance.sample(words, 2)
+            source = (
+                f"def {one}_{two}(values):\n    {one} = {number}\n    {two} = 2\n    return {one} + {two}\n"
+            )
+            split = ("train", "train", "valid", "test")[number % 4]
+            lines.write(json.dumps({"source": source, "name": f"{one}_{two}", "split": split}) + "\n")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> object:
+    yield
+    published._read.cache_clear()
+
+
+@pytest.mark.slow
+def test_a_table_is_made_once_and_stands_beside_the_paper(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["papers", "run", "spe/table-1", "--data", str(data)]
+    assert main(command) == 0
+    table = capsys.readouterr().out
+    ours = next(line for line in table.splitlines() if line.startswith("| spe |"))
+    cells = [cell.strip() for cell in ours.strip("|").split("|")]
+    assert cells[2] == "37.1"
+    assert cells[4] == "0"
+    assert 0 <= float(cells[1]) <= 100
+    assert float(cells[3]) == 0
+    assert "| code2seq | – | 27.3 | – | – |" in table
+    assert "It is small." in table
+    folder = Path("codeaudit-papers", "spe-table-1")
+    assert (folder / "table.md").read_text("utf-8") == table
+    assert json.loads((folder / "table.json").read_text("utf-8"))["violation rate"] == {"spe": [0.0]}
+    # What is complete is not done again.
+    monkeypatch.setattr(reproducing, "carried_out", lambda _: pytest.fail("a step ran again"))
+    assert main(command) == 0
+    assert capsys.readouterr().out == table
+    pytest.importorskip("matplotlib")
+    assert main(["papers", "run", "spe/figure-6", "--data", str(data)]) == 0
+    for ending in ("svg", "png"):
+        assert Path("codeaudit-papers", "spe-figure-6", f"figure.{ending}").stat().st_size > 1000
+
+
+def test_a_dry_run_prints_the_commands_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["papers", "run", "spe/table-1", "--preset", "paper", "--device", "cuda", "--dry-run"]) == 0
+    *commands, cost = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in commands] == ["train", "train", "train", "run"]
+    assert all("--device cuda" in line for line in commands)
+    assert "DIR/python_functions.jsonl.gz:train" in commands[0]
+    assert "h of an H100" in cost
+    assert "GiB" in cost
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_list_says_what_makes_each_item(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("spe/table-1 ") and " run " in line for line in lines)
+    assert any(line.startswith("code/table-3 ") and " missing " in line for line in lines)
+    assert main(["papers", "list", "tree"]) == 0
+    assert all("tree/" in line for line in capsys.readouterr().out.split("\n\n")[0].splitlines())
+
+
+@pytest.mark.parametrize("name", ["renamer/table-4", "spe/figure-7", "code/table-3", "spe/table-4"])
+def test_an_item_is_shown_with_what_it_needs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["papers", "show", name]) == 0
+    assert name in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["spe/table-1"], 3, "no --data is given; needed: python_functions.jsonl.gz"),
+        (["spe/table-2"], 2, "is made by a script of the repository: python benchmarks/dependence_graphs.py"),
+        (["spe/figure-1"], 2, "shows no experiment"),
+        (["spe/table-7"], 2, "cannot be made: it fine-tunes CodeLlama"),
+        (["spe/table-12"], 2, "unknown item of spe 'table-12'"),
+        (["spe"], 2, "names a paper and no item, such as spe/table-1"),
+    ],
+)
+def test_what_cannot_be_made_is_said_in_one_line(
+    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["papers", "run", *words]) == code
+    told = capsys.readouterr().err.strip()
+    assert said in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_step_that_fails_ends_the_item(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reproducing, "carried_out", lambda _: 2)
+    assert main(["papers", "run", "spe/table-1", "--data", str(data)]) == 3
+    assert "step 1 of 2 failed with exit code 2" in capsys.readouterr().err
+
+
+def test_an_interrupted_step_interrupts_the_item(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reproducing, "carried_out", lambda _: 130)
+    assert main(["papers", "run", "spe/table-1", "--data", str(data)]) == 130
+    assert "the same command goes on" in capsys.readouterr().err

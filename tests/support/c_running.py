@@ -1,0 +1,88 @@
+"""Compiles C with gcc: many versions of a function in one program that is run, and object code of a file."""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
+
+import pytest
+
+GCC: Final = shutil.which("gcc")
+needs_gcc: Final = pytest.mark.skipif(GCC is None, reason="gcc is not installed")
+
+_HEAD: Final = "int printf(const char *, ...);\nint putchar(int);\nunsigned long strlen(const char *);\n"
+"""Without headers, because reading them takes most of the time."""
+_BETWEEN: Final = "\x1e"
+NO_CODE: Final = "does not compile"
+
+
+class Versions(NamedTuple):
+    """Versions of a function `f` that are called by the same statements."""
+
+    functions: Sequence[str]
+    calls: str
+    prelude: str = ""
+
+    def text(self, number: int) -> str:
+        """The program with all versions, whose entry has this number."""
+        parts = [_HEAD, self.prelude]
+        for place, function in enumerate(self.functions):
+            parts.append(
+                f"\n#define f f_{place}_of_{number}\n{function}\n"
+                f"static void run_{place}(void) {{ {self.calls} }}\n#undef f\n"
+            )
+        runs = "".join(f"run_{place}(); putchar({ord(_BETWEEN)});" for place in range(len(self.functions)))
+        parts.append(f"void entry_{number}(void) {{ {runs} }}\n")
+        return "".join(parts)
+
+
+def _compile(folder: str, *words: str) -> bool:
+    assert GCC is not None
+    return not subprocess.run(
+        [GCC, "-w", "-std=gnu11", *words], cwd=folder, capture_output=True, check=False
+    ).returncode
+
+
+def outputs(rows: Sequence[Versions], *flags: str) -> list[list[str]]:
+    """What each version prints. All rows are one program, with a file each; a version that does not compile is
+    told by `NO_CODE`."""
+    with TemporaryDirectory() as folder:
+        names = []
+        for number, row in enumerate(rows):
+            names.append(f"a{number}.c")
+            Path(folder, names[-1]).write_text(row.text(number), encoding="utf-8")
+        main = "".join(f"void entry_{number}(void);" for number in range(len(rows)))
+        calls = "".join(f"entry_{number}();" for number in range(len(rows)))
+        Path(folder, "main.c").write_text(
+            f"{main} int main(void) {{ {calls} return 0; }}\n", encoding="utf-8"
+        )
+        if not _compile(folder, *flags, "-o", "a.out", "main.c", *names):
+            if len(rows) == 1 and len(rows[0].functions) == 1:
+                return [[NO_CODE]]
+            # Each alone tells which one it is.
+            return [
+                [outputs([row._replace(functions=[one])], *flags)[0][0] for one in row.functions]
+                for row in rows
+            ]
+        done = subprocess.run(
+            [str(Path(folder, "a.out"))],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+    told = iter(done.stdout.split(_BETWEEN))
+    return [[next(told) for _ in row.functions] for row in rows]
+
+
+def object_code(text: str, *flags: str) -> bytes | None:
+    """The object file of a text without the names of a debugger; `None` where it does not compile."""
+    with TemporaryDirectory() as folder:
+        Path(folder, "a.c").write_text(text, encoding="utf-8")
+        return (
+            Path(folder, "a.o").read_bytes() if _compile(folder, "-c", *flags, "-o", "a.o", "a.c") else None
+        )

@@ -1,0 +1,77 @@
+"""The ledger of C, entry by entry, by execution.
+
+For each entry other code does not keep to it, and an edit changes what the program does: so the entry is
+needed. Where a file shows the same itself, the edit is refused.
+"""
+
+from typing import Final, NamedTuple
+
+import pytest
+
+from codeaudit.transforms.c.ledger import LEDGER
+from codeaudit.transforms.perturb import DENIED, perturb_one
+from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
+from codeaudit.transforms.registry import rests_on, transform_for
+from tests.support.c_running import NO_CODE, Versions, needs_gcc, outputs
+
+
+class Program(NamedTuple):
+    """A function that a transform rewrites, and what stands in a header before it."""
+
+    transform: str
+    function: str
+    header: str
+    flags: tuple[str, ...] = ("-O0",)
+
+    def variants(self, context: str = "") -> list[Perturbed | NotApplied]:
+        """What the transform makes of the function."""
+        sample = Sample(
+            id="ledger", language="c", source=self.function, label=None, context=context,
+            origin=Origin(path="a.c", line=1),
+        )  # fmt: skip
+        return list(perturb_one(sample, transform_for(self.transform, "c"), variants=4, seed=0))
+
+
+SUM: Final = "int f(int n)\n{\n    int sum = n;\n    if (n) ADD(n);\n    return sum + (n > 1);\n}\n"
+BROKEN: Final = {
+    "macros-hygienic": Program("rename", SUM, "static int sum;\n#define ADD(n) (sum += (n))\n"),
+    "positions-unread": Program("insert-blank-lines", SUM, "#define ADD(n) (sum += __LINE__)\n"),
+    "text-unread": Program("flip-comparisons", SUM.replace("(n > 1)", "SIZE(n > 1 + 1)"),
+                           "#define ADD(n) sum\n#define SIZE(n) ((int)sizeof(#n) + #n[0])\n"),
+    "line-comments": Program("insert-comments", SUM, "#define ADD(n) sum\n", ("-std=c89",)),
+    "warnings-allowed": Program("unused-locals", SUM, "#define ADD(n) sum++\n", ("-Wno-error", "-Werror=unused-variable", "-Wall", "-W")),
+}  # fmt: skip
+SHOWN: Final = (
+    ("positions-unread", "int line(void) { return __LINE__; }\n"),
+    ("text-unread", '#define SHOW(x) \\\n    printf("%s", # x)\n'),
+)
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", [name for name in LEDGER if name != "warnings-allowed"])
+def test_an_edit_is_seen_where_an_entry_that_it_rests_on_is_false(name: str) -> None:
+    made = BROKEN[name]
+    edits = [one for one in made.variants() if isinstance(one, Perturbed)]
+    assert edits
+    assert all(name in {row.id for row in rests_on(edit)} for edit in edits)
+    texts = [made.function, *(one.source for one in edits)]
+    ((before, *after),) = outputs([Versions(texts, 'printf("%d", f(3));', made.header)], *made.flags)
+    assert before not in ("", NO_CODE)
+    assert any(one != before for one in after)
+
+
+@pytest.mark.parametrize(("entry", "file"), SHOWN)
+def test_an_edit_is_refused_where_its_file_shows_that_an_entry_is_false(entry: str, file: str) -> None:
+    made = BROKEN[entry]
+    found = made.variants(file + made.function)
+    assert {one.reason for one in found if isinstance(one, NotApplied)} == {f"{DENIED}{entry}"}
+    assert not any(isinstance(one, Perturbed) for one in found)
+
+
+def test_a_macro_of_the_file_is_looked_up() -> None:
+    made = BROKEN["macros-hygienic"]
+    assert all(isinstance(one, NotApplied) for one in made.variants(made.header + made.function))
+
+
+def test_every_entry_has_its_programs() -> None:
+    assert BROKEN.keys() == LEDGER.keys()

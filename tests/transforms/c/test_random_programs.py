@@ -1,0 +1,54 @@
+"""Random functions, rewritten by every transform, compiled with gcc and run before and after."""
+
+import pytest
+
+from codeaudit.transforms.c.language import C
+from tests.support.c_running import NO_CODE, Versions, needs_gcc, outputs
+from tests.transforms.c.random_programs import CALLS, PRELUDE, program
+from tests.transforms.c.test_traps import variants
+
+PRESERVING = [name for name, entry in C.transforms.items() if entry.kind == "preserving"]
+SANITISED = ("-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all")
+
+
+def checked(seeds: range, names: list[str], flags: tuple[str, ...]) -> tuple[int, dict[str, int]]:
+    """Pairs that were compared, and by transform how many there were; fails where two differ."""
+    rows, made = [], []
+    for seed in seeds:
+        source = program(seed)
+        texts = {
+            text: name
+            for name in names
+            for text in sorted(variants(name, source, PRELUDE + source, range(seed, seed + 1)))
+        }
+        made.append(texts)
+        rows.append(Versions([source, *texts], CALLS, PRELUDE))
+    used = dict.fromkeys(names, 0)
+    for texts, row, (before, *after) in zip(made, rows, outputs(rows, *flags), strict=True):
+        assert before.count(",") == 12, row.functions[0]
+        for (text, name), told in zip(texts.items(), after, strict=True):
+            used[name] += 1
+            assert told == before, f"{name}\n{row.functions[0]}\n----\n{text}\n{told[:300]}\n{before[:300]}"
+    return sum(used.values()), used
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    ("seeds", "optimised"),
+    [
+        (range(6), "-O0"),
+        pytest.param(range(6, 26), "-O0", marks=pytest.mark.slow),
+        pytest.param(range(26, 32), "-O2", marks=pytest.mark.slow),
+    ],
+    ids=["few", "many", "optimised"],
+)
+def test_random_functions_do_what_they_did(seeds: range, optimised: str) -> None:
+    pairs, _ = checked(seeds, PRESERVING, (optimised,))
+    assert pairs > 50 * len(seeds)
+
+
+@needs_gcc
+@pytest.mark.slow
+def test_the_functions_have_no_undefined_behaviour() -> None:
+    rows = [Versions([program(seed)], CALLS, PRELUDE) for seed in range(30)]
+    assert all(told not in ("", NO_CODE) for (told,) in outputs(rows, *SANITISED))

@@ -1,0 +1,288 @@
+"""The effects of C expressions: the variables they read and write, and whether they trap, observe or act.
+
+A variable is *private* if nobody else can reach it: it is a local or parameter whose address is not taken, no
+array, not `static`, not `volatile`, and in no argument of a macro of the file. All else is memory, and any
+store may change any of it: nothing is assumed of aliases. What a call does is not known.
+
+An event whose behaviour may be undefined, such as a dereference, a division or a signed sum, counts as one
+that raises: it keeps its order among calls, stores, exits and all other such events. So does a loop, because
+it may not end. The assumptions are `macros-hygienic` and `nobody-between` of the ledger.
+"""
+
+from typing import Final
+
+from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
+from codeaudit.transforms.c.dialect import FRACTIONS, INTEGRAL, POINTER, PROMOTED
+from codeaudit.transforms.c.rewriting import CSource
+from codeaudit.transforms.dependence.effects import ACTS, ANYTHING, OBSERVES, RAISES
+from codeaudit.transforms.syntax.effects import EffectCollector, ScopeFacts
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding
+
+_UNSIGNED: Final = frozenset(
+    {"unsigned int", "unsigned long", "unsigned long long", "size_t", "uint32_t", "uint64_t", "uintptr_t",
+     "uintmax_t"}
+)  # fmt: skip
+"""Types whose operations never overflow, as far as no smaller one is promoted to `int`."""
+_OVERFLOWS: Final = frozenset({"+", "-", "*"})
+_SMALLEST_SHIFT: Final = 16
+"""Every `int` has so many bits."""
+
+
+class CFacts(ScopeFacts):
+    """The variables of one function."""
+
+    def __init__(self, code: CSource) -> None:
+        super().__init__(code.scopes)
+        self.code = code
+        self._private: dict[int, bool] = {}
+        self._assigned = code.assigned(code.unit)
+
+    def is_private(self, binding: Binding) -> bool:
+        """Whether nobody but this function can reach a variable."""
+        found = self._private.get(binding.number)
+        if found is None:
+            found = self._private[binding.number] = self._find_private(binding)
+        return found
+
+    def _find_private(self, binding: Binding) -> bool:
+        node = binding.node
+        if binding.view not in ("local", "parameter") or binding.doubt == OF_THE_LINKER or node is None:
+            return False
+        if binding.number in self.code.addressed:
+            return False
+        declaration = next(
+            (one for one in node.ancestors() if one.kind.endswith(("_declaration", "_definition"))), None
+        )
+        if (
+            declaration is None
+            or "volatile" in self.code.text(declaration)
+            or "_Atomic" in self.code.text(declaration)
+        ):
+            return False
+        if binding.view == "parameter":
+            return True  # an array is a pointer there
+        inner = node.child("declarator") if node.kind == "variable_declarator" else node
+        if inner is None or any(
+            one.kind in ("array_declarator", "function_declarator") for one in inner.walk()
+        ):
+            return inner is not None and self._points(inner)
+        kind = declaration.child("type")
+        if kind is None or kind.kind == "macro_type_specifier":
+            return False
+        if kind.kind != "type_identifier" or inner.kind == "pointer_declarator":
+            return True
+        # A name for a type may stand for an array, such as `va_list`; an array is never assigned.
+        value = node.child("value")
+        given = value is not None and value.kind not in ("array_initializer", "string_literal")
+        return given or binding.number in self._assigned or self.code.type_of_variable(binding) is not None
+
+    def _points(self, node: Node) -> bool:
+        """Whether a declarator is that of a pointer to a function or an array."""
+        return node.kind == "function_declarator" and any(
+            one.kind == "pointer_declarator" for one in node.walk()
+        )
+
+
+class CEffectCollector(EffectCollector):
+    """Collects the effects of the expressions of one statement."""
+
+    __slots__ = ("facts",)
+
+    def __init__(self, facts: CFacts, guard: int = -1) -> None:
+        super().__init__(facts, guard)
+        self.facts = facts
+
+    # ── variables ────────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, binding: Binding) -> None:
+        """Record that the value of a variable is read."""
+        self.named(binding)
+        self.reads.add(self.names.place(binding))
+        if not self.facts.is_private(binding):
+            self.flags |= OBSERVES
+
+    def write(self, binding: Binding) -> None:
+        """Record that a variable gets a value."""
+        self.named(binding)
+        self.writes.add(self.names.place(binding))
+        if not self.facts.is_private(binding):
+            self.flags |= ACTS
+
+    # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
+
+    def visit(self, node: Node) -> None:
+        """Collect the effects of an expression."""
+        getattr(self, f"_{node.kind}", self.anything)(node)
+
+    def parts(self, node: Node) -> None:
+        """Collect all parts of an expression that itself does nothing."""
+        for child in node.children:
+            self.visit(child)
+
+    _parenthesized_expression = _ternary_expression = _sequence_expression = _array_initializer = parts
+
+    def nothing(self, node: Node) -> None:
+        """Collect a constant."""
+
+    _decimal_integer_literal = _character_literal = _string_literal = _null = _true = _false = nothing
+    _empty_statement = _offsetof_expression = nothing
+
+    def mentioned(self, node: Node) -> None:
+        """Collect what is not evaluated."""
+        self.captured(node)
+
+    _sizeof_expression = _alignof_expression = mentioned
+
+    def _concatenated_string(self, node: Node) -> None:
+        self.parts(node)
+
+    def _identifier(self, node: Node) -> None:
+        name = self.facts.text(node)
+        if name in self.facts.code.macros.defined:
+            if not self.facts.code.macros.is_constant(name):
+                self.flags |= ANYTHING
+            return
+        binding = self.names.binding(node)
+        if binding is not None:
+            self.read(binding)
+
+    def _method_invocation(self, node: Node) -> None:
+        self.parts(node)
+        self.flags |= ANYTHING
+        if self.facts.code.is_macro(self.facts.text(node.children[0])):
+            self.assigned(node)
+
+    def _argument_list(self, node: Node) -> None:
+        self.parts(node)
+
+    def assigned(self, node: Node) -> None:
+        """Record that every variable in a part may get a value."""
+        for _, binding in self.names.inside(node.start, node.end):
+            self.read(binding)
+            self.write(binding)
+
+    def _field_access(self, node: Node) -> None:
+        object_ = node.children[0]
+        self.visit(object_)
+        if node.operator == "->":
+            self.flags |= OBSERVES | RAISES
+
+    def _array_access(self, node: Node) -> None:
+        self.parts(node)
+        self.flags |= OBSERVES | RAISES
+
+    def _pointer_expression(self, node: Node) -> None:
+        if node.operator == "*":
+            self.parts(node)
+            self.flags |= OBSERVES | RAISES
+            return
+        inner = node.children[0].unparenthesized
+        if inner.kind == "identifier":
+            self._identifier(inner)  # an address, but of what is memory
+        else:
+            self.visit(inner)
+            self.flags |= RAISES
+
+    def _cast_expression(self, node: Node) -> None:
+        kind, value = node.part("type"), node.part("value")
+        self.captured(kind)
+        self.visit(value)
+        is_pointer = any(one.kind == "abstract_pointer_declarator" for one in kind.children)
+        if not is_pointer and not self._is_integral(value):
+            self.flags |= RAISES  # a fraction may not fit
+
+    def _unary_expression(self, node: Node) -> None:
+        self.parts(node)
+        literal = node.children[0].kind == "decimal_integer_literal"
+        if node.operator == "-" and not literal and not self._is_safe(node.children[0]):
+            self.flags |= RAISES
+
+    def _binary_expression(self, node: Node) -> None:
+        self.parts(node)
+        if not self._is_total(node.operator, *node.children):
+            self.flags |= RAISES
+
+    def _is_total(self, operator: str, left: Node, right: Node) -> bool:
+        """Whether an operation is defined whatever its operands are."""
+        number = self.facts.code.constant(right.unparenthesized)
+        match operator:
+            case "+" | "-" | "*":
+                return self._never_overflows(left, right)
+            case "/" | "%":
+                return bool(number) and self._is_integral(left)
+            case "<<" | ">>":
+                if number is None or number >= _SMALLEST_SHIFT:
+                    return False
+                kind = self.facts.code.type(left)
+                return kind in _UNSIGNED if operator == "<<" else kind in INTEGRAL
+            case _:
+                return True
+
+    def _never_overflows(self, left: Node, right: Node) -> bool:
+        kinds = [self.facts.code.type(one) for one in (left, right)]
+        if all(kind in FRACTIONS for kind in kinds) or any(kind in _UNSIGNED for kind in kinds):
+            # With `long long` a narrower unsigned number is no longer unsigned.
+            return all(kind in _UNSIGNED | PROMOTED | FRACTIONS | {"int"} for kind in kinds)
+        return all(kind in PROMOTED for kind in kinds)
+
+    def _is_safe(self, node: Node) -> bool:
+        kind = self.facts.code.type(node)
+        return kind in _UNSIGNED | FRACTIONS | PROMOTED
+
+    def _is_integral(self, node: Node) -> bool:
+        kind = self.facts.code.type(node)
+        return kind in INTEGRAL or kind == POINTER
+
+    def _update_expression(self, node: Node) -> None:
+        self._stored(node.children[0], also_read=True)
+        if not self._is_safe(node.children[0]):
+            self.flags |= RAISES
+
+    def _assignment_expression(self, node: Node) -> None:
+        left, right = node.children
+        self.visit(right)
+        self._stored(left, also_read=node.operator != "=")
+        self.given(self.facts.code.type(left), right, self._words(left))
+        operator = node.operator.removesuffix("=")
+        if operator and not self._is_total(operator, left, right):
+            self.flags |= RAISES
+
+    def _words(self, node: Node) -> str | None:
+        """The declared type of a variable, in words."""
+        binding = (
+            self.names.binding(node.unparenthesized) if node.unparenthesized.kind == "identifier" else None
+        )
+        return None if binding is None else self.facts.code.declared(binding)
+
+    def given(self, kind: str | None, value: Node, words: str | None) -> None:
+        """Record that a value is converted to a type: a fraction may not fit into a whole number."""
+        own = self.facts.code.type(value)
+        if own in INTEGRAL or own == POINTER or kind in FRACTIONS or kind == POINTER:
+            return
+        if words is not None and words == self._words(value):
+            return
+        if value.unparenthesized.kind in ("string_literal", "concatenated_string", "null", "true", "false"):
+            return
+        if self.flags & RAISES:
+            return
+        self.flags |= RAISES
+
+    def _stored(self, node: Node, *, also_read: bool) -> None:
+        """Record a store to what an expression names."""
+        node = node.unparenthesized
+        if node.kind == "identifier":
+            binding = self.names.binding(node)
+            if binding is None or self.facts.text(node) in self.facts.code.macros.defined:
+                self.anything(node)
+                return
+            if also_read:
+                self.read(binding)
+            self.write(binding)
+            return
+        if node.kind == "field_access" and node.operator == ".":
+            # A part of a variable changes, the rest of it stays.
+            self._stored(node.children[0], also_read=True)
+            return
+        self.visit(node)
+        self.flags |= ACTS | RAISES

@@ -1,0 +1,173 @@
+"""The program structure of one C function: what its statements do (`syntax.program`)."""
+
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.c.analysis.effects import CEffectCollector, CFacts
+from codeaudit.transforms.c.dialect import DIALECT
+from codeaudit.transforms.c.rewriting import CSource, study
+from codeaudit.transforms.dependence.blocks import StatementBlock
+from codeaudit.transforms.dependence.effects import BARRIER, ENDS_CALL, LEAVES_LOOP, RAISES, Effects
+from codeaudit.transforms.dependence.programs import CodeProgram
+from codeaudit.transforms.dependence.relations import Dependence
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.syntax.effects import EffectCollector
+from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.program import NestingPlace, ProgramBuilder
+from codeaudit.transforms.syntax.reader import EMPTY, Node
+
+_OUTSIDE: Final = -1
+"""The target of a jump that no statement keeps inside."""
+
+
+class CProgramBuilder(ProgramBuilder):
+    """Walks a function once and collects its lines."""
+
+    flow = DIALECT.flow
+    callables = frozenset({"function_definition"})
+
+    def __init__(self, facts: CFacts, dependence: Dependence) -> None:
+        super().__init__(facts, dependence)
+        self.facts = facts
+
+    def collector(self, guard: int) -> CEffectCollector:
+        """A new collector."""
+        return CEffectCollector(self.facts, guard)
+
+    def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
+        """As in all languages. A loop may not end, and a label may be jumped to."""
+        parts, effects = super().statement(node, place)
+        if node.kind in LOOPS:
+            effects |= Effects(flags=RAISES)
+        if any(one.kind == "labeled_statement" for one in node.walk()):
+            effects |= Effects(flags=BARRIER)
+        if (
+            node.kind == "local_variable_declaration"
+            and node.parent is not None
+            and node.parent.kind != "block"
+        ):
+            effects |= Effects(flags=BARRIER)  # behind a label stands no declaration
+        return parts, effects
+
+    def simple(self, node: Node, place: NestingPlace) -> Effects:
+        """The effects of a simple statement."""
+        reading = self.collector(place.guard)
+        match node.kind:
+            case "local_variable_declaration":
+                self.declaration(reading, node)
+            case "expression_statement":
+                reading.visit(node.children[0])
+                if any(one.kind == "gnu_asm_expression" for one in node.walk()):
+                    reading.flags |= BARRIER
+            case "return_statement":
+                for child in node.children:
+                    reading.visit(child)
+                reading.flags |= ENDS_CALL | RAISES
+            case "break_statement" | "continue_statement":
+                reading.flags |= LEAVES_LOOP
+                self.jump(node)
+            case "goto_statement":
+                reading.flags |= LEAVES_LOOP
+                self._jumps.append(_OUTSIDE)
+            case kind if kind == EMPTY:
+                pass
+            case _:  # types, assertions of the compiler, and whatever later versions bring
+                reading.anything(node)
+                reading.flags |= BARRIER
+        return self.effects(reading)
+
+    def declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
+        """Collect a declaration of local variables, with their values."""
+        assert isinstance(reading, CEffectCollector)
+        kind = node.child("type")
+        if kind is None or kind.child("body") is not None or kind.kind == "macro_type_specifier":
+            reading.anything(node)
+            reading.flags |= BARRIER
+        for child in node.children:
+            if child.field != "declarator":
+                if child.kind == "storage_class_specifier" and self.facts.text(child) != "register":
+                    reading.flags |= BARRIER
+                continue
+            name = self.facts.code.name_of(child)
+            binding = self.facts.binding(name)
+            declarator = child.child("declarator") if child.kind == "variable_declarator" else child
+            assert declarator is not None
+            for size in (one.child("size") for one in declarator.walk() if one.kind == "array_declarator"):
+                if size is not None and size.kind != "decimal_integer_literal":
+                    reading.visit(size)
+                    reading.flags |= RAISES
+            if binding is not None:
+                reading.declare(binding, inner=inner)
+            value = child.child("value")
+            if value is None:
+                continue
+            if value.kind == "array_initializer":
+                reading.anything(value) if _does(value) else reading.captured(value)
+                reading.flags |= RAISES
+            else:
+                reading.visit(value)
+                if binding is not None:
+                    words = self.facts.code.declared(binding)
+                    reading.given(self.facts.code.type_of_variable(binding), value, words)
+
+    def each(self, node: Node, reading: EffectCollector) -> None:
+        """C has no loop over items."""
+        reading.anything(node)
+
+    def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
+        """`switch`."""
+        return self._switch(node, place) if node.kind == "switch_expression" else None
+
+    def _switch(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects]:
+        reading = self.collector(place.guard)
+        condition, body = node.part("condition"), node.part("body")
+        reading.visit(condition)
+        effects = self.effects(reading)
+        line = self.row(node.start, condition.end, place.depth, place.parent, effects)
+        parts: list[int | StatementBlock] = [line]
+        ends = [group.start for group in body.children[1:]] + [body.end - 1]
+        for group, end in zip(body.children, ends, strict=False):
+            label, *statements = group.children
+            within = self.collector(place.guard)
+            within.captured(label)
+            effects |= self.effects(within)
+            clause = self.row(group.start, label.end, place.depth, line, self.effects(within))
+            parts.append(clause)
+            inner = NestingPlace(place.depth + 1, clause, place.guard, place.nested)
+            block, inside = self.block(statements, label.end, end, inner)
+            parts.append(block)
+            effects |= inside
+        return parts, effects
+
+
+def _does(node: Node) -> bool:
+    """Whether an expression may do something."""
+    kinds = ("method_invocation", "assignment_expression", "update_expression", "block", "pointer_expression",
+             "field_access", "array_access")  # fmt: skip
+    return any(one.kind in kinds for one in node.walk())
+
+
+class CProgram(CodeProgram):
+    """A function with its dependences. Compare programs by their lines and graph."""
+
+    def __init__(self, source: str, code: CSource, root: StatementBlock, builder: CProgramBuilder) -> None:
+        super().__init__(source, code.reading.comments, root, builder.rows)
+        self.code = code
+
+
+@lru_cache(maxsize=8)
+def analyse(source: str, *, dependence: Dependence = "strict", around: str = "") -> CProgram:
+    """The program of one function; `around` is the text of its file, as far as it is known.
+
+    The last programs are cached, because a transform proposes and applies to one source many times.
+
+    Raises:
+        SourceError: the text is not C, is not one function, or is nested too deeply.
+    """
+    code = study(source, around)
+    try:
+        builder = CProgramBuilder(CFacts(code), dependence)
+        root = builder.unit(code.unit)
+    except RecursionError as error:
+        raise SourceError("the text is nested too deeply; give a smaller function") from error
+    return CProgram(source, code, root, builder)

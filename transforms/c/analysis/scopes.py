@@ -1,0 +1,257 @@
+"""The variables of a C function: which names are the same variable, and where they occur.
+
+The name spaces are those of C (ISO/IEC 9899:2018, 6.2.3): labels, tags and members are no variables. A name
+is known from the end of its declarator on (6.2.1), so `int x = x;` reads itself.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.c.parsing import named, read_unit
+from codeaudit.transforms.errors import UnknownSyntaxError
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import ScopeFrame, Scopes, ScopeWalk, View, resolved
+
+IS_A_TYPE: Final = "name of a type"
+ENUMERATOR: Final = "name of a constant"
+OF_THE_LINKER: Final = "static or extern variable"
+A_FUNCTION: Final = "name of a function"
+PROTOTYPE: Final = "parameter of a prototype"
+IN_ASSEMBLER: Final = "assembler names it"
+IN_ATTRIBUTE: Final = "an attribute names it"
+TYPE_OR_VARIABLE: Final = "type with the name of a variable"
+UNREAD_MACRO: Final = "macro that is neither a call nor a type"
+
+_TYPEOF: Final = frozenset({"typeof", "__typeof__", "__typeof", "typeof_unqual", "__typeof_unqual__"})
+_LINKED: Final = frozenset({"static", "extern", "_Thread_local", "thread_local", "__thread"})
+_DECLARATORS: Final = frozenset(
+    {"identifier", "pointer_declarator", "array_declarator", "function_declarator", "type_identifier",
+     "parenthesized_declarator", "attributed_declarator", "variable_declarator"}
+)  # fmt: skip
+_ATTRIBUTES: Final = frozenset(
+    {"attribute_specifier", "attribute_declaration", "ms_declspec_modifier", "alignas_qualifier"}
+)
+
+
+class CScopes(ScopeWalk):
+    """The scopes of one function."""
+
+    strange: str | None = None
+    """Why the function may be read otherwise than the grammar read it."""
+
+    def start(self) -> None:
+        """Visit the unit.
+
+        Raises:
+            UnknownSyntaxError: the grammar takes the name of a variable for a type.
+        """
+        super().start()
+        if self.strange is not None:
+            raise UnknownSyntaxError(self.strange)
+        quoted: set[str] = set()
+        for node in self.unit.walk():
+            if node.kind in _ATTRIBUTES:
+                quoted |= {self.text(one) for one in node.walk() if one.kind == "identifier"}
+        for one in self.bindings:
+            if one.view != "outer" and one.name in quoted and one.doubt is None:
+                one.doubt = IN_ATTRIBUTE
+
+    # Functions and declarations
+
+    def visit_function_definition(self, node: Node) -> None:
+        """Visit the function. Its parameters and the statements of its body are in one block."""
+        body = node.part("body")
+        for child in node.children:
+            if child is body:
+                continue
+            if child.field == "declarator":
+                self.declarator(child, "parameter", node)
+            else:
+                self.visit(child)
+        self.visit_all(body.children)
+
+    def declarator(self, node: Node, view: View, whole: Node, doubt: str | None = None) -> None:
+        """Visit what a declarator declares: sizes of arrays first, then the name. The declarator of the
+        function itself declares its parameters."""
+        own = whole is self.unit
+        function = node
+        while function.kind != "function_declarator" and (inner := _inner(function)) is not None:
+            self.parts(function, inner)
+            function = inner
+        if function.kind == "function_declarator":
+            inner = _inner(function)
+            if own and inner is not None and _direct(inner):
+                self.use(inner if inner.kind == "identifier" else _name(inner), "read")
+                for one in function.children:
+                    if one is not inner:
+                        self.parameters(one, view)
+                return
+            if own and inner is not None:  # `int (*f(int a))(void)`
+                self.declarator(inner, view, whole)
+                return
+            if inner is not None and _direct(inner):
+                doubt = doubt or A_FUNCTION
+            for one in function.children:
+                if one is not inner:
+                    self.parameters(one, None)
+            if inner is not None:
+                self.declarator(inner, view, whole, doubt)
+            return
+        if function.kind in ("identifier", "type_identifier"):
+            found = self.declare(function, view, node)
+            if found is not None and found.doubt is None:
+                found.doubt = doubt
+
+    def parts(self, node: Node, inner: Node) -> None:
+        """Visit the sizes and qualifiers of a declarator."""
+        self.visit_all(one for one in node.children if one is not inner and one.field != "value")
+
+    def parameters(self, node: Node, view: View | None) -> None:
+        """Visit a list of parameters; those of a prototype are known only there, and keep their names."""
+        if node.kind != "formal_parameters":
+            self.visit(node)
+            return
+        if view is None:
+            self.frames.append(ScopeFrame(node.end))
+        for one in node.children:
+            if one.kind != "parameter_declaration":
+                continue
+            for part in one.children:
+                if part.field == "declarator" and not part.kind.startswith("abstract_"):
+                    self.declarator(part, view or "lambda", one, None if view else PROTOTYPE)
+                else:
+                    self.visit(part)
+        if view is None:
+            self.frames.pop()
+
+    def visit_abstract_function_declarator(self, node: Node) -> None:
+        """Visit the type of a function without a name."""
+        for one in node.children:
+            self.parameters(one, None)
+
+    def visit_formal_parameters(self, node: Node) -> None:
+        """Visit the parameters of a type."""
+        self.parameters(node, None)
+
+    def visit_local_variable_declaration(self, node: Node) -> None:
+        """Visit a declaration. Each name is known before its own value."""
+        words = {self.text(one) for one in node.children if one.kind == "storage_class_specifier"}
+        doubt = OF_THE_LINKER if words & _LINKED else None
+        for child in node.children:
+            if child.field != "declarator":
+                self.visit(child)
+        for child in node.all("declarator"):
+            self.declarator(child, "local", node, doubt)
+            value = child.child("value") if child.kind == "variable_declarator" else None
+            if value is not None:
+                self.visit(value)
+
+    def visit_type_definition(self, node: Node) -> None:
+        """Visit a `typedef`."""
+        for child in node.children:
+            if child.field == "declarator":
+                self.declarator(child, "local", node, IS_A_TYPE)
+            else:
+                self.visit(child)
+
+    def visit_enumerator(self, node: Node) -> None:
+        """Visit a constant of an enumeration."""
+        value = node.child("value")
+        if value is not None:
+            self.visit(value)
+        found = self.declare(node.part("name"), "local", node)
+        if found is not None:
+            found.doubt = ENUMERATOR
+
+    # Names that are no variables
+
+    def visit_struct_specifier(self, node: Node) -> None:
+        """Visit a structure: its tag and its members are no variables."""
+        self.visit_all(one for one in node.children if one.field != "name")
+
+    visit_union_specifier = visit_enum_specifier = visit_struct_specifier
+
+    def visit_field_declaration(self, node: Node) -> None:
+        """Visit a member: the sizes of arrays are expressions, its name is none."""
+        for one in node.walk():
+            if one is not node and one.kind == "identifier":
+                self.use(one, "read")
+            elif one.kind == "type_identifier":
+                self.visit(one)
+
+    def visit_labeled_statement(self, node: Node) -> None:
+        """Visit a statement; its label keeps its name."""
+        self.visit_all(node.children[1:])
+
+    def visit_goto_statement(self, node: Node) -> None:
+        """Visit a jump."""
+
+    def visit_type_identifier(self, node: Node) -> None:
+        """Visit the name of a type. One that a variable has, too, may have been read wrongly: to the grammar
+        `a * b;` is a declaration."""
+        found = self.find(self.text(node))
+        if found.view != "outer" and found.doubt != IS_A_TYPE:
+            self.strange = TYPE_OR_VARIABLE
+
+    def visit_macro_type_specifier(self, node: Node) -> None:
+        """Visit `typeof(x)`; what else looks like it may be a statement."""
+        if self.text(node.part("name")) not in _TYPEOF and node.parent is not self.unit:
+            self.strange = UNREAD_MACRO
+        for one in node.children:
+            if one.field == "type":
+                for inner in one.walk():
+                    if inner.kind in ("identifier", "type_identifier"):
+                        self.use(inner, "read")
+
+    def visit_gnu_asm_expression(self, node: Node) -> None:
+        """Visit assembler: the names in it keep theirs."""
+        for one in node.walk():
+            if one.kind == "identifier":
+                found = self.find(self.text(one))
+                self.note(found, one, "update")
+                if found.view != "outer" and found.doubt is None:
+                    found.doubt = IN_ASSEMBLER
+
+    # Blocks
+
+    def frame(self, node: Node) -> None:
+        """Visit the parts of a statement that is a block by itself (6.8.5)."""
+        self.frames.append(ScopeFrame(node.end))
+        self.visit_all(node.children)
+        self.frames.pop()
+
+    visit_for_statement = visit_while_statement = visit_do_statement = frame
+    visit_if_statement = visit_switch_expression = visit_switch_block = frame
+
+
+def _inner(node: Node) -> Node | None:
+    """The declarator inside of one."""
+    found = node.child("declarator")
+    return found if found is not None else node.first(*_DECLARATORS)
+
+
+def _direct(node: Node) -> bool:
+    """Whether a declarator is a name alone, perhaps in parentheses: then `name(…)` is a function."""
+    while (
+        node.kind in ("parenthesized_declarator", "attributed_declarator")
+        and (found := _inner(node)) is not None
+    ):
+        node = found
+    return node.kind == "identifier"
+
+
+def _name(node: Node) -> Node:
+    found = named(node)
+    assert found is not None
+    return found
+
+
+@lru_cache(maxsize=8)
+def resolve(source: str) -> Scopes:
+    """The variables of one function. The last results are cached.
+
+    Raises:
+        SourceError: the source does not parse, or is not one function that is read here.
+    """
+    reading, function = read_unit(source)
+    return resolved(CScopes, reading, function, "function")

@@ -1,0 +1,52 @@
+"""`rename-merging` for C: the control of renaming. Two variables become one."""
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final, Self
+
+from codeaudit.transforms.c.identifiers.rename import NOT_A_MOVE, CVariables, variables
+from codeaudit.transforms.c.types import declared_type
+from codeaudit.transforms.renaming import Merging
+from codeaudit.transforms.strategies.merging import CodeMerges
+from codeaudit.transforms.syntax.scopes import Binding
+
+
+class _Merges(CodeMerges):
+    """The merges of one function."""
+
+    variables: CVariables
+
+    def description(self, binding: Binding) -> bytes | None:
+        """The type as the declaration writes it, for variables that are no arrays and may be assigned."""
+        found = declared_type(self.scopes, binding)
+        return None if found is None or "const" in found.split() else found.encode()
+
+
+@lru_cache(maxsize=8)
+def _merges(source: str, around: str) -> _Merges:
+    return _Merges(variables(source, around))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CMerging(Merging):
+    """Makes one variable of a C function another one. One merge is one move."""
+
+    languages: frozenset[str] = field(default=frozenset({"c"}))
+    foreign: str = NOT_A_MOVE
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
+
+    def within(self, text: str) -> Self:
+        """The same control for the functions of this text."""
+        return replace(self, around=text)
+
+    def merges(self, source: str) -> _Merges:
+        """The merges of a function, computed once for all of its variants.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        return _merges(source, self.around)
+
+
+RENAME_MERGING: Final = CMerging()

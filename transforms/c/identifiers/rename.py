@@ -1,0 +1,197 @@
+"""`rename` and its strategies for C: the variables of a function get other names.
+
+A renaming keeps the meaning in the sense of Renamer (`transforms.renaming`). The result is parsed and
+resolved again and compared with the original (`renamed`). A result that is not shown to be alpha-equivalent
+is refused.
+
+Never renamed:
+
+- a name that stands in a macro of the file which the function uses, or in an argument of which such a macro
+  makes a string, a part of a name, or a member; so for `assert` and `offsetof`;
+- static and extern variables, whose names the linker sees, and names of types, constants and functions;
+- names in assembler and in attributes.
+
+No variable gets a name that is a word of a macro of the file. Of macros in headers it is assumed that they
+are hygienic (`c.macros`), and the evidence is `analysis (macros hygienic)`; it is `analysis` where the whole
+file is known and includes nothing.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Final, Self
+
+from codeaudit.transforms.c.analysis.scopes import resolve
+from codeaudit.transforms.c.macros import Macros, macros_of
+from codeaudit.transforms.c.parsing import KEYWORDS, CText
+from codeaudit.transforms.naming import Lexicon
+from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.renaming import RenameVariables
+from codeaudit.transforms.strategies.rename import CodeVariables
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding, Scopes
+
+_FREQUENT: Final = """
+    acc addr arg argc args array attr avail base begin bits block buf buffer bytes cap capacity cell ch
+    child children chunk cnt code col cols column cond config content context copy count counter ctx cur
+    cursor data delta depth desc dest diff digit digits dir dst elem element elems end entry err error
+    event expected extra factor field file filter first flag flags fmt found frame from_pos given group
+    handle hash head header height id idx index_of info init input item items iter key keys kind label last
+    left len length level limit line lines link list loc lookup low_pos map mask match matched max_len
+    message mid min_len mode msg name names needed new_size next next_item node nodes num number num_items
+    obj off offset old_size op opt opts order out output owner packet pad page pair params parent part
+    parts path pattern payload pending pixel plane point pos position prefix prev prev_item priv ptr
+    queue quota range rank ratio rd reader rec record ref remaining reply req request res result ret
+    retval right root row rows run sample scale score section seed segment sep seq session shift size
+    skip slot source span spec src stack start state status step stop str stream string sub suffix sum
+    symbol tab table tag tail target temp text tick tmp token top total trail tree type_id unit used val
+    value values vec version vertex view wanted weight width window word words work
+"""
+NATURAL: Final[tuple[str, ...]] = tuple(_FREQUENT.split())
+"""Names of local variables that are frequent in C."""
+
+_KNOWN: Final = """
+    NULL EOF BUFSIZ FILE stdin stdout stderr errno assert offsetof va_list va_start va_arg va_end va_copy
+    true false bool complex imaginary I and or not xor bitand bitor compl not_eq and_eq or_eq xor_eq
+    noreturn setjmp jmp_buf signal abs exit free malloc calloc realloc index rindex log exp pow sin cos tan
+    sqrt floor ceil round trunc read write open close printf puts putchar getchar getc putc strlen strcpy
+    strcmp strchr memcpy memset memcmp memmove time clock date linux unix i386 near far huge small pascal
+    cdecl interface min max major minor makedev current environ main j0 j1 jn y0 y1 yn gamma isnan isinf
+    signbit stat link unlink select send recv bind listen accept connect socket pipe dup wait kill sleep
+    this class new delete template typename namespace private public protected virtual operator friend
+    try catch throw using export mutable explicit wchar_t alignas alignof constexpr decltype nullptr
+    in out inout interrupt bit sbit code xdata idata asm fortran vector pixel
+"""
+_RESERVED: Final = frozenset(_KNOWN.split()) - {"bit", "code", "out", "pixel"} | KEYWORDS
+
+
+def reserved(name: str) -> bool:
+    """Whether no strategy gives this name: a keyword, a well-known macro or function, or a name that is
+    reserved for compilers (ISO/IEC 9899:2018, 7.1.3)."""
+    return (
+        name in _RESERVED
+        or name.startswith("__")
+        or (name[:1] == "_" and name[1:2].isupper())
+        or (len(name) > 1 and name.isupper())
+        or not name.strip("_")
+    )
+
+
+C: Final = Lexicon(NATURAL, reserved, capitals=False)
+"""The form of new names for the variables of C."""
+
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+
+NOT_A_MOVE: Final = "not a move of this function"
+IN_MACRO: Final = "a macro of the file names it"
+IN_ARGUMENT: Final = "argument of a macro that keeps its text"
+IS_MACRO: Final = "name of a macro"
+HIDDEN: Final = "beside a word that was not read"
+IN_CAPITALS: Final = "name in capitals, as macros have them"
+HYGIENIC: Final[Evidence] = "analysis (macros hygienic)"
+
+
+def evidence(macros: Macros, text: str, source: str) -> Evidence:
+    """`analysis` for a function of a file that is known and includes nothing; else it is assumed that unseen
+    macros are hygienic."""
+    is_file = len(text.split()) > len(source.split())
+    return "analysis" if is_file and macros.complete else HYGIENIC
+
+
+class CVariables(CodeVariables):
+    """The variables of one function of a text."""
+
+    lexicon = C
+    obstacle = None
+
+    def __init__(self, source: str, around: str) -> None:
+        super().__init__(source, resolve(source))
+        self.macros = macros_of(around or source)
+        self.evidence = evidence(self.macros, around, source)
+
+    @cached_property
+    def kept(self) -> Mapping[str, str]:
+        """The names that macros and words without a meaning touch, with the reason."""
+        found: dict[str, str] = {}
+        reading = self.scopes.reading
+        assert isinstance(reading, CText)
+        for start, end in reading.hidden:
+            found.update(dict.fromkeys(_WORD.findall(reading.source[start:end].decode()), HIDDEN))
+        for word in set(_WORD.findall(self.source)) & self.macros.defined.keys():
+            found.update(dict.fromkeys(self.macros.named_by(word), IN_MACRO))
+            found[word] = IS_MACRO
+        for node in self.scopes.unit.walk():
+            if node.kind == "method_invocation" and self.macros.keeps_text(
+                self.scopes.text(node.children[0])
+            ):
+                found.update(dict.fromkeys(self._names(node.children[-1]), IN_ARGUMENT))
+        return found
+
+    def _names(self, node: Node) -> frozenset[str]:
+        return frozenset(self.scopes.text(one) for one in node.walk() if one.kind.endswith("identifier"))
+
+    def keeps_name(self, binding: Binding) -> str | None:
+        """Because of a doubt, or because a macro may need the name."""
+        if binding.doubt:
+            return binding.doubt
+        if len(binding.name) > 1 and binding.name.isupper():
+            return IN_CAPITALS
+        return self.kept.get(binding.name)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text and of the macros of the file, none of which becomes a name."""
+        return frozenset(_WORD.findall(self.source)) | self.macros.words
+
+    def usable(self, name: str, own: Collection[str]) -> bool:
+        """As in all languages, and no word of a macro of the file unless it is a name of the function."""
+        return super().usable(name, own) and (name in own or name not in self.macros.words)
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """The evidence of the shared proof, under what is assumed of macros."""
+        return self.evidence if super().proof(text, names) is not None else None
+
+    def resolve(self, text: str) -> Scopes:
+        """The variables of another function, past the cache: most results are asked for once."""
+        return resolve.__wrapped__(text)
+
+
+@lru_cache(maxsize=8)
+def variables(source: str, around: str = "") -> CVariables:
+    """The variables of one function, cached because a transform asks for the last functions many times.
+
+    Raises:
+        SourceError: the source does not parse or is not one function.
+    """
+    return CVariables(source, around)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CRename(RenameVariables):
+    """Gives other names to the variables of a C function. One variable is one move."""
+
+    foreign: str = NOT_A_MOVE
+    languages: frozenset[str] = field(default=frozenset({"c"}))
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
+
+    def within(self, text: str) -> Self:
+        """The same transform for the functions of this text, whose macros are known."""
+        return replace(self, around=text)
+
+    def variables(self, source: str) -> CVariables:
+        """The variables of the function.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        return variables(source, self.around)
+
+
+RENAME: Final = CRename()
+RENAME_RANDOM: Final = CRename(name="rename-random", strategy="random")
+RENAME_SHUFFLE: Final = CRename(name="rename-shuffle", strategy="shuffle")
+RENAME_MISLEADING: Final = CRename(name="rename-misleading", strategy="misleading")
+RENAME_CANONICAL: Final = CRename(name="rename-canonical", strategy="canonical")
+RENAME_PARAMETERS: Final = CRename(name="rename-parameters", parameters=True)

@@ -1,0 +1,88 @@
+"""What the transforms of C assume of code that they cannot see: the ledger of C.
+
+The families name the entries on which their transforms rest. Each entry has its programs in
+`tests/transforms/c/test_ledger.py`. Nothing is assumed of undefined behaviour: an event that may be undefined
+keeps its place.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.transforms.assumptions import Assumption, ledger
+
+LEDGER: Final[Mapping[str, Assumption]] = ledger(
+    (
+        Assumption(
+            id="macros-hygienic",
+            assumed="A macro of a header stands for a word, an operand or a whole statement, names no "
+            "variable of its users, has no name that one gets, uses an argument as a function does, and does "
+            "not jump.",
+            shown="The file defines a macro that is none such, or the macro is `assert` or `offsetof`.",
+            refused="The names that the macro touches stay, and statements that use it keep their order.",
+            reach="place",
+            example="a header has `#define ADD(n) (sum += (n))`, and the local `sum` of a function with "
+            "`ADD` becomes `total`",
+        ),
+        Assumption(
+            id="positions-unread",
+            assumed="No program acts on the numbers of its lines, such as those in messages of `assert`.",
+            shown="The file uses `__LINE__` or `__COUNTER__`.",
+            sign=r"\b__LINE__\b|\b__COUNTER__\b|\b__builtin_LINE\b",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="a blank line is inserted, and a macro of a header stores `__LINE__`",
+        ),
+        Assumption(
+            id="text-unread",
+            assumed="No program reads the text of its functions: no macro of a header makes a string of code "
+            "whose blanks, signs or words an edit changes.",
+            shown="The file defines a macro with `#` before a parameter.",
+            sign=r"(?m)^[ \t]*#[ \t]*define\b[^\n]*\([^\n]*\)(?:[^\n\\]|\\.|\\\n)*?"
+            r"(?<!#)#(?!#)[ \t]*[A-Za-z_]",
+            refused="No transform that rests on this edits the file.",
+            of_text=True,
+            example="`a+b` becomes `a + b` in an argument, and a macro of a header prints its argument",
+        ),
+        Assumption(
+            id="line-comments",
+            assumed="The compiler knows comments that begin with `//`, as C99 and GNU C do.",
+            refused="",
+            of_text=True,
+            example="the file is compiled with `-std=c89`, and a comment `// next part` is inserted",
+        ),
+        Assumption(
+            id="nobody-between",
+            assumed="No other thread, signal handler or device looks at memory between two statements, and "
+            "to read a name that a header declares runs no code.",
+            shown="The file has the word `volatile`, or a type or function of the library for threads.",
+            sign=r"\b(?:volatile|_Atomic)\b|\b(?:atomic|__atomic|__sync|pthread|thrd|mtx|cnd)_\w",
+            refused="No transform that rests on this edits the file.",
+            example="`a = flag` and `b = data` change places, and a header declares both as `volatile`",
+        ),
+        Assumption(
+            id="warnings-allowed",
+            assumed="No warning of the compiler stops the build.",
+            of_text=True,
+            example="`int spare = 0;` is inserted, and the file is compiled with `-Werror=unused-variable`",
+        ),
+    )
+)
+
+NAMES: Final = ("macros-hygienic",)
+"""Of edits that change what variables are called."""
+CODE: Final = ("macros-hygienic", "positions-unread", "text-unread", "warnings-allowed")
+"""Of edits that change the code."""
+EFFECTS: Final = (*CODE, "nobody-between")
+"""Of edits that change the order of statements."""
+LAYOUT: Final = ("macros-hygienic", "positions-unread", "text-unread")
+"""Of edits that change what the text looks like."""
+
+_SIGNS: Final = {id: re.compile(row.sign) for id, row in LEDGER.items() if row.sign}
+
+
+@lru_cache(maxsize=8)
+def shown_in(file: str) -> frozenset[str]:
+    """The entries that a file shows not to hold, by what is written in it; comments and strings count."""
+    return frozenset(id for id, sign in _SIGNS.items() if sign.search(file))

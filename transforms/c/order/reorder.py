@@ -1,0 +1,98 @@
+"""`reorder` for C (`strategies.reorder`). The assumptions are those of `analysis.effects`."""
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from codeaudit.transforms.c.analysis.program import CProgram, analyse
+from codeaudit.transforms.c.rewriting import LABEL_INSIDE
+from codeaudit.transforms.dependence.relations import Dependence
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Move
+from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
+
+JUMPS_BACK: Final = "setjmp or a macro of the file that jumps or names a local"
+_RETURNS_TWICE: Final = frozenset(
+    {
+        "setjmp",
+        "_setjmp",
+        "sigsetjmp",
+        "__sigsetjmp",
+        "__builtin_setjmp",
+        "vfork",
+        "getcontext",
+        "swapcontext",
+    }
+)
+
+
+class COrdering(CodeOrdering):
+    """The blocks of a C function."""
+
+    program: CProgram
+
+    @property
+    def sets_fields(self) -> bool:
+        """C has no constructors."""
+        return False
+
+
+def _ordering(source: str, around: str, dependence: Dependence = "strict") -> COrdering:
+    program = analyse(source, dependence=dependence, around=around)
+    return COrdering(program, program.code.scopes.bindings, _obstacle(program))
+
+
+def _obstacle(program: CProgram) -> str | None:
+    """Why no statement may move; `None` if some may."""
+    code = program.code
+    if any(node.kind == "case_statement" for node in code.unit.walk()):
+        return LABEL_INSIDE
+    words = {code.text(node) for node in code.unit.walk() if node.kind == "identifier"}
+    own = {one.name for one in code.scopes.bindings if one.view != "outer"}
+    if words & _RETURNS_TWICE:
+        return JUMPS_BACK
+    for word in words & code.macros.defined.keys():
+        named = code.macros.named_by(word)
+        if named & own or named & _RETURNS_TWICE or not code.macros.moves_whole(word):
+            return JUMPS_BACK
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CReorder(CodeReorder):
+    """Puts the statements of a C function into another legal order."""
+
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+
+    def ordering(self, source: str) -> COrdering:
+        """The blocks of the function.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        return _ordering(source, self.around, self.dependence)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """As in all languages, with an evidence that says what is assumed of macros."""
+        found = CodeReorder.apply(self, source, moves)
+        if isinstance(found, Refused) or found.evidence != "analysis":
+            return found
+        return replace(found, evidence=analyse(source, around=self.around).code.evidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CReorderBreaking(CodeReorderBreaking):
+    """Puts one statement directly before another that it depends on."""
+
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({"c"}))
+
+    def ordering(self, source: str) -> COrdering:
+        """The blocks of the function.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        return _ordering(source, self.around)
+
+
+REORDER: Final = CReorder()
+REORDER_BREAKING: Final = CReorderBreaking()

@@ -1,0 +1,382 @@
+"""Parses C: one function alone, as data sets have it, or the functions of a file.
+
+A word that only a header explains, such as `ZEXPORT` in `int ZEXPORT f(int a)`, is no C to the grammar.
+Where a text does not parse, such words are overwritten by blanks, and it is parsed again; all offsets stay.
+Keywords are never overwritten. Kinds of nodes have the names of `transforms.syntax`: a `declaration` is a
+`local_variable_declaration`, and so on.
+
+Not read: heads in the style before C89, functions with directives in them (`#if`, `#define`), lines that are
+joined by a backslash, and functions inside of functions.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
+from codeaudit.transforms.syntax.reader import EMPTY, Extent, Grammar, Node, ParsedText, TreeReader, blanked
+
+if TYPE_CHECKING:
+    from tree_sitter import Node as TreeNode
+    from tree_sitter import Tree
+
+FUNCTION: Final = "function_definition"
+
+OLD_HEAD: Final = "head in the style before C89"
+DIRECTIVE: Final = "directive inside the function"
+SPLICED: Final = "line joined by a backslash or a trigraph"
+INNER: Final = "function inside a function"
+LABEL_VALUE: Final = "address of a label"
+
+_KEYWORDS: Final = """
+    auto break case char const continue default do double else enum extern float for goto if inline int
+    long register restrict return short signed sizeof static struct switch typedef union unsigned void
+    volatile while _Alignas _Alignof _Atomic _BitInt _Bool _Complex _Decimal128 _Decimal32 _Decimal64
+    _Generic _Imaginary _Noreturn _Static_assert _Thread_local alignas alignof bool constexpr false nullptr
+    static_assert thread_local true typeof typeof_unqual asm fortran
+"""
+KEYWORDS: Final = frozenset(_KEYWORDS.split())
+"""The keywords of C99 to C23, and those that compilers add without underscores."""
+_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
+_LIKE_AN_ATTRIBUTE: Final = re.compile(
+    rb"[A-Z][A-Z0-9_]*|_\w*|[a-z]+(?:_[a-z]+)*_(?:fn|func|cold|hot|pure|const|unused|noreturn|alias|inline|api|API|export|call|"
+    rb"nonnull|printf|flatten|used|noinline|aligned|warn|deprecated)|[a-z]*inline|noreturn|asmlinkage|cdecl"
+)
+"""A word that a header may define to be an attribute, or nothing."""
+_ATTRIBUTES: Final = frozenset({b"__attribute__", b"__attribute", b"__declspec"})
+_STARS: Final = re.compile(rb"\w\s*(\*[\s*]*)(?=[),])")
+"""The stars at the end of a type that stands where an argument does."""
+_MOST_BLANKED: Final = 12
+_DIRECTIVES: Final = ("preproc_", "directive")
+_TRIGRAPH: Final = re.compile(rb"\\[ \t]*\r?\n|\?\?[=/'()!<>-]")
+
+
+def _load() -> object:
+    import tree_sitter_c
+
+    return tree_sitter_c.language()
+
+
+READER: Final = TreeReader(
+    Grammar(
+        load=_load,
+        aliases={
+            "call_expression": "method_invocation",
+            "char_literal": "character_literal",
+            "comma_expression": "sequence_expression",
+            "compound_statement": "block",
+            "conditional_expression": "ternary_expression",
+            "declaration": "local_variable_declaration",
+            "field_expression": "field_access",
+            "init_declarator": "variable_declarator",
+            "initializer_list": "array_initializer",
+            "number_literal": "decimal_integer_literal",
+            "parameter_list": "formal_parameters",
+            "subscript_expression": "array_access",
+            "switch_statement": "switch_expression",
+        },
+        fields={"initializer": "init", "argument": "object"},
+        dropped=frozenset({"else_clause"}),
+        literals=frozenset({"string_literal", "character_literal"}),
+    )
+)
+"""The reader of C."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CText(ParsedText):
+    """A parsed text of C."""
+
+    hidden: tuple[Extent, ...] = ()
+    """The words that were overwritten by blanks before the text was parsed."""
+
+
+@lru_cache(maxsize=8)
+def read(text: str) -> CText:
+    """Parse a text: a file, or some functions.
+
+    The last results are cached, so callers must not change their nodes.
+
+    Raises:
+        SourceError: the text is not C that can be read here.
+    """
+    source = _encoded(text)
+    tree, hidden = _parsed(source)
+    if tree.root_node.has_error:
+        raise SourceError(f"not valid C: {READER.first_error(source)}")
+    return _reading(source, tree, hidden)
+
+
+@lru_cache(maxsize=8)
+def read_unit(text: str) -> tuple[CText, Node]:
+    """Parse one function, which stands alone in its text but for comments.
+
+    Raises:
+        SourceError: the text is not C, or is something else.
+    """
+    reading = read(text)
+    parts = [one for one in reading.root.children if one.kind != EMPTY]
+    if len(parts) != 1 or parts[0].kind != FUNCTION:
+        raise NoFunctionError("the text is not one function; give one function at a time")
+    if (reason := _strange(reading, parts[0])) is not None:
+        raise UnknownSyntaxError(reason)
+    return reading, parts[0]
+
+
+def named(node: Node) -> Node | None:
+    """The name that a declarator declares, inside of its pointers, brackets and parameters; `None` for a
+    declarator without a name, as in a prototype."""
+    while node.kind not in ("identifier", "type_identifier", "field_identifier"):
+        inner = node.child("declarator")
+        if inner is None:
+            inner = node.first(
+                "identifier", "parenthesized_declarator", "pointer_declarator", "array_declarator",
+                "function_declarator",
+            )  # fmt: skip
+        if inner is None:
+            return None
+        node = inner
+    return node
+
+
+def name_of(reading: ParsedText, function: Node) -> str:
+    """The name of a function."""
+    found = named(function.part("declarator"))
+    return reading.text(found) if found is not None else ""
+
+
+def head_of(function: Node) -> Node | None:
+    """The declarator of a function that holds its parameters: for `char *f(int a)` that of `f(int a)`."""
+    node: Node | None = function.child("declarator")
+    found: Node | None = None
+    while node is not None:
+        if node.kind == "function_declarator":
+            found = node  # the innermost one: `int (*f(int a))(void)`
+        node = node.child("declarator") or node.first("function_declarator", "pointer_declarator")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPlace:
+    """A function of a file, by its bytes, with its name."""
+
+    start: int
+    end: int
+    name: str
+
+
+def places(source: bytes) -> Iterator[FunctionPlace]:
+    """The functions of a file, which need not parse as a whole. Functions in `#if` are among them."""
+    pending = [READER.parse(source).root_node]
+    while pending:
+        node = pending.pop()
+        if node.type == FUNCTION:
+            body = node.child_by_field_name("body")
+            name = _first_name(node)
+            if body is not None and name is not None:
+                yield FunctionPlace(node.start_byte, node.end_byte, name)
+        elif node.type != "compound_statement":
+            pending += reversed(node.named_children)
+
+
+def statements(source: str) -> int | None:
+    """The number of statements in a text, blocks and labels aside; `None` where it does not parse."""
+    try:
+        nodes = read(source).root.walk()
+    except SourceError:
+        return None
+    return sum(
+        (node.kind.endswith("_statement") and node.kind != "labeled_statement")
+        or node.kind == "switch_expression"
+        or (
+            node.kind == "local_variable_declaration"
+            and node.parent is not None
+            and node.parent.kind in ("block", "switch_block_statement_group")
+        )
+        for node in nodes
+    )
+
+
+# ── blanks in place of words ─────────────────────────────────────────────────────────────────────────────
+
+
+def _parsed(source: bytes) -> tuple["Tree", tuple[Extent, ...]]:
+    """The tree of a text, with blanks in place of words where it has none without."""
+    tree, hidden = READER.parse(source), list[Extent]()
+    seen = source
+    while tree.root_node.has_error and len(hidden) < _MOST_BLANKED:
+        for start, end in _candidates(seen, tree.root_node):
+            other = seen[:start] + blanked(seen[start:end]) + seen[end:]
+            found = READER.parse(other)
+            if not found.root_node.has_error or _first_fault(found.root_node) > _first_fault(tree.root_node):
+                seen, tree = other, found
+                hidden.append((start, end))
+                break
+        else:
+            break
+    return tree, tuple(sorted(hidden))
+
+
+def _first_fault(root: "TreeNode") -> int:
+    """The first byte of the first error; behind the text without one."""
+    node = _fault(root)
+    return root.end_byte + 1 if node is None else node.start_byte
+
+
+def _fault(root: "TreeNode") -> "TreeNode | None":
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            return node
+        pending += [child for child in reversed(node.children) if child.has_error or child.is_missing]
+    return None
+
+
+def _candidates(seen: bytes, root: "TreeNode") -> Iterator[Extent]:
+    """What may be overwritten at and before the first error, the likeliest first: a word that a header may
+    define to be nothing, in the head of a function with what stands in parentheses behind it, and the stars
+    of a type that is an argument, as in `va_arg(list, char *)`."""
+    fault = _fault(root)
+    if fault is None:
+        return
+    at = fault.start_byte
+    begin = max(seen.rfind(sign, 0, at) for sign in (b"{", b"}", b";")) + 1
+    stop = min(len(seen), max(fault.end_byte, at + 1) + 200)
+    for stars in _STARS.finditer(seen, begin, stop):
+        yield stars.span(1)
+    in_head = _is_in_head(fault)
+    head = seen.find(b"{", begin)
+    words = []
+    for found in _WORD.finditer(seen, begin, stop):
+        own = found.group().decode()
+        like = _LIKE_AN_ATTRIBUTE.fullmatch(found.group()) is not None
+        begins_head = (
+            in_head and found.start() < head and seen[found.end() :].lstrip()[:1] not in (b"(", b",", b")")
+        )
+        if own not in KEYWORDS and (like or begins_head):
+            words.append((not like, found.start() if begins_head else abs(found.start() - at), found))
+    for _, _, found in sorted(words, key=lambda one: one[:2])[:6]:
+        rest = seen[found.end() :]
+        if rest.lstrip()[:1] != b"(":
+            yield found.span()
+        elif (
+            in_head or found.group() in _ATTRIBUTES
+        ):  # among statements `CHECK(x)` is code, whatever it expands to
+            end = _closing(seen, found.end() + len(rest) - len(rest.lstrip()))
+            if end is not None:
+                yield found.start(), end
+
+
+def _is_in_head(node: "TreeNode") -> bool:
+    """Whether a node stands outside of every block."""
+    above: TreeNode | None = node
+    while above is not None and above.type != "compound_statement":
+        above = above.parent
+    return above is None
+
+
+def _closing(text: bytes, opening: int) -> int | None:
+    """The byte behind the parenthesis that closes the one at `opening`."""
+    depth = 0
+    for place in range(opening, len(text)):
+        if text[place] == ord("("):
+            depth += 1
+        elif text[place] == ord(")"):
+            depth -= 1
+            if not depth:
+                return place + 1
+    return None
+
+
+# ── trees ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        source = text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError("not valid C: a character without an encoding") from error
+    if b"\0" in source:
+        raise SourceError("not valid C: a zero character")
+    return source
+
+
+def _reading(source: bytes, tree: "Tree", hidden: tuple[Extent, ...]) -> CText:
+    walked = READER.walk(tree)
+    for node in list(walked.root.walk()):
+        if node.kind == "expression_statement" and not node.children:
+            node.kind = EMPTY
+        elif node.kind == "switch_expression":
+            _group(node)
+    return CText(
+        source=source,
+        root=walked.root,
+        shape=tuple(walked.shape),
+        comments=tuple(_comment(source, *one) for one in walked.comments),
+        hidden=hidden,
+    )
+
+
+def _comment(source: bytes, kind: str, start: int, end: int) -> tuple[str, int, int]:
+    """A comment under the name of its form, as grammars of other languages tell them apart."""
+    return ("line_comment" if source.startswith(b"//", start) else "block_comment"), start, end
+
+
+def _group(switch: Node) -> None:
+    """Give the body of a `switch` the form that the body has in Java's grammar: groups of labels and
+    statements. A body of another form stays as it is."""
+    body = switch.child("body")
+    if body is None or body.kind != "block" or any(one.kind != "case_statement" for one in body.children):
+        return
+    body.kind = "switch_block"
+    for group in body.children:
+        group.kind = "switch_block_statement_group"
+        colon = next(end for token, _, end in group.tokens if token == ":")
+        label = Node("switch_label", None, group.start, colon, group)
+        label.tokens.extend(group.tokens)
+        group.tokens.clear()
+        label.children.extend(group.all("value"))
+        group.children[:] = [label, *(one for one in group.children if one.field != "value")]
+
+
+def _strange(reading: CText, function: Node) -> str | None:
+    """Why a function is not read, as a short reason to count; `None` if it is."""
+    source = reading.source
+    if _TRIGRAPH.search(source):
+        return SPLICED
+    head = head_of(function)
+    parameters = None if head is None else head.child("parameters")
+    if any(one.kind == "local_variable_declaration" for one in function.children):
+        return OLD_HEAD
+    if parameters is None or any(one.kind == "identifier" for one in parameters.children):
+        return OLD_HEAD
+    for node in function.walk():
+        if node.kind.startswith(_DIRECTIVES):
+            return DIRECTIVE
+        if node.kind == FUNCTION and node is not function:
+            return INNER
+        if (
+            node.kind == "pointer_expression"
+            and node.operator == "&"
+            and node.children
+            and node.children[0].kind == "pointer_expression"
+            and node.children[0].operator == "&"
+        ):
+            return LABEL_VALUE
+    return None
+
+
+def _first_name(node: "TreeNode") -> str | None:
+    """The name in the declarator of a function."""
+    here = node.child_by_field_name("declarator")
+    while here is not None and here.type != "identifier":
+        inner = here.child_by_field_name("declarator")
+        if inner is None:
+            inner = next(
+                (one for one in here.named_children if one.type.endswith(("declarator", "identifier"))), None
+            )
+        here = inner
+    return None if here is None or here.text is None else here.text.decode()

@@ -1,0 +1,532 @@
+"""Rules that rewrite one C function: what they ask of it, and how results are checked.
+
+`CSource` answers the questions of the strategies (`strategies.dialect`). An event whose behaviour may be
+undefined keeps its place: operands change places only where one of them can neither do nor see anything.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Final, Self
+
+from codeaudit.transforms.c.analysis.scopes import resolve
+from codeaudit.transforms.c.dialect import (
+    ARITHMETIC,
+    DIALECT,
+    FOR_A_TOOL,
+    INTEGRAL,
+    POINTER,
+    PROMOTED,
+    SCALAR,
+    WHOLE,
+)
+from codeaudit.transforms.c.identifiers.rename import evidence
+from codeaudit.transforms.c.macros import macros_of
+from codeaudit.transforms.c.parsing import head_of, named, read_unit
+from codeaudit.transforms.c.types import declared_type, number_type
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.patches import Part, Patch, Site
+from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
+from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
+from codeaudit.transforms.syntax.scopes import Binding
+from codeaudit.transforms.syntax.text import span
+
+LABEL_INSIDE: Final = "case label inside of another statement"
+ELVIS: Final = "?: without its middle"
+LOOSE_MACRO: Final = "macro of the file that is no operand and no whole statement"
+HAS_LABELS: Final = "function with labels or a switch"
+_DECIMAL: Final = re.compile(r"(0|[1-9][0-9]*)([uU]?[lL]{0,2})")
+_HEXADECIMAL: Final = re.compile(r"0[xX]([0-9a-fA-F]+)([uU]?[lL]{0,2})")
+_OCTAL: Final = re.compile(r"0([0-7]+)([uU]?[lL]{0,2})")
+SMALLEST_MOST: Final = 32767
+"""The largest `int` that every C has: numbers up to it have one type in all bases."""
+_SUFFIXES: Final = {"": "int", "u": "unsigned int", "l": "long", "ul": "unsigned long", "ll": "long long",
+                    "ull": "unsigned long long"}  # fmt: skip
+_OPERATIONS: Final = frozenset({"binary_expression", "unary_expression"})
+_QUIET: Final = _OPERATIONS | {
+    "decimal_integer_literal",
+    "character_literal",
+    "parenthesized_expression",
+}
+"""Kinds of expressions that do nothing but to compute."""
+_TRUTHS: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+
+
+class CSource(CodeText):
+    """A function with the facts that rules ask for. It does not change after its creation."""
+
+    def __init__(self, source: str, around: str) -> None:
+        super().__init__(resolve(source), DIALECT)
+        self.macros = macros_of(around or source)
+        self.evidence = evidence(self.macros, around, source)
+
+    # ── what may be edited at all ────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """Why no rule may change this text, as a short reason to count; `None` if rules may."""
+        if self.obstacle_to_layout is not None:
+            return self.obstacle_to_layout
+        words = {self.text(node) for node in self.unit.walk() if node.kind.endswith("identifier")}
+        if not all(self.macros.is_whole(word) for word in words & self.macros.defined.keys()):
+            return LOOSE_MACRO
+        if any(node.kind == "case_statement" for node in self.unit.walk()):
+            return LABEL_INSIDE
+        return None
+
+    @cached_property
+    def obstacle_to_layout(self) -> str | None:
+        """The same for a rule that keeps the tree."""
+        if any(node.kind == "ternary_expression" and len(node.children) < 3 for node in self.unit.walk()):
+            return ELVIS
+        return None
+
+    @cached_property
+    def closed(self) -> str | None:
+        """A declaration stands behind no label, and no jump passes it."""
+        kinds = {"labeled_statement", "switch_expression", "goto_statement"}
+        return HAS_LABELS if any(node.kind in kinds for node in self.unit.walk()) else None
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes but names that are declared, and those in arguments of macros of the file or of macros
+        that keep a text."""
+        hidden = [
+            (one.start, one.end)
+            for node in self.unit.walk()
+            if node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
+            for one in node.children[1:]
+        ]
+        return tuple(
+            node
+            for node in super().nodes
+            if not any(start <= node.start and node.end <= end for start, end in hidden)
+            and not self._may_be_cast(node)
+            and not (node.kind == "identifier" and _is_declared_here(node))
+        )
+
+    def is_macro(self, name: str) -> bool:
+        """Whether a name is a macro of the file, or one that keeps the text of its argument."""
+        return name in self.macros.defined or self.macros.keeps_text(name)
+
+    def _may_be_cast(self, node: Node) -> bool:
+        """Whether a name in parentheses may be a type: `(t) - 1`."""
+        if node.kind != "parenthesized_expression":
+            return False
+        inner = node.unparenthesized
+        binding = self.binding(inner)
+        return inner.kind == "identifier" and (binding is None or binding.view == "outer")
+
+    def fresh(self, *stems: str) -> Iterator[str]:
+        """As in all languages, and no word of a macro of the file."""
+        return (name for name in super().fresh(*stems) if name not in self.macros.words)
+
+    def is_for_tool(self, comment: str) -> bool:
+        """Whether it may be an order to a tool."""
+        return FOR_A_TOOL.search(comment) is not None
+
+    # ── names and declarations ───────────────────────────────────────────────────────────────────────────
+
+    def name_of(self, declarator: Node) -> Node:
+        """The name inside of its pointers and brackets."""
+        return named(declarator) or declarator
+
+    def declared_in(self, node: Node) -> frozenset[str]:
+        """Every name that is declared in a part of the text, and every tag."""
+        bindings = self.scopes.bindings
+        tags = {
+            self.text(one) for one in node.walk() if one.kind == "type_identifier" and one.field == "name"
+        }
+        return frozenset(tags | {one.name for one in bindings if node.start <= one.start < node.end})
+
+    def declares(self, statements: Sequence[Node]) -> frozenset[str]:
+        """The names that declarations among these statements make known behind themselves."""
+        found: set[str] = set()
+        for node in statements:
+            if node.kind == "local_variable_declaration" or node.kind in self.dialect.types:
+                found |= self.declared_in(node)
+        return frozenset(found)
+
+    def patterns(self, node: Node) -> list[str]:
+        """None: no variable is known only where a condition holds."""
+        return []
+
+    def binds(self, node: Node) -> bool:
+        """Whether a condition assigns."""
+        return any(one.kind == "assignment_expression" for one in node.walk())
+
+    def leaves(self, node: Node) -> bool:
+        """As in all languages; a label may be jumped to, so nothing is certain behind one."""
+        return super().leaves(node) and not any(one.kind == "labeled_statement" for one in node.walk())
+
+    def varies(self, node: Node) -> bool:
+        """No compiler of C rejects what cannot be reached."""
+        return True
+
+    def is_inferred(self, node: Node) -> bool:
+        """Only a condition that is left out is no operand."""
+        return node.kind == EMPTY
+
+    def shared_head(self, declaration: Node) -> str | None:
+        """The specifiers: stars and brackets belong to each variable by itself."""
+        first = declaration.child("declarator")
+        plain = all(
+            one.kind in ("primitive_type", "sized_type_specifier", "type_identifier", "type_qualifier",
+                         "storage_class_specifier", "variable_declarator", "identifier")
+            or one.kind.endswith("_declarator")
+            or (one.kind.endswith("_specifier") and one.child("body") is None and one.child("name"))
+            for one in declaration.children
+        )  # fmt: skip
+        if (
+            first is None
+            or not plain
+            or any(node.kind == "macro_type_specifier" for node in declaration.children)
+        ):
+            return None
+        return self.source[declaration.start : first.start].decode()
+
+    def may_be_unset(self, declaration: Node) -> bool:
+        """Whether all variables are numbers or pointers that live as long as the block."""
+        found = [self.binding(self.name_of(one)) for one in declaration.all("declarator")]
+        return all(one is not None and self.type_of_variable(one) is not None for one in found)
+
+    def is_final(self, declaration: Node | None) -> bool:
+        """Whether a variable itself is `const`."""
+        found = [] if declaration is None else declaration.all("declarator")
+        if declaration is not None and not found:
+            found = [declaration]
+        bindings = [self.binding(self.name_of(one)) for one in found]
+        return not bindings or any(one is None or self.type_of_variable(one) is None for one in bindings)
+
+    def is_typed_by_value(self, declaration: Node) -> bool:
+        """Whether it has no type that is written down."""
+        return declaration.child("type") is None
+
+    def is_plain_parameter(self, binding: Binding) -> bool:
+        """Every parameter of a known type has a value."""
+        return self.type_of_variable(binding) is not None
+
+    def gives_nothing(self, function: Node) -> bool:
+        """Whether it is the function, and its type is `void`."""
+        return function is self.unit and self._result == "void"
+
+    @cached_property
+    def _result(self) -> str | None:
+        """The type of the result, where it is one word."""
+        head = head_of(self.unit)
+        kind = self.unit.child("type")
+        return self.text(kind) if head is self.unit.child("declarator") and kind is not None else None
+
+    def leaving(self, at: Node) -> str | None:
+        """`return;` or `return 0;`."""
+        if self._result == "void":
+            return "return;"
+        return "return 0;" if self._result in ARITHMETIC else None
+
+    # ── types ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _declared(self) -> Sequence[str | None]:
+        """The words of the types of all variables, by number."""
+        return [declared_type(self.scopes, one) for one in self.scopes.bindings]
+
+    def declared(self, binding: Binding) -> str | None:
+        """The words of the type of a variable."""
+        return self._declared[binding.number]
+
+    def type_of_variable(self, binding: Binding) -> str | None:
+        """The type of a local or parameter that may be assigned: a number, or `pointer`. `None` where it is
+        `const` or `volatile`, and of what a macro may touch."""
+        text = self.declared(binding)
+        if text is None:
+            return None
+        before, star, behind = text.rpartition("*")
+        if star:
+            return None if behind.split() else POINTER
+        return number_type(before or behind)
+
+    def type(self, node: Node) -> str | None:
+        """The type of an expression: that of a number, or `pointer`."""
+        node = node.unparenthesized
+        match node.kind:
+            case "identifier":
+                binding = self.binding(node)
+                return None if binding is None or _is_declared_here(node) else self.type_of_variable(binding)
+            case "decimal_integer_literal":
+                return self._type_of_number(node)
+            case "character_literal":
+                return "int" if self.source[node.start : node.start + 1] == b"'" else None
+            case "unary_expression":
+                if node.operator == "!":
+                    return "int"
+                return _promoted(self.type(node.children[0])) if node.operator in ("-", "+", "~") else None
+            case "binary_expression":
+                return self._type_of_operation(node)
+            case "sizeof_expression":
+                return "size_t"
+            case "pointer_expression":
+                return POINTER if node.operator == "&" else None
+            case _:
+                return None
+
+    def _type_of_operation(self, node: Node) -> str | None:
+        if node.operator in _TRUTHS:
+            return "int"
+        left, right = (_promoted(self.type(one)) for one in node.children)
+        if node.operator in ("<<", ">>"):
+            return left if left in WHOLE else None
+        return left if left == right and left in WHOLE | {"double"} else None
+
+    def _type_of_number(self, node: Node) -> str | None:
+        found = self._number(node)
+        return None if found is None else _SUFFIXES.get(found[1].lower())
+
+    def _number(self, node: Node) -> tuple[int, str] | None:
+        """The value of a whole number that is an `int` on every machine, or what its suffix says."""
+        text = self.text(node)
+        for pattern, base in ((_DECIMAL, 10), (_HEXADECIMAL, 16), (_OCTAL, 8)):
+            if match := pattern.fullmatch(text):
+                value = int(match[1], base)
+                return (value, match[2]) if value <= SMALLEST_MOST else None
+        return None
+
+    def _is_integral(self, node: Node) -> bool:
+        """Whether an expression is a whole number or a pointer."""
+        node = node.unparenthesized
+        if node.kind == "binary_expression" and node.operator in ("%", "&", "|", "^", "<<", ">>", *_TRUTHS):
+            return True
+        if node.kind == "binary_expression" and node.operator in ("+", "-", "*", "/"):
+            return all(map(self._is_integral, node.children))
+        kind = self.type(node)
+        return kind in INTEGRAL or kind == POINTER
+
+    # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
+
+    def spellings(self, node: Node) -> list[str]:
+        """`10` as `0xa`: up to 32767 both are an `int`."""
+        found = self._number(node)
+        if found is None:
+            return []
+        value, suffix = found
+        text = self.text(node)
+        options = [f"{value:#x}{suffix}", f"0x{value:X}{suffix}", f"{value}{suffix}"]
+        if value:
+            options.append(f"0{value:o}{suffix}")
+        if suffix:
+            options.append(text.replace(suffix, suffix.swapcase()))
+        return [one for one in dict.fromkeys(options) if one != text]
+
+    def is_boolean(self, node: Node) -> bool:
+        """`&&`, `||`, `!` and comparisons give 0 or 1 (6.5.13, 6.5.3.3)."""
+        return True
+
+    def has_opposite(self, node: Node) -> bool:
+        """`!=` is the opposite of `==`; `>=` that of `<` where no operand can be a NaN."""
+        return node.operator in DIALECT.opposites or all(map(self._is_integral, node.children))
+
+    def commutes(self, node: Node) -> str | None:
+        """Sums and products of fractions keep the bits of one NaN."""
+        if node.operator not in ("+", "*") or all(map(self._is_integral, node.children)):
+            return None
+        return UNKNOWN
+
+    def is_unordered(self, node: Node) -> bool:
+        """Whether one operand is made of numbers and locals that nobody else sees, and the other one does not
+        assign them."""
+        left, right = node.children
+        return any(self._is_quiet(one, beside) for one, beside in ((left, right), (right, left)))
+
+    def _is_quiet(self, node: Node, beside: Node) -> bool:
+        """Whether nobody sees when an expression is evaluated, before or after another one."""
+        for one in node.walk():
+            if one.kind == "identifier":
+                binding = self.binding(one)
+                if binding is None or not self.is_private(binding):
+                    return False
+                if binding.number in self.assigned(beside):
+                    return False
+            elif one.kind == "binary_expression" and one.operator in ("/", "%", "<<", ">>"):
+                return False  # may trap
+            elif one.kind not in _QUIET:
+                return False
+        return not any(one.kind in _OPERATIONS and not _stays_small(one) for one in node.walk())
+
+    def is_private(self, binding: Binding) -> bool:
+        """Whether a variable of a known type is seen by no other code: nobody takes its address."""
+        return self.type_of_variable(binding) is not None and binding.number not in self.addressed
+
+    @cached_property
+    def addressed(self) -> frozenset[int]:
+        """The variables whose address is taken, or that an argument of a macro of the file may assign."""
+        found: set[int] = set()
+        for node in self.unit.walk():
+            is_address = node.kind == "pointer_expression" and node.operator == "&"
+            if not is_address and not (
+                node.kind == "method_invocation" and self.is_macro(self.text(node.children[0]))
+            ):
+                continue
+            for one in node.walk():
+                if one.kind == "identifier" and (binding := self.binding(one)) is not None:
+                    found.add(binding.number)
+        return frozenset(found)
+
+    def is_value(self, node: Node) -> bool:
+        """Whether a name or number may become an operand: no declarator, and its address is not taken."""
+        if _is_declared_here(node):
+            return False
+        here, parent = node, node.parent
+        while parent is not None and parent.kind == "parenthesized_expression":
+            here, parent = parent, parent.parent
+        if parent is None or parent.kind == "pointer_expression":
+            return False
+        return not (parent.kind == "method_invocation" and here is parent.children[0])
+
+    def writes_out(self, target: Node, operator: str, value: Node) -> bool:
+        """`x += y` is `x = x + (y)` for a private variable (6.5.16.2) that the value does not assign."""
+        binding = self.binding(target)
+        return binding is not None and self.is_private(binding) and binding.number not in self.assigned(value)
+
+    def contracts(self, target: Node, operator: str) -> bool:
+        """The same, the other way round."""
+        binding = self.binding(target)
+        statement = target.parent
+        if binding is None or statement is None or operator in _TRUTHS or self.type(target) not in SCALAR:
+            return False
+        return self.is_private(binding) and binding.number not in self.assigned(statement.children[1])
+
+    def steps_by_one(self, node: Node) -> bool:
+        """`x++` and `++x` are `x += 1` (6.5.2.4, 6.5.3.1)."""
+        return True
+
+    def keep_their_types(self, first: Node, second: Node) -> bool:
+        """Whether both have one type that is known; a number of a small type keeps its value."""
+        one, other = self.type(first), self.type(second)
+        return one == other and one in INTEGRAL | {"double"}
+
+    def is_narrowed(self, target: Node | None, first: Node, last: Node) -> bool:
+        """No: a value of one type is converted in one way."""
+        return False
+
+    def in_nameless_function(self, node: Node) -> bool:
+        """C has none."""
+        return False
+
+    # ── switch ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def is_selector(self, node: Node) -> bool:
+        """Whether it is a private variable of whole numbers."""
+        binding = self.binding(node)
+        return binding is not None and self.is_private(binding) and self.type(node) in INTEGRAL
+
+    def comparison(self, selector: Node, label: Node) -> tuple[Part, ...] | None:
+        """`x == 1`, for a number that is an `int` on every machine, or a character."""
+        return None if self.constant(label) is None else (span(selector), " == ", span(label))
+
+    def compared(self, node: Node) -> tuple[Node, Node] | None:
+        """The two sides of `x == 1`."""
+        if node.kind != "binary_expression" or node.operator != "==":
+            return None
+        left, right = node.children
+        return (left, right) if left.kind == "identifier" and self.constant(right) is not None else None
+
+    def constant(self, node: Node) -> int | None:
+        """The value of a number or a character that is spelt out."""
+        if node.kind == "decimal_integer_literal":
+            found = self._number(node)
+            return found[0] if found is not None and not found[1] else None
+        text = self.text(node)
+        plain = (
+            node.kind == "character_literal"
+            and len(text) == 3
+            and text[0] == "'"
+            and 32 <= ord(text[1]) < 127
+        )
+        return ord(text[1]) if plain else None
+
+    def fits_label(self, value: int | str | None, selector: Node) -> bool:
+        """Whether it is a number: a label is converted as an operand of `==` is, if it is an `int`."""
+        return isinstance(value, int)
+
+
+def _is_declared_here(node: Node) -> bool:
+    """Whether a name is the one that a declaration declares."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if node.field == "declarator":
+        return True
+    return parent.kind in ("parenthesized_declarator", "attributed_declarator")
+
+
+def _stays_small(node: Node) -> bool:
+    """Whether an operation cannot overflow: it is no sum of signed numbers, but perhaps a negative number."""
+    if node.operator in ("!", "~", "&", "|", "^", *_TRUTHS):
+        return True
+    return len(node.children) == 1 and node.children[0].kind == "decimal_integer_literal"
+
+
+def _promoted(kind: str | None) -> str | None:
+    """The type that a value has in an operation."""
+    return "int" if kind in PROMOTED else kind
+
+
+# ── rules ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@lru_cache(maxsize=8)
+def study(source: str, around: str = "") -> CSource:
+    """A function as a `CSource`. The last ones are cached.
+
+    Raises:
+        SourceError: the text does not parse, or is not exactly one function.
+    """
+    return CSource(source, around)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CRewriting(TextRule):
+    """A rule about one C function."""
+
+    languages: frozenset[str] = field(default=frozenset({"c"}))
+    around: str = field(default="", repr=False)
+    """The text of the file around the function, as far as it is known."""
+
+    def within(self, text: str) -> Self:
+        """The same rule for the functions of this text, whose macros are known."""
+        return replace(self, around=text)
+
+    def study(self, source: str) -> CSource:
+        """A function as a `CSource`.
+
+        Raises:
+            SourceError: the text does not parse, or is not exactly one function.
+        """
+        return study(source, self.around)
+
+    def sites(self, source: str) -> Iterable[Site | Refused]:
+        """As of any rule; what only moves blanks and comments asks for less.
+
+        Raises:
+            SourceError: as in `study`.
+        """
+        code = self.study(source)
+        obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
+        return self.find(code) if obstacle is None else (Refused(obstacle),)
+
+    def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
+        """As of any rule, with an evidence that says what is assumed of macros."""
+        made = TextRule.rewritten(self, source, patches)
+        if isinstance(made, Refused) or made.evidence != "analysis":
+            return made
+        return replace(made, evidence=self.study(source).evidence)
+
+    def reread(self, text: str) -> ParsedText:
+        """A result, which has to be one function whose names are certain.
+
+        Raises:
+            SourceError: the text does not parse, or is something else.
+        """
+        resolve.__wrapped__(text)
+        reading, _ = read_unit(text)
+        return reading

@@ -1,0 +1,184 @@
+r"""Rewritings that only C has: pointers and members, tests for zero, and strings side by side.
+
+The standard gives each pair one meaning (ISO/IEC 9899:2018): `p->x` and `(*p).x` (6.5.2.3), `a[i]` and
+`*(a + i)` (6.5.2.1), `!x` and `x == 0` (6.5.3.3), `"a" "b"` and `"ab"` (5.1.1.2).
+"""
+
+import re
+from typing import Final
+
+from codeaudit.transforms.c.dialect import POINTER, PRIMARY, UNARY
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.strategies.dialect import COMMENT, CodeStrategy, CodeText, each
+from codeaudit.transforms.strategies.literals import SHORT
+from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.text import replace, span
+
+NO_POINTER: Final = "no pointer of this function"
+NO_ZERO: Final = "no test for zero"
+PREFIX: Final = "string with a prefix"
+SEAM: Final = "escape at the seam"
+_PIECE: Final = re.compile(
+    r"\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|[^\\]", re.DOTALL
+)
+"""One character of a string, which an escape spells with several."""
+_OPEN_END: Final = re.compile(r"\\(?:x[0-9a-fA-F]+|[0-7]{1,2})$")
+"""An escape that would go on with a digit behind it."""
+_ZEROS: Final = frozenset({"0", "NULL"})
+
+
+# ── pointers ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each("field_access")
+def _dereference(code: CodeText, node: Node) -> Site | Refused | None:
+    """`p->x` as `(*p).x`."""
+    if node.operator != "->":
+        return None
+    pointer, member = node.children
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    parts = ("(*", *code.operand(pointer, UNARY), ").", span(member))
+    return code.site(node, "-> as * and .", code.precedence.replace(node, parts, PRIMARY))
+
+
+@each("field_access")
+def _point(code: CodeText, node: Node) -> Site | Refused | None:
+    """`(*p).x` as `p->x`."""
+    object_, member = node.children
+    inner = object_.unparenthesized
+    if node.operator != "." or inner.kind != "pointer_expression" or inner.operator != "*":
+        return None
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    parts = (*code.operand(inner.children[0], PRIMARY), "->", span(member))
+    return code.site(node, "* and . as ->", code.precedence.replace(node, parts, PRIMARY))
+
+
+@each("array_access")
+def _add(code: CodeText, node: Node) -> Site | Refused:
+    """`a[i]` as `*(a + i)`, for a pointer: what looks like an array may be a vector."""
+    array, index = node.children
+    if code.type(array) != POINTER:
+        return Refused(NO_POINTER)
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    least = code.precedence.sum
+    parts = ("*(", *code.operand(array, least), " + ", *code.operand(index, least + 1), ")")
+    return code.site(node, "[] as * and +", code.precedence.replace(node, parts, UNARY))
+
+
+@each("pointer_expression")
+def _index(code: CodeText, node: Node) -> Site | Refused | None:
+    """`*(a + i)` as `a[i]`."""
+    inner = node.children[0].unparenthesized
+    if node.operator != "*" or inner.kind != "binary_expression" or inner.operator != "+":
+        return None
+    array, index = inner.children
+    if code.type(array) != POINTER:
+        return Refused(NO_POINTER)
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    parts = (*code.operand(array, PRIMARY), "[", span(index), "]")
+    return code.site(node, "* and + as []", code.precedence.replace(node, parts, PRIMARY))
+
+
+# ── zero ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each("unary_expression")
+def _compare(code: CodeText, node: Node) -> Site | Refused | None:
+    """`!x` as `x == 0`."""
+    if node.operator != "!":
+        return None
+    inner = node.children[0]
+    if code.commented(node.start, inner.start):
+        return Refused(COMMENT)
+    own = code.precedence.operators["=="]
+    parts = (*code.operand(inner, own), " == 0")
+    return code.site(node, "! as == 0", code.precedence.replace(node, parts, own))
+
+
+@each("binary_expression")
+def _truth(code: CodeText, node: Node) -> Site | Refused | None:
+    """`x == 0` as `!x`; `x != 0` as `x` where only the truth of it is used."""
+    left, right = node.children
+    if node.operator not in ("==", "!="):
+        return None
+    if code.text(right) not in _ZEROS:
+        return Refused(NO_ZERO)
+    if code.commented(left.end, node.end):
+        return Refused(COMMENT)
+    parts: tuple[Part, ...] = (span(left),)
+    own = code.precedence.of(left)
+    if node.operator == "==":
+        parts, own = ("!", *code.operand(left, UNARY)), UNARY
+    elif not is_truth(node):
+        return Refused("value is used as a number")
+    return code.site(node, f"{node.operator} 0 as the truth", code.precedence.replace(node, parts, own))
+
+
+def is_truth(node: Node) -> bool:
+    """Whether only the truth of an expression is used: it is a condition, or a part of one."""
+    parent = node.parent
+    if parent is None:
+        return False
+    match parent.kind:
+        case "parenthesized_expression":
+            return is_truth(parent)
+        case "unary_expression":
+            return parent.operator == "!"
+        case "binary_expression":
+            return parent.operator in ("&&", "||")
+        case _:
+            return node.field == "condition" and parent.kind in LOOPS | {"if_statement", "ternary_expression"}
+
+
+# ── strings ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each("string_literal")
+def _split(code: CodeText, node: Node) -> Site | Refused:
+    """`"ab"` as `"a" "b"`."""
+    if not code.text(node).startswith('"'):
+        return Refused(PREFIX)
+    pieces = _PIECE.findall(code.text(node)[1:-1])
+    if len(pieces) < 2:
+        return Refused(SHORT)
+    options = []
+    for number in range(1, len(pieces)):
+        middle = node.start + 1 + len("".join(pieces[:number]).encode())
+        options.append((replace(node, Span(node.start, middle), '" "', Span(middle, node.end)),))
+    return Site(tuple(options), "string in two", code.line(node))
+
+
+@each("concatenated_string")
+def _join(code: CodeText, node: Node) -> Site | Refused | None:
+    """`"a" "b"` as `"ab"`."""
+    for first, second in zip(node.children, node.children[1:], strict=False):
+        if first.kind != "string_literal" or second.kind != "string_literal":
+            continue
+        if not code.text(first).startswith('"') or not code.text(second).startswith('"'):
+            return Refused(PREFIX)
+        if code.commented(first.end, second.start):
+            return Refused(COMMENT)
+        if _OPEN_END.search(code.text(first)[:-1]):
+            return Refused(SEAM)  # `"\x4" "1"` is not `"\x41"`
+        return code.site(node, "two strings in one", Patch(first.end - 1, second.start + 1, ()))
+    return None
+
+
+ARROW_TO_STAR: Final = CodeStrategy(name="arrow-to-star", find=_dereference, nothing="no ->")
+STAR_TO_ARROW: Final = CodeStrategy(name="star-to-arrow", find=_point, nothing="no member of a dereference")
+INDEX_TO_POINTER: Final = CodeStrategy(
+    name="index-to-pointer", needs=("type",), find=_add, nothing="no element"
+)
+POINTER_TO_INDEX: Final = CodeStrategy(
+    name="pointer-to-index", needs=("type",), find=_index, nothing="no dereference of a sum"
+)
+NOT_TO_ZERO: Final = CodeStrategy(name="not-to-zero", find=_compare, nothing="no negation")
+ZERO_TO_NOT: Final = CodeStrategy(name="zero-to-not", find=_truth, nothing="no test for equality")
+SPLIT_STRINGS: Final = CodeStrategy(name="split-strings", find=_split, nothing="no string")
+JOIN_STRINGS: Final = CodeStrategy(name="join-strings", find=_join, nothing="no two strings in a row")

@@ -1,0 +1,76 @@
+"""The types that the declarations in a function write down, as far as they are plain."""
+
+from typing import Final
+
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding, Scopes
+
+_NUMBERS: Final = {
+    "char": "char", "signed char": "signed char", "char unsigned": "unsigned char", "short": "short",
+    "int short": "short", "short signed": "short", "int short signed": "short",
+    "short unsigned": "unsigned short", "int short unsigned": "unsigned short",
+    "int": "int", "signed": "int", "int signed": "int",
+    "unsigned": "unsigned int", "int unsigned": "unsigned int", "long": "long", "int long": "long",
+    "long signed": "long", "int long signed": "long", "long unsigned": "unsigned long",
+    "int long unsigned": "unsigned long", "long long": "long long", "int long long": "long long",
+    "long long signed": "long long", "long long unsigned": "unsigned long long",
+    "int long long unsigned": "unsigned long long", "float": "float", "double": "double",
+    "double long": "long double", "_Bool": "bool", "bool": "bool",
+}  # fmt: skip
+"""The types of numbers by their words in alphabetical order (6.7.2)."""
+_OF_THE_LIBRARY: Final = frozenset(
+    {"size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t",
+     "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intmax_t", "uintmax_t"}
+)  # fmt: skip
+"""Types of whole numbers of the library."""
+_SPECIFIERS: Final = frozenset({"type_qualifier", "storage_class_specifier"})
+_TYPES: Final = frozenset({"primitive_type", "sized_type_specifier", "type_identifier", "struct_specifier"})
+
+
+def declared_type(scopes: Scopes, binding: Binding) -> str | None:
+    """The type of a local or parameter in one spelling, such as `unsigned long` or `char *`; with `const` and
+    `volatile` of the variable or of what it points to. `None` for arrays, functions, and types with a body.
+
+    A type that a header defines is its name.
+    """
+    node = binding.node
+    if node is None or binding.doubt is not None or binding.view not in ("local", "parameter"):
+        return None
+    declaration = node.parent
+    if declaration is None or declaration.kind not in ("local_variable_declaration", "parameter_declaration"):
+        return None
+    words: list[str] = []
+    for child in declaration.children:
+        if child.field == "declarator":
+            continue
+        if child.kind in _TYPES:
+            if child.child("body") is not None:
+                return None
+            words += scopes.text(child).split()
+        elif child.kind in _SPECIFIERS:
+            text = scopes.text(child)
+            if text not in ("auto", "register", "restrict"):
+                words.append(text)
+        else:
+            return None
+    here: Node | None = node.child("declarator") if node.kind == "variable_declarator" else node
+    stars: list[str] = []
+    while here is not None and here.kind != "identifier":
+        if here.kind not in ("pointer_declarator", "parenthesized_declarator"):
+            return None
+        if here.kind == "pointer_declarator":
+            stars = [
+                "*",
+                *(scopes.text(one) for one in here.children if one.kind == "type_qualifier"),
+                *stars,
+            ]
+        here = here.child("declarator") or here.first(
+            "identifier", "pointer_declarator", "parenthesized_declarator"
+        )
+    return None if here is None else " ".join((*sorted(words), *stars))
+
+
+def number_type(words: str) -> str | None:
+    """One spelling for a type of numbers; `None` for all other types."""
+    text = " ".join(sorted(words.split()))
+    return text if text in _OF_THE_LIBRARY else _NUMBERS.get(text)

@@ -1,0 +1,88 @@
+"""`reorder` for JavaScript and TypeScript (`strategies.reorder`). The assumptions are those of
+`analysis.effects`."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.analysis.program import JavaScriptProgram, analyse
+from codeaudit.transforms.javascript.identifiers.rename import unreadable
+from codeaudit.transforms.javascript.parsing import JAVASCRIPT, read_unit
+from codeaudit.transforms.strategies.reorder import CodeOrdering, CodeReorder, CodeReorderBreaking
+from codeaudit.transforms.syntax.reader import Node
+
+
+class JavaScriptOrdering(CodeOrdering):
+    """The blocks of one function."""
+
+    program: JavaScriptProgram
+
+    def __init__(self, program: JavaScriptProgram, language: str) -> None:
+        super().__init__(program, program.scopes.bindings, unreadable(program.scopes))
+        self._language = language
+
+    def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
+        """The text with the blocks in these orders; `None` if its statements are others.
+
+        Where semicolons are left out, a statement may go on with what stands behind it.
+        """
+        made = super().text(orders)
+        if made is None:
+            return None
+        try:
+            reading, found = read_unit(made, self._language)
+        except SourceError:
+            return None
+        before = _statements(self.program.scopes.unit, self.program.encoded)
+        return made if _statements(found.node, reading.source) == before else None
+
+
+def _statements(unit: Node, source: bytes) -> Counter[tuple[str, bytes]]:
+    """The tokens of a function, each with the kind of node that it is part of, and its simple statements."""
+    found: Counter[tuple[str, bytes]] = Counter()
+    for node in unit.walk():
+        found.update((node.kind, source[start:end]) for _, start, end in node.tokens)
+        if node.kind.endswith(("_statement", "_declaration")) and not any(
+            inner.kind == "block" for inner in node.walk()
+        ):
+            found[node.kind, source[node.start : node.end]] += 1
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaScriptReorder(CodeReorder):
+    """Puts the statements of a function into another legal order."""
+
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({JAVASCRIPT}))
+    language: str = JAVASCRIPT
+
+    def ordering(self, source: str) -> JavaScriptOrdering:
+        """The blocks of the function.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        program = analyse(source, self.language, dependence=self.dependence)
+        return JavaScriptOrdering(program, self.language)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaScriptReorderBreaking(CodeReorderBreaking):
+    """Puts one statement directly before another that it depends on."""
+
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({JAVASCRIPT}))
+    language: str = JAVASCRIPT
+
+    def ordering(self, source: str) -> JavaScriptOrdering:
+        """The blocks of the function.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        return JavaScriptOrdering(analyse(source, self.language), self.language)
+
+
+REORDER: Final = JavaScriptReorder()
+REORDER_BREAKING: Final = JavaScriptReorderBreaking()
