@@ -162,6 +162,48 @@ ERROR_DETECTION: Final[Wordings] = {
     ),
 }
 
+# ── vulnerabilities ──────────────────────────────────────────────────────────────────────────────────────
+
+_FLAWS: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "c": (
+        SolvedExample(
+            "void greet(const char *name) {\n    char text[16];\n    strcpy(text, name);\n    puts(text);\n}",
+            "vulnerable (CWE-121)",
+        ),
+        SolvedExample("int larger(int a, int b) {\n    return a > b ? a : b;\n}", "safe"),
+    ),
+    "python": (
+        SolvedExample(
+            'def find(cursor, name):\n    cursor.execute("SELECT * FROM t WHERE n = \'" + name + "\'")',
+            "vulnerable (CWE-89)",
+        ),
+        SolvedExample("def larger(a, b):\n    return a if a > b else b", "safe"),
+    ),
+}
+VULNERABILITY_DETECTION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Could an attacker misuse this {language} function? Reply with one word: vulnerable if it has a "
+            "security flaw (you may put its CWE in brackets behind it), safe if it has none.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "You review the security of {language} code. Here is a {unit}. Write on the first line and "
+            "nothing else: vulnerable, with its CWE in brackets if you know it, or safe.\n\n{code}"
+        )
+    ),
+    "few-shot": _solved(
+        "Is a {language} function vulnerable or safe? It is vulnerable if an attacker can misuse it. The "
+        "answer is one word, with the CWE in brackets behind `vulnerable`. Solved examples:",
+        _FLAWS,
+    ),
+    "reasoning": _thinking(
+        "Does this {language} function have a security vulnerability, or is it safe?",
+        "vulnerable (or: safe)",
+    ),
+}
+
 # ── cycles ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _BLOCKS: Final = {
