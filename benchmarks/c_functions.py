@@ -112,7 +112,7 @@ def main() -> int:
         source = text.encode()
         found = [one for one in places(source) if 3 <= source.count(b"\n", one.start, one.end) + 1 <= 60]
         functions += len(found)
-        before = compiled(path, text, flags) if asked.object_code else [None]
+        before: list[bytes | None] = compiled(path, text, flags) if asked.object_code else [None]
         for name in names:
             transform = transform_for(name, "c")
             if is_surrounded(transform) and not asked.snippets:

@@ -405,8 +405,11 @@ class CSource(CodeText):
         return one == other and one in INTEGRAL | {"double"}
 
     def is_narrowed(self, target: Node | None, first: Node, last: Node) -> bool:
-        """No: a value of one type is converted in one way."""
-        return False
+        """Whether a 0 may be a pointer, which it is only alone."""
+        kind = self._result if target is None else self.type(target)
+        return kind not in ARITHMETIC and any(
+            self.constant(one.unparenthesized) == 0 for one in (first, last)
+        )
 
     def in_nameless_function(self, node: Node) -> bool:
         """C has none."""

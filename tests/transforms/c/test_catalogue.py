@@ -143,6 +143,7 @@ def test_edits(name: str, source: str, expected: str) -> None:
         ("switch-to-if", "int f(int a) { switch (a) { case 1: g(); case 2: h(); break; } return 0; }"),
         ("switch-to-if", "int f(int a) { switch (a) { case A: g(); break; case 2: h(); break; } return 0; }"),
         ("switch-to-if", "int f(T a) { switch (a) { case 1: g(); break; } return 0; }"),
+        ("if-to-ternary", "int *f(int a) { if (a) return 0; else return 0; }"),
         ("ternary-to-if", "int f(int a) { double b; b = a ? 1 : 2.5; return b; }"),
         ("else-to-return", "int f(int a) { int b = 1; if (a) return b; else { int b = 2; g(b); } return 0; }"),
         ("else-to-return", "int f(int a) { if (a) { return 1; l: g(); } else h(); goto l; }"),

@@ -212,6 +212,16 @@ TRAPS: Final = {
         "int f(int n) { int a __attribute__((unused)) = n; char b __attribute__((aligned(8))) = 2; return a + b; }",
         P + "f(1));",
     ),
+    "arrays in structures": Trap(
+        "int f(int n) {\n    struct { int a[2]; int b; } s = { { 1, 2 }, 3 }, t, u;\n    u = s;\n    s.a[0] = n;\n    t = s;\n    int *p = s.a;\n"
+        "    p[1] = 9;\n    u = s;\n    s.b = 4;\n    t.b += s.b;\n    s = t;\n    return t.a[0] + u.a[1] * 10 + s.b * 100;\n}",
+        P + "f(5));",
+    ),
+    "vectors": Trap(
+        "int f(int n) {\n    vec v = { 1, 2 };\n    vec w;\n    w = v;\n    v[0] = n;\n    w = v;\n    v[1] = 7;\n    v = v + w;\n    return v[0] * 10 + v[1];\n}",
+        P + "f(5));",
+        "typedef int vec __attribute__((vector_size(8)));\n",
+    ),
     "names in capitals": Trap("int f(int L) { int N = L; int MAX = N; return L + N + MAX; }", P + "f(1));"),
     "traps": Trap(
         "int f(int *p, int n) { int a = 1; int b = 2; if (!p) return a; a = *p; b = a / n; n = b; return n; }",

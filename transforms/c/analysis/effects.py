@@ -1,14 +1,16 @@
 """The effects of C expressions: the variables they read and write, and whether they trap, observe or act.
 
 A variable is *private* if nobody else can reach it: it is a local or parameter whose address is not taken, no
-array, not `static`, not `volatile`, and in no argument of a macro of the file. All else is memory, and any
-store may change any of it: nothing is assumed of aliases. What a call does is not known.
+array, none of which a part is named, not `static`, not `volatile`, and in no argument of a macro of the file.
+All else is memory, and any store may change any of it: nothing is assumed of aliases. What a call does is not
+known.
 
 An event whose behaviour may be undefined, such as a dereference, a division or a signed sum, counts as one
 that raises: it keeps its order among calls, stores, exits and all other such events. So does a loop, because
 it may not end. The assumptions are `macros-hygienic` and `nobody-between` of the ledger.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.c.analysis.scopes import OF_THE_LINKER
@@ -37,6 +39,22 @@ class CFacts(ScopeFacts):
         self.code = code
         self._private: dict[int, bool] = {}
         self._assigned = code.assigned(code.unit)
+        self._holds_parts = frozenset(self._parted(code))
+        """The variables of which a part is named: a part may be an array, whose name is its address."""
+
+    @staticmethod
+    def _parted(code: CSource) -> Iterator[int]:
+        for node in code.unit.walk():
+            if node.kind == "field_access" and node.operator == ".":
+                bases = node.children[:1]
+            elif node.kind == "array_access":
+                bases = [one for one in node.children if code.type(one) not in INTEGRAL | {POINTER}]
+            else:
+                continue
+            for base in bases:
+                binding = code.binding(base.unparenthesized)
+                if binding is not None and not _is_array_parameter(binding):
+                    yield binding.number
 
     def is_private(self, binding: Binding) -> bool:
         """Whether nobody but this function can reach a variable."""
@@ -49,7 +67,7 @@ class CFacts(ScopeFacts):
         node = binding.node
         if binding.view not in ("local", "parameter") or binding.doubt == OF_THE_LINKER or node is None:
             return False
-        if binding.number in self.code.addressed:
+        if binding.number in self.code.addressed or binding.number in self._holds_parts:
             return False
         declaration = next(
             (one for one in node.ancestors() if one.kind.endswith(("_declaration", "_definition"))), None
@@ -82,6 +100,13 @@ class CFacts(ScopeFacts):
         return node.kind == "function_declarator" and any(
             one.kind == "pointer_declarator" for one in node.walk()
         )
+
+
+def _is_array_parameter(binding: Binding) -> bool:
+    """Whether a variable is a parameter that is declared as an array, which is a pointer."""
+    return (
+        binding.view == "parameter" and binding.node is not None and binding.node.kind == "array_declarator"
+    )
 
 
 class CEffectCollector(EffectCollector):
@@ -281,7 +306,7 @@ class CEffectCollector(EffectCollector):
             self.write(binding)
             return
         if node.kind == "field_access" and node.operator == ".":
-            # A part of a variable changes, the rest of it stays.
+            # A part of an object changes, the rest of it stays.
             self._stored(node.children[0], also_read=True)
             return
         self.visit(node)
