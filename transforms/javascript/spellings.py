@@ -48,7 +48,7 @@ def _quotes(code: CodeText, node: Node) -> Site | Refused:
 def _to_item(code: CodeText, node: Node) -> Site | Refused | None:
     """`a.b` as `a["b"]`."""
     name, target = node.part("property"), node.part("object")
-    if name.kind != "property_identifier":
+    if name.kind != "property_identifier" or _names_unit(code, node):
         return None
     if node.first("optional_chain") is not None or node.has("?."):
         return Refused(OPTIONAL)
@@ -58,6 +58,12 @@ def _to_item(code: CodeText, node: Node) -> Site | Refused | None:
     if code.commented(target.end, node.end):
         return Refused(COMMENT)
     return code.site(node, "property by a text", Patch(target.end, node.end, (f'["{code.text(name)}"]',)))
+
+
+def _names_unit(code: CodeText, node: Node) -> bool:
+    """Whether it gives the unit its name: `exports.f = function () { … }`."""
+    above = node.parent
+    return above is not None and above.parent is code.unit and node.field == "left"
 
 
 @each("array_access")

@@ -171,6 +171,7 @@ EDITS: Final = (
      "function f(a) { let b; b = a; var c = () => a; return [b, c]; }"),
     ("member-to-item", "function f(a) { a.b.c = a?.d + this.e; return <a.b/>; }",
      'function f(a) { a["b"]["c"] = a?.d + this["e"]; return <a.b/>; }'),
+    ("member-to-item", "exports.f = function (a) { return a.b; };", 'exports.f = function (a) { return a["b"]; };'),
     ("item-to-member", "function f(a) { return a['b'] + a['c d'] + a?.['e'] + 1['f']; }",
      "function f(a) { return a.b + a['c d'] + a?.['e'] + 1['f']; }"),
     ("expand-shorthand", "function f(a, __proto__) { return { a, __proto__ }; }",
