@@ -21,7 +21,7 @@ const told = programs.map((text) => {
     };
     const print = (...all) => { if (lines.length < 500) lines.push(all.map(show).join(" ")); };
     try {
-        new vm.Script(text).runInNewContext({ print }, { timeout: 2000 });
+        new vm.Script(text).runInNewContext({ print }, { timeout: 10000 });
     } catch (error) {
         lines.push(`! ${error && error.name}`);
     }

@@ -47,6 +47,26 @@ function sum(value, limit) {
 }
 """
 
+_REST: Final = """\
+function rest(value, limit) {
+    let sign = value < 0 ? -1 : 1;
+    if (limit > 5) {
+        return limit;
+    } else {
+        sign += limit;
+    }
+    if (value > 3) {
+        return value;
+    }
+    if (sign) {
+        sign = 2;
+    } else {
+        sign = 3;
+    }
+    return sign;
+}
+"""
+
 FAMILY: Final = TransformFamily.of(
     __package__,
     "control-flow",
@@ -79,11 +99,18 @@ FAMILY: Final = TransformFamily.of(
         "rules:WHILE_TO_WHILE_TRUE", "a `while` becomes `while (true)` with `break`", _SUM, "loop-left-early"
     ),
     keeps("rules:DO_TO_WHILE_TRUE", "a `do` becomes `while (true)` with `break`", _SUM, "loop-left-early"),
+    keeps("rules:RETURN_TO_ELSE", "what follows a branch that leaves goes into its `else`", _REST),
+    keeps("rules:ELSE_TO_RETURN", "no `else` behind a branch that leaves", _REST, undoes=("return-to-else",)),
+    keeps("rules:TERNARY_TO_IF", "`?:` becomes an `if`", _REST, "arms-swapped-wrong"),
+    keeps(
+        "rules:IF_TO_TERNARY", "an `if` becomes `?:`", _REST, "arms-swapped-wrong", undoes=("ternary-to-if",)
+    ),
     changes("rules:IF_INVERTED_WRONG", "a condition is negated, the branches stay", _GRADE),
     changes("rules:CONDITION_DROPPED", "one of two conditions goes", _GRADE),
     changes("rules:DE_MORGAN_WRONG", "`&&` becomes `||`, or back", _GRADE),
     changes("rules:NEGATION_DROPPED", "a `!` goes", _GRADE),
     changes("rules:FOR_OFF_BY_ONE", "a `for` makes a turn more or less", _SUM),
+    changes("rules:BRANCH_DROPPED", "an `else` goes", _GRADE),
     changes("rules:LOOP_LEFT_EARLY", "a loop ends after its first turn", _SUM),
     rests_on=LAYOUT,
 )

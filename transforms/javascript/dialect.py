@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from codeaudit.transforms.javascript.parsing import FUNCTIONS
-from codeaudit.transforms.strategies.dialect import Dialect
+from codeaudit.transforms.strategies.dialect import Dialect, Fillers
 from codeaudit.transforms.syntax.flow import Flow
 from codeaudit.transforms.syntax.text import Precedence
 
@@ -16,6 +16,9 @@ FOR_A_TOOL: Final = re.compile(
 )
 """A comment that a tool may read."""
 
+BEGINNINGS: Final = ("{", "/", "`", "[", "function", "class", "async", "let")
+"""What no expression begins with that a rule puts in front of a statement or of the body of an arrow: there
+it may be something else, or go on with the line above."""
 ASSIGNMENT: Final = 1
 TERNARY: Final = 2
 OPERATORS: Final = {
@@ -47,4 +50,28 @@ DIALECT: Final = Dialect(
         {"string_literal", "template_string", "jsx_element", "jsx_self_closing_element", "regex"}
     ),
     owners=FUNCTIONS | {"class_body"},
+    left_alone=frozenset(
+        {"type_annotation", "type_arguments", "type_parameters", "type_alias_declaration",
+         "interface_declaration", "asserts_annotation", "type_predicate_annotation", "enum_declaration",
+         "literal_type",
+         "template_literal_type", "type_query", "implements_clause", "function_signature", "decorator"}
+    ),
+    numbers=frozenset({"number"}),
+    commuting=frozenset({"+", "*", "&", "|", "^", "==", "!=", "===", "!=="}),
+    booleans={"true": (("!false", 14), ("!0", 14)), "false": (("!true", 14), ("!1", 14))},
+    targets=frozenset({"number", "string", "boolean"}),
+    wrapped=frozenset({"binary_expression", "unary_expression", "number"}),
+    fillers=Fillers(
+        constants=(("let", "0"), ("const", "1"), ("const", "''"), ("let", "null"), ("const", "false")),
+        forms={
+            "number": (("const", "{} + 1"), ("let", "{} * 2"), ("const", "-{}")),
+            "string": (("const", "{} + 'a'"), ("let", "{}.length")),
+            "boolean": (("const", "!{}"), ("let", "{} ? 1 : 0")),
+        },
+        of_objects=(("const", "typeof {}"),),
+        others={"number": "{} + 1", "string": "{} + 'a'", "boolean": "!{}"},
+    ),
+    wide=frozenset({"number"}),
+    numeric=frozenset({"number"}),
+    primitive=frozenset({"number", "string", "boolean"}),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.javascript import control_flow, identifiers, layout, order
+from codeaudit.transforms.javascript import control_flow, expressions, identifiers, layout, order
 from codeaudit.transforms.javascript.ledger import LEDGER
 from codeaudit.transforms.language import Language
 
@@ -13,7 +13,15 @@ JAVASCRIPT: Final = Language(
     statements="codeaudit.transforms.javascript.parsing:statements",
     fence="js",
     example="function f(a, b) {\n    let c = a + b;\n    b += c;\n    return b;\n}\n",
-    families=(order.FAMILY, identifiers.FAMILY, control_flow.FAMILY, layout.FAMILY),
+    families=(
+        order.FAMILY,
+        identifiers.FAMILY,
+        expressions.EXPRESSIONS,
+        control_flow.FAMILY,
+        expressions.DECLARATIONS,
+        expressions.DEAD_CODE,
+        layout.FAMILY,
+    ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),
     ledger=LEDGER,

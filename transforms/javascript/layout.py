@@ -17,7 +17,9 @@ function middle(values, name) {
     if (!sorted.length) {
         return name + text;
     }
-    return sorted[sorted.length >> 1];
+    return between(
+        sorted[sorted.length >> 1], 1 + 2
+    );
 }
 """
 
@@ -32,5 +34,10 @@ FAMILY: Final = TransformFamily.of(
     keeps("rules:INSERT_BLANK_LINES", "blank lines between statements", _MIDDLE),
     keeps("rules:REMOVE_BLANK_LINES", "blank lines go", _MIDDLE, undoes=("insert-blank-lines",)),
     keeps("rules:INDENTATION", "blocks indented by 2, 3, 4 or 8 blanks or a tab", _MIDDLE),
+    keeps("rules:SPLIT_LINES", "lists over several lines", _MIDDLE),
+    keeps("rules:JOIN_LINES", "lists on one line", _MIDDLE, undoes=("split-lines",)),
+    keeps("rules:BRACE_LINES", "opening braces on lines of their own, or behind their head", _MIDDLE),
+    keeps("rules:SPACING", "blanks around operators come or go", _MIDDLE),
+    keeps("rules:INSERT_PARENTHESES", "parentheses around operations", _MIDDLE),
     rests_on=LAYOUT,
 )

@@ -1,26 +1,41 @@
 """Rules that rewrite one function of JavaScript or TypeScript: what they ask of it, and how results are
 checked.
 
-`JavaScriptSource` answers the questions of the strategies (`strategies.dialect`) that do not depend on types.
-It answers none about operands: what is evaluated, and in which order, stays as it is.
+`JavaScriptSource` answers the questions of the strategies (`strategies.dialect`). Types that are written are
+not trusted; what is known of values is what the function itself assigns (`analysis.facts`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.dependence.effects import Effects, conflicts
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCollector
+from codeaudit.transforms.javascript.analysis.facts import NUMBER, JavaScriptFacts, is_plain
 from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, resolve
-from codeaudit.transforms.javascript.dialect import DIALECT, FOR_A_TOOL
+from codeaudit.transforms.javascript.dialect import BEGINNINGS, DIALECT, FOR_A_TOOL
 from codeaudit.transforms.javascript.identifiers.rename import unreadable
-from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, read_unit
-from codeaudit.transforms.patches import Site
-from codeaudit.transforms.strategies.dialect import CodeText, TextRule
+from codeaudit.transforms.javascript.parsing import (
+    FUNCTIONS,
+    JAVASCRIPT,
+    TYPESCRIPT,
+    hides,
+    is_anonymous,
+    read_unit,
+)
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.strategies.dead_code import is_in_unit
+from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import EMPTY, Node, ParsedText
+from codeaudit.transforms.syntax.scopes import LOCAL_VIEWS, Binding, Scopes
 
 NO_SEMICOLON: Final = "semicolon left out"
+DIRECTIVE: Final = "directive in the function"
+OTHER_SCOPE: Final = "a name would mean another variable"
 BESIDE: Final = "comment over several lines beside code"
 ZERO: Final = "zero character in the text"
 _ENDED: Final = frozenset(
@@ -37,6 +52,7 @@ class JavaScriptSource(CodeText):
 
     def __init__(self, source: str, language: str) -> None:
         super().__init__(resolve(source, language), DIALECT)
+        self.language: Final = language
 
     @cached_property
     def obstacle(self) -> str | None:
@@ -52,6 +68,8 @@ class JavaScriptSource(CodeText):
                 return NO_SEMICOLON
             if node.kind == "function_declaration" and not self._is_at_top(node):
                 return IN_BLOCK
+            if node.kind == "expression_statement" and node.children[0].kind == "string_literal":
+                return DIRECTIVE  # nothing may come before it
         return None
 
     @cached_property
@@ -125,6 +143,157 @@ class JavaScriptSource(CodeText):
         """Whether it is a test for equality. `a < b` and `a >= b` may both be false."""
         return node.operator in DIALECT.opposites
 
+    # ── values ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def facts(self) -> JavaScriptFacts:
+        """What is known of its values and variables."""
+        _, found = read_unit(self.source.decode(), self.language)
+        return JavaScriptFacts(self.scopes, found.function)
+
+    def type(self, node: Node) -> str | None:
+        """The one kind of value that an expression has, of those with operators: number, string, boolean."""
+        kinds = self.facts.kinds(node)
+        return next(iter(kinds)) if kinds and len(kinds) == 1 and kinds <= DIALECT.primitive else None
+
+    def type_of_variable(self, binding: Binding) -> str | None:
+        """The same for a variable."""
+        kinds = self.facts.kinds_of(binding)
+        return next(iter(kinds)) if kinds and len(kinds) == 1 and kinds <= DIALECT.primitive else None
+
+    def _effects(self, node: Node) -> Effects:
+        reading = JavaScriptEffectCollector(self.facts)
+        reading.visit(node)
+        return Effects(frozenset(reading.reads), frozenset(reading.writes), reading.flags)
+
+    def commutes(self, node: Node) -> str | None:
+        """Why operands may have an order: `+` of what may be no number, and two objects that are asked for
+        numbers."""
+        kinds = [self.facts.kinds(side) for side in node.children]
+        if node.operator == "+":
+            return None if all(one == NUMBER for one in kinds) else UNKNOWN
+        if node.operator in DIALECT.opposites:
+            return None  # at most one of them is asked for a value
+        return None if any(map(is_plain, kinds)) else UNKNOWN
+
+    def is_unordered(self, node: Node) -> bool:
+        """Whether nobody sees which operand comes first, neither when they are evaluated nor when they are
+        asked for their values; and whether the second may stand in front."""
+        left, right = node.children
+        text = self.text(right)
+        if text.startswith(BEGINNINGS):
+            return False  # in front of a statement it would be something else
+        if self.language == TYPESCRIPT and node.operator == ">" and not _is_alone(node):
+            return False  # `f(y < x, w > (z))` has a list of types
+        if node.operator not in DIALECT.opposites and not any(
+            is_plain(self.facts.kinds(side)) for side in node.children
+        ):
+            return False
+        return conflicts([self._effects(left), self._effects(right)])[1] == 0
+
+    def _local(self, node: Node) -> Binding | None:
+        """The variable of the function that a name means; `None` for other nodes and names, and where the
+        variable is more than one."""
+        found = self.binding(node)
+        return found if found is not None and found.view in LOCAL_VIEWS and found.doubt is None else None
+
+    def writes_out(self, target: Node, operator: str, value: Node) -> bool:
+        """Whether an assignment with an operator always assigns: `||=` may not."""
+        return self._local(target) is not None and operator in _ARITHMETIC
+
+    def contracts(self, target: Node, operator: str) -> bool:
+        """The same, the other way."""
+        return self._local(target) is not None and operator in _ARITHMETIC
+
+    def steps_by_one(self, node: Node) -> bool:
+        """Always: both make a number of the old value first."""
+        return True
+
+    def keep_their_types(self, first: Node, second: Node) -> bool:
+        """Whether no arm takes its name from the variable that is assigned, and that is one of the
+        function."""
+        if is_anonymous(first) or is_anonymous(second):
+            return False
+        around = first.parent
+        while around is not None and around.kind in ("ternary_expression", "parenthesized_expression"):
+            around = around.parent
+        if around is not None and around.kind == "assignment_expression":
+            return self._local(around.part("left")) is not None
+        return True
+
+    def is_narrowed(self, target: Node | None, first: Node, last: Node) -> bool:
+        """Whether the target is evaluated before the condition, which may change it."""
+        return target is not None and self._local(target) is None
+
+    def in_nameless_function(self, node: Node) -> bool:
+        """No `return` has a type."""
+        return False
+
+    # ── declarations and statements ──────────────────────────────────────────────────────────────────────
+
+    def shared_head(self, declaration: Node) -> str | None:
+        """`let`, `const` or `var`, as it stands."""
+        return self.source[declaration.start : declaration.part("declarator").start].decode()
+
+    def is_final(self, declaration: Node | None) -> bool:
+        """Whether it says `const`."""
+        return declaration is None or declaration.has("const")
+
+    def is_typed_by_value(self, declaration: Node) -> bool:
+        """No type comes from a value."""
+        return False
+
+    def may_be_unset(self, declaration: Node) -> bool:
+        """Whether nobody sees a variable of `let` before its value: no function uses it, its value does not
+        name it, and it has no type that would be lost."""
+        for one in declaration.all("declarator"):
+            binding = self.binding(one.part("name"))
+            if binding is None or binding.captured or binding.doubt is not None or one.child("type"):
+                return False
+            if any(use.start in self.facts.unset for use in binding.occurrences):
+                return False
+        return not declaration.has("const")
+
+    def gives_nothing(self, function: Node) -> bool:
+        """Every function may end with `return;`."""
+        return function.kind in FUNCTIONS
+
+    def leaving(self, at: Node) -> str | None:
+        """`return null;` in the function itself."""
+        if self.facts.is_constructor or not is_in_unit(self, at) or self._returns_nothing(at):
+            return None
+        return "return null;"
+
+    def _returns_nothing(self, at: Node) -> bool:
+        return at.kind == "return_statement" and (not at.children or self.text(at.children[0]) == "null")
+
+    def spellings(self, node: Node) -> list[str]:
+        """`255` as `0xff` or `0o377`, `1000` as `1_000`."""
+        text = self.text(node)
+        if not text.isdigit() or (len(text) > 1 and text[0] == "0") or int(text) >= 2**53:
+            return []
+        number = int(text)
+        grouped = [f"{number:_}"] if number > 999 else []
+        return [hex(number), oct(number), *grouped]
+
+
+_ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^"})
+
+
+def _is_alone(node: Node) -> bool:
+    return node.parent is not None and node.parent.kind == "parenthesized_expression"
+
+
+def _meaning(scopes: Scopes) -> list[tuple[str, str, str | None, int]]:
+    """What each name of a function means, in the order of the text."""
+    numbers: dict[int, int] = {}
+    found: list[tuple[str, str, str | None, int]] = []
+    for _, number in sorted(zip(scopes.spans, scopes.slots, strict=True)):
+        binding = scopes.bindings[number]
+        place = numbers.setdefault(number, len(numbers))
+        found.append((binding.name, binding.view, binding.doubt, place))
+    return found
+
 
 def _has_condition(node: Node) -> bool:
     """Whether a node stands where only its truth is used."""
@@ -147,6 +316,8 @@ class JavaScriptRewriting(TextRule):
 
     languages: frozenset[str] = field(default=frozenset({JAVASCRIPT}))
     language: str = JAVASCRIPT
+    same_names: bool = False
+    """Whether the rule moves declarations to other blocks: then each name is shown to mean what it meant."""
 
     def study(self, source: str) -> JavaScriptSource:
         """A function as a `JavaScriptSource`.
@@ -164,7 +335,15 @@ class JavaScriptRewriting(TextRule):
         """
         code = self.study(source)
         obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
-        return self.find(code) if obstacle is None else (Refused(obstacle),)
+        if obstacle is not None:
+            return (Refused(obstacle),)
+        return self._in_scope(source, self.find(code)) if self.same_names else self.find(code)
+
+    def _in_scope(self, source: str, found: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
+        """The sites at which no name comes to mean another variable."""
+        for one in found:
+            made = one if isinstance(one, Refused) else self.rewritten(source, one.options[0])
+            yield made if isinstance(made, Refused) else one
 
     def reread(self, text: str) -> ParsedText:
         """A result, which has to be one function whose names are declared once.
@@ -173,5 +352,16 @@ class JavaScriptRewriting(TextRule):
             SourceError: the text does not parse, or is something else.
         """
         resolve.__wrapped__(text, self.language)
+        if hides(text) is not None:
+            raise SourceError("the text may hold a comment of HTML")
         reading, _ = read_unit(text, self.language)
         return reading
+
+    def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
+        """As of any rule; with `same_names` refused where a name would mean another variable."""
+        found = TextRule.rewritten(self, source, patches)
+        if self.same_names and isinstance(found, Rewritten):
+            after = resolve.__wrapped__(found.source, self.language)
+            if _meaning(after) != _meaning(self.study(source).scopes):
+                return Refused(OTHER_SCOPE)
+        return found

@@ -18,6 +18,8 @@ _TYPED: Final = {
     "clamp(value, low, high)": "clamp(value: number, low: number, high: number): number",
     "grade(value, limit)": "grade(value: number, limit: number): number",
     "sum(value, limit)": "sum(value: number, limit: number): number",
+    "measure(value, limit)": "measure(value: number, limit: number): unknown",
+    "rest(value, limit)": "rest(value: number, limit: number): number",
     "middle(values, name)": "middle(values: number[], name: string): number | string",
 }
 """The heads of the examples, as people write them in TypeScript."""

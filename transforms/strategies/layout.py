@@ -174,8 +174,10 @@ def _braces(code: CodeText, node: Node) -> Site | Refused | None:
 
 
 @each("binary_expression", "assignment_expression")
-def _spacing(code: CodeText, node: Node) -> Site | Refused:
+def _spacing(code: CodeText, node: Node) -> Site | Refused | None:
     """`a + b` as `a+b`, and back."""
+    if len(node.children) != 2 or node.operator.isalpha():
+        return None  # `a in b`
     left, right = node.children
     mark = operator_span(node)
     if code.source[left.end : mark.start].strip() or code.source[mark.end : right.start].strip():

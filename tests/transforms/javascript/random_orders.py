@@ -127,7 +127,7 @@ class Orderer:
             other = f" else {self.block(depth, indent, loop=loop, label=label)}" if rng.random() < 0.4 else ""
             return f"if ({self.plain()}) {self.block(depth, indent, loop=loop, label=label)}{other}"
         if kind == 2:
-            return f"while (tick() && {self.plain()}) {self.block(depth, indent, loop=True, label=label)}"
+            return f"while (tick() && ({self.plain()})) {self.block(depth, indent, loop=True, label=label)}"
         if kind == 3:
             new = self.fresh()
             head = rng.choice(

@@ -1,7 +1,7 @@
 """The effects of expressions: the variables they read and write, and whether they raise, observe or act.
 
-`program` collects the effects of each statement with a `JavaScriptEffectCollector`; `dependence.effects` makes
-the conflict relation of them. Values that the function itself makes are known by their kinds
+`program` collects the effects of each statement with a `JavaScriptEffectCollector`; `dependence.effects`
+makes the conflict relation of them. Values that the function itself makes are known by their kinds
 (`analysis.facts`). Everything else may run unknown code, under the level `strict`:
 
 - a call, `new`, a tag of markup, `await`, `yield`;

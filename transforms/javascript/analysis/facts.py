@@ -227,4 +227,8 @@ class JavaScriptFacts(ScopeFacts):
             return None
         if binding.view in OUTSIDE:
             return GLOBALS.get(binding.name)
+        return self.kinds_of(binding)
+
+    def kinds_of(self, binding: Binding) -> Kinds:
+        """The kinds of the values that a variable has after its declaration."""
         return self._of_variables.get(binding.number) if binding.view in LOCAL_VIEWS else None
