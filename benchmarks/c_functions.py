@@ -19,13 +19,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import FunctionPlace, places
+from codeaudit.transforms.c.parsing import CFunction, places
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UnknownSyntaxError
 from codeaudit.transforms.interface import Refused, Transform, is_surrounded
 from codeaudit.transforms.registry import transform_for
 
 LEVELS = ("-O0", "-O2")
-Edit = tuple[FunctionPlace, str]
+Edit = tuple[CFunction, str]
 
 
 def files(named: Sequence[Path]) -> Iterator[tuple[Path, str]]:

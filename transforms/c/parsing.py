@@ -159,7 +159,7 @@ def head_of(function: Node) -> Node | None:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPlace:
+class CFunction:
     """A function of a file, by its bytes, with its name."""
 
     start: int
@@ -167,7 +167,7 @@ class FunctionPlace:
     name: str
 
 
-def places(source: bytes) -> Iterator[FunctionPlace]:
+def places(source: bytes) -> Iterator[CFunction]:
     """The functions of a file, which need not parse as a whole. Functions in `#if` are among them."""
     pending = [READER.parse(source).root_node]
     while pending:
@@ -176,7 +176,7 @@ def places(source: bytes) -> Iterator[FunctionPlace]:
             body = node.child_by_field_name("body")
             name = _first_name(node)
             if body is not None and name is not None:
-                yield FunctionPlace(node.start_byte, node.end_byte, name)
+                yield CFunction(node.start_byte, node.end_byte, name)
         elif node.type != "compound_statement":
             pending += reversed(node.named_children)
 

@@ -39,9 +39,15 @@ BROKEN: Final = {
     "text-unread": Program("flip-comparisons", SUM.replace("(n > 1)", "SIZE(n > 1 + 1)"),
                            "#define ADD(n) sum\n#define SIZE(n) ((int)sizeof(#n) + #n[0])\n"),
     "line-comments": Program("insert-comments", SUM, "#define ADD(n) sum\n", ("-std=c89",)),
+    "nobody-between": Program(
+        "reorder",
+        "int f(int n)\n{\n    int a = !NOW;\n    int b = !NOW;\n    return a * 10 + b;\n}\n",
+        "static int ticks;\nstatic int tick(void) { return ++ticks & 1; }\n#define NOW tick()\n",
+    ),
     "warnings-allowed": Program("unused-locals", SUM, "#define ADD(n) sum++\n", ("-Wno-error", "-Werror=unused-variable", "-Wall", "-W")),
 }  # fmt: skip
 SHOWN: Final = (
+    ("nobody-between", "extern volatile int flag;\n"),
     ("positions-unread", "int line(void) { return __LINE__; }\n"),
     ("text-unread", '#define SHOW(x) \\\n    printf("%s", # x)\n'),
 )
