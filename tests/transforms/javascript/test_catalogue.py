@@ -116,7 +116,7 @@ def _made(name: str, seed: int, source: str) -> set[str]:
 
 @needs_node
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 30), marks=pytest.mark.slow)], ids=["few", "many"]
+    "seeds", [range(4), pytest.param(range(4, 14), marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_random_functions_do_what_they_did(seeds: range) -> None:
     pairs: list[tuple[str, str, str]] = []
@@ -133,7 +133,7 @@ def test_random_functions_do_what_they_did(seeds: range) -> None:
     for name, before, after in pairs:
         assert told[before] == told[after], f"{name}\n{before}\n----\n{after}"
     assert sum(len(one) > 10 for one in told.values()) > len(told) / 2
-    assert sum(not count for count in used.values()) <= (2 if len(seeds) > 20 else 25)
+    assert sum(not count for count in used.values()) <= (12 if len(seeds) > 4 else 25)
 
 
 EDITS: Final = (

@@ -8,7 +8,7 @@ import pytest
 from codeaudit.transforms.dependence.blocks import ACT, NO_BLOCK, RAISE, SHARE, STORE
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.javascript.analysis import effects, facts, program
+from codeaudit.transforms.javascript.analysis import effects, facts
 from codeaudit.transforms.javascript.analysis.program import NO_SEMICOLON, analyse
 from codeaudit.transforms.javascript.canonical import canonicalise, canonicalise_typescript
 from codeaudit.transforms.javascript.identifiers.rename import DYNAMIC, RENAME_PARAMETERS
@@ -183,7 +183,7 @@ def differing(pairs: Pairs, *, returning: bool = False) -> list[str]:
 
 @needs_node
 @pytest.mark.parametrize(
-    "seeds", [range(60), pytest.param(range(60, 400), marks=pytest.mark.slow)], ids=["few", "many"]
+    "seeds", [range(60), pytest.param(range(60, 180), marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_random_functions_do_what_they_did(seeds: range) -> None:
     pairs = made(REORDER, seeds)
@@ -208,11 +208,7 @@ CAUSES: Final = {
     "calls": (effects.JavaScriptEffectCollector, "_method_invocation", lambda self, node: self.captured(node)),
     "variables that others see": (facts.JavaScriptFacts, "lasting", frozenset()),
     "constants": (facts.JavaScriptFacts, "is_constant", classmethod(lambda cls, binding: False)),
-    "items": (
-        effects.JavaScriptEffectCollector, "_array_access", effects.JavaScriptEffectCollector._inside,
-    ),
     "handlers": (effects.JavaScriptEffectCollector, "_kept", lambda self, binding: None),
-    "patterns": (program.JavaScriptProgramBuilder, "_pattern", lambda self, reading, name, inner=False: None),
 }  # fmt: skip
 
 
@@ -220,7 +216,7 @@ CAUSES: Final = {
 @pytest.mark.slow
 @pytest.mark.parametrize("cause", CAUSES)
 def test_random_functions_find_what_is_forgotten(monkeypatch: pytest.MonkeyPatch, cause: str) -> None:
-    monkeypatch.setattr(*CAUSES[cause])
+    monkeypatch.setattr(*CAUSES[cause], raising=False)
     analyse.cache_clear()
     try:
         assert differing(made(REORDER, range(120)))

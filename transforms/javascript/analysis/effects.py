@@ -2,7 +2,7 @@
 
 `program` collects the effects of each statement with a `JavaScriptEffectCollector`; `dependence.effects`
 makes the conflict relation of them. Values that the function itself makes are known by their kinds
-(`analysis.facts`). Everything else may run unknown code, under the level `strict`:
+(`analysis.facts`). Everything else may run unknown code:
 
 - a call, `new`, a tag of markup, `await`, `yield`;
 - a property: a getter, a setter or a proxy may stand behind it;
@@ -10,18 +10,14 @@ makes the conflict relation of them. Values that the function itself makes are k
 - `in`, `instanceof`, `delete`, items of a loop, patterns, `...`;
 - a name that is bound outside of the function, which may be a getter of the global object.
 
-Under the level `accessors plain` no getter, setter, proxy, `valueOf`, `toString` or `Symbol.toPrimitive`
-acts. Then a property is read and stored as a field; an operator observes and may raise.
-
 A variable that a function inside uses is seen by all unknown code. To read a variable of `let`, `const` or
-`class` before its declaration raises. Two stores of properties keep their order, because `Object.keys` shows
-which one came first.
+`class` before its declaration raises.
 """
 
 from collections.abc import Callable
 from typing import Final
 
-from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
+from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, RAISES, STORES
 from codeaudit.transforms.javascript.analysis.facts import (
     CHOOSING,
     GLOBALS,
@@ -31,12 +27,10 @@ from codeaudit.transforms.javascript.analysis.facts import (
     is_plain,
 )
 from codeaudit.transforms.javascript.parsing import erased
-from codeaudit.transforms.syntax.effects import OUTSIDE, EffectCollector, StatePlace
+from codeaudit.transforms.syntax.effects import OUTSIDE, EffectCollector
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
 
-PROPERTIES: Final = StatePlace("contents", "")
-"""The order in which objects got their properties."""
 _SAME: Final = frozenset({"===", "!=="})
 _EQUAL: Final = frozenset({"==", "!="})
 _ASKS: Final = frozenset({"in", "instanceof"})
@@ -46,13 +40,11 @@ _NULLISH: Final = frozenset({"null", "undefined"})
 class JavaScriptEffectCollector(EffectCollector):
     """Collects the effects of the expressions of one statement."""
 
-    __slots__ = ("facts", "plain")
+    __slots__ = ("facts",)
 
-    def __init__(self, facts: JavaScriptFacts, guard: int = -1, *, plain: bool = False) -> None:
+    def __init__(self, facts: JavaScriptFacts, guard: int = -1) -> None:
         super().__init__(facts, guard)
         self.facts = facts
-        self.plain = plain
-        """Whether the level is `accessors plain`."""
 
     # ── variables ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -61,7 +53,7 @@ class JavaScriptEffectCollector(EffectCollector):
         if binding.view in OUTSIDE:
             if binding.name in GLOBALS or binding.name == "arguments":
                 return
-            self.flags |= RAISES if self.plain else ANYTHING
+            self.flags |= ANYTHING
         super().read(binding)
         if binding.number in self.facts.lasting:
             self.flags |= LOOKS_UP
@@ -70,7 +62,7 @@ class JavaScriptEffectCollector(EffectCollector):
         """Record that a variable gets a value."""
         super().write(binding)
         if binding.view in OUTSIDE:
-            self.flags |= RAISES if self.plain else ANYTHING
+            self.flags |= ANYTHING
             return
         if self.facts.is_constant(binding):
             self.flags |= RAISES
@@ -92,7 +84,7 @@ class JavaScriptEffectCollector(EffectCollector):
     def take(self, kinds: Kinds) -> None:
         """Record that an operator takes a value."""
         if not is_plain(kinds):
-            self.flags |= OBSERVES | RAISES if self.plain else ANYTHING
+            self.flags |= ANYTHING
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,12 +195,6 @@ class JavaScriptEffectCollector(EffectCollector):
             if operator != "=":
                 self._operate(operator[:-1], self.facts.kinds(left), self.facts.kinds(right))
             self._set(left)
-        elif self.plain and left.kind in ("field_access", "array_access"):
-            if operator != "=":
-                self.visit(left)
-                self._operate(operator[:-1], None, self.facts.kinds(right))
-            self.visit(right)
-            self._store(left)
         else:
             self.anything(node)
 
@@ -218,10 +204,6 @@ class JavaScriptEffectCollector(EffectCollector):
             self._identifier(target)
             self.take(self.facts.kinds(target))
             self._set(target)
-        elif self.plain and target.kind in ("field_access", "array_access"):
-            self.visit(target)
-            self.take(None)
-            self._store(target)
         else:
             self.anything(node)
 
@@ -238,31 +220,7 @@ class JavaScriptEffectCollector(EffectCollector):
 
     def _field_access(self, node: Node) -> None:
         target, name = node.part("object"), node.part("property")
-        of_text = self.facts.kinds(target) == STRING and self.facts.text(name) == "length"
-        if of_text:
+        if self.facts.kinds(target) == STRING and self.facts.text(name) == "length":
             self.visit(target)
-        elif not self.plain or target.kind == "super":
-            self.anything(node)
         else:
-            self.visit(target)
-            self.flags |= LOOKS_UP | RAISES
-            self.reads.add(StatePlace("field", self.facts.text(name)))
-
-    def _array_access(self, node: Node) -> None:
-        target, index = node.part("object"), node.part("index")
-        if not self.plain or target.kind == "super":
             self.anything(node)
-            return
-        self.visit(target)
-        self.visit(index)
-        self.flags |= OBSERVES | RAISES
-
-    def _store(self, target: Node) -> None:
-        """Record that a property gets a value, under `accessors plain`."""
-        self.visit(target)
-        if target.kind == "array_access":
-            self.flags |= ANYTHING  # any property of any object
-            return
-        self.flags |= STORES | RAISES
-        self.writes.add(StatePlace("field", self.facts.text(target.part("property"))))
-        self.writes.add(PROPERTIES)

@@ -40,10 +40,9 @@ class JavaScriptProgramBuilder(ProgramBuilder):
     callables = frozenset({"method_definition"})
     lambdas = FUNCTIONS
 
-    def __init__(self, facts: JavaScriptFacts, dependence: Dependence, *, plain: bool) -> None:
+    def __init__(self, facts: JavaScriptFacts, dependence: Dependence) -> None:
         super().__init__(facts, dependence)
         self.facts = facts
-        self.plain = plain
 
     def unit(self, unit: Node) -> StatementBlock:
         """As on the floor; an arrow without a block is one line."""
@@ -55,7 +54,7 @@ class JavaScriptProgramBuilder(ProgramBuilder):
 
     def collector(self, guard: int) -> JavaScriptEffectCollector:
         """A new collector."""
-        return JavaScriptEffectCollector(self.facts, guard, plain=self.plain)
+        return JavaScriptEffectCollector(self.facts, guard)
 
     def units(self, nodes: Sequence[Node], start: int, end: int) -> tuple[list[tuple[int, int]], str | None]:
         """As on the floor; a statement without its semicolon may go on with what comes to stand behind it."""
@@ -198,10 +197,10 @@ class JavaScriptProgram(CodeProgram):
 
 @lru_cache(maxsize=8)
 def analyse(
-    source: str, language: str = JAVASCRIPT, *, dependence: Dependence = "strict", plain: bool = False
+    source: str, language: str = JAVASCRIPT, *, dependence: Dependence = "strict"
 ) -> JavaScriptProgram:
     """The program of one function. The last programs are cached, because a transform proposes and applies to
-    one source many times. `plain`: under the level `accessors plain`.
+    one source many times.
 
     Raises:
         SourceError: the text does not parse, is not one function, or is nested too deeply.
@@ -210,7 +209,7 @@ def analyse(
     _, found = read_unit(source, language)
     try:
         facts = JavaScriptFacts(scopes, found.function)
-        builder = JavaScriptProgramBuilder(facts, dependence, plain=plain)
+        builder = JavaScriptProgramBuilder(facts, dependence)
         root = builder.unit(found.function)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
