@@ -18,6 +18,7 @@ from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.registration import load_target
 
 TABLE: Final = "table.md"
 VALUES: Final = "table.json"
@@ -40,7 +41,7 @@ class MadeItem:
     def text(self) -> str:
         """The table in Markdown: a row a network, ours and the paper's figures side by side, in percent."""
         found = self.item
-        heads = [name for name, _, _ in found.heads]
+        heads = list(self.metrics)
         columns = [word for head in heads for word in (head, f"paper: {head}")]
         lines = [
             f"### {found.paper}, {found.name.partition('/')[2].replace('-', ' ')}: {found.title}",
@@ -48,11 +49,11 @@ class MadeItem:
             f"| | {' | '.join(columns)} |",
             f"|---|{'---:|' * len(columns)}",
         ]
-        ours = [row.name for row in found.rows]
+        ours = list(dict.fromkeys(one.name for metric in self.metrics.values() for one in metric.groups))
         for name in [*ours, *(name for name in found.published if name not in ours)]:
             cells = [text for head in heads for text in (self._cell(head, name), self._printed(head, name))]
             lines.append(f"| {name} | {' | '.join(cells)} |")
-        lines += ["", f"In percent. {self._setting}"]
+        lines += ["", f"In {found.unit}. {self._setting}"]
         lines += [f"- {head}: {text}." for head in heads if (text := self._tested(head))]
         lines += [f"- {text}" for text in found.differences]
         return "\n".join(lines) + "\n"
@@ -67,6 +68,8 @@ class MadeItem:
 
     @property
     def _setting(self) -> str:
+        if self.item.target:
+            return "± is the standard error."
         seeds = max((len(one.values) for metric in self.metrics.values() for one in metric.groups), default=0)
         size = {
             "small": "Networks and data are smaller than the paper's (--preset small).",
@@ -78,8 +81,11 @@ class MadeItem:
         group = next((one for one in self.metrics[head].groups if one.name == name), None)
         if group is None or group.mean is None:
             return "–"
-        text = f"{100 * group.mean:.2f}" + ("" if group.error is None else f" ± {100 * group.error:.2f}")
+        text = self._number(group.mean) + ("" if group.error is None else f" ± {self._number(group.error)}")
         return f"**{text}**" if group.best else text
+
+    def _number(self, value: float) -> str:
+        return f"{100 * value:.2f}" if self.item.unit == "percent" else f"{value:.3g}"
 
     def _printed(self, head: str, name: str) -> str:
         value = self.item.published.get(name, {}).get(head)
@@ -129,7 +135,7 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
         KeyboardInterrupt: a command was interrupted; the same call goes on.
     """
     source = source_of(found)
-    planned = steps(source, request)
+    planned = [] if source.target else steps(source, request)
     for number, step in enumerate(planned, start=1):
         if is_done(step):
             continue
@@ -139,7 +145,7 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
             raise KeyboardInterrupt("interrupted; the same command goes on")
         if code != 0:
             raise RunError(f"step {number} of {len(planned)} failed with exit code {code}")
-    measured = _read(source, request, planned)
+    measured = _measured(source, request, tell) if source.target else _read(source, request, planned)
     folder = request.out / found.name.replace("/", "-")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text(measured.text, encoding="utf-8")
@@ -166,6 +172,15 @@ def _read(found: Item, request: Request, planned: Sequence[Step]) -> MadeItem:
                     values[head][name].append(value)
     better = {head: column.better for head, _, column in found.heads}
     metrics = {head: compare_trials(head, better[head], rows) for head, rows in values.items()}
+    return MadeItem(item=found, request=request, metrics=metrics)
+
+
+def _measured(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem:
+    measure: Callable[[Callable[[str], None]], Mapping[str, Mapping[str, Sequence[float]]]]
+    measure = load_target(found.target)
+    metrics = {
+        head: compare_trials(head, "lower", rows, percent=False) for head, rows in measure(tell).items()
+    }
     return MadeItem(item=found, request=request, metrics=metrics)
 
 

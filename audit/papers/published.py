@@ -1,8 +1,9 @@
 """The tables and figures of the five papers: what each shows, what it needs, and the commands that make it.
 
 `items/PAPER.toml` describes those of one paper, `items/data.toml` the data sets. An item is made by commands
-of codeaudit (`rows`), is drawn from another item (`of`), is made by a script of the repository (`script`),
-shows no experiment (`drawing`), or cannot be made (`missing`, with the reason).
+of codeaudit (`rows`), is measured by a function (`target`), is drawn from another item (`of`), is made by a
+script of the repository (`script`), shows no experiment (`drawing`), or cannot be made (`missing`, with the
+reason).
 """
 
 import hashlib
@@ -149,6 +150,9 @@ class Item:
     scales: Mapping[str, Scale] = field(default_factory=dict)
     audit: tuple[str, ...] = ()
     """Options of `codeaudit run`."""
+    target: str = ""
+    """A function that measures the values itself: MODULE:FUNCTION of codeaudit."""
+    unit: str = "percent"
 
     @property
     def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
@@ -241,6 +245,8 @@ def _read(paper: str) -> Mapping[str, Item]:
             differences=tuple(entry.get("differences", ())),
             scales=scales,
             audit=tuple(head["audit"].get("run", ())),
+            target=entry.get("target", ""),
+            unit=entry.get("unit", "percent"),
         )
     return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
 

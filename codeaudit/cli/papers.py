@@ -146,6 +146,9 @@ def run(
 
     found = item(name)
     source = source_of(found)
+    if source.target and dry_run:
+        click.echo(f"{source.name} trains nothing: it is measured in minutes")
+        return 0
     if preset == "paper" and "paper" not in source.scales:
         raise UsageError(f"{source.name} has no preset paper")
     request = Request(preset=preset, out=out, data=data, device=device, seeds=seeds, dry=dry_run)
@@ -162,4 +165,4 @@ def run(
 
 
 def _without_data(found: Item) -> bool:
-    return all(group.data == GENERATED for group in found.groups)
+    return not found.of and all(group.data == GENERATED for group in found.groups)

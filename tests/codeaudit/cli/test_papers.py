@@ -8,6 +8,7 @@ import pytest
 
 from codeaudit import reproducing
 from codeaudit.audit.papers import published
+from codeaudit.audit.papers.spe_attention import graph_times
 from codeaudit.cli.main import main
 
 SMALL = """
@@ -101,6 +102,21 @@ def test_a_table_is_made_once_and_stands_beside_the_paper(
         assert Path("codeaudit-papers", "spe-figure-6", f"figure.{ending}").stat().st_size > 1000
 
 
+@pytest.mark.slow
+def test_the_graphs_are_timed_and_stand_beside_the_paper(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(graph_times, "FILES", 2)
+    monkeypatch.setattr(graph_times, "CAP", 100)
+    out = tmp_path / "out"
+    assert main(["papers", "run", "spe/table-2", "--out", str(out)]) == 0
+    table = capsys.readouterr().out
+    assert [line.split("|")[1].strip() for line in table.splitlines() if "0.055" in line] == ["DLG", "PDG"]
+    values = json.loads((out / "spe-table-2" / "table.json").read_text("utf-8"))["seconds"]
+    assert {name: len(each) for name, each in values.items()} == {"DLG": 2, "PIG": 2, "PDG": 2}
+    assert all(value > 0 for each in values.values() for value in each)
+
+
 def test_a_dry_run_prints_the_commands_and_writes_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +150,11 @@ def test_an_item_is_shown_with_what_it_needs(name: str, capsys: pytest.CaptureFi
     ("words", "code", "said"),
     [
         (["spe/table-1"], 3, "no --data is given; needed: python_functions.jsonl.gz"),
-        (["spe/table-2"], 2, "is made by a script of the repository: python benchmarks/dependence_graphs.py"),
+        (
+            ["renamer/table-1"],
+            2,
+            "is made by a script of the repository: python benchmarks/renamer_throughput.py",
+        ),
         (["spe/figure-1"], 2, "shows no experiment"),
         (["spe/table-7"], 2, "cannot be made: it fine-tunes CodeLlama"),
         (["spe/table-12"], 2, "unknown item of spe 'table-12'"),
