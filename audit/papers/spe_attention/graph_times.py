@@ -2,9 +2,9 @@
 
 The paper averages over fifty files of Python150k. Here the files are the first fifty of the standard
 library, in alphabetical order, that have functions. Parsing and reading effects is common to all three and
-not counted. DLG: conflicts, layers, symmetry mask. PDG: the same conflicts, control edges, and SYMC's longest paths and
-common ancestors. PIG: every execution path of each function that takes no edge twice, at most `CAP` paths a
-function. Functions with more paths cost more than is measured.
+not counted. DLG: conflicts, layers, symmetry mask. PDG: the same conflicts, control edges, and SYMC's longest
+paths and common ancestors. PIG: every execution path of each function that takes no edge twice, at most `CAP`
+paths a function. Functions with more paths cost more than is measured.
 """
 
 import ast
