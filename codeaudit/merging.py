@@ -25,6 +25,7 @@ from codeaudit.audit.records import Audited
 from codeaudit.audit.rows import read_audited, searched_of
 from codeaudit.audit.run import AnswerMonitor, RunProgress, SilentProgress
 from codeaudit.audit.store import (
+    ABOUT,
     ANSWERS,
     ATTACK_COLUMNS,
     ATTACKS,
@@ -451,7 +452,8 @@ def _written(
     told = read_summary(first.files / SUMMARY)
     seeds = _seeds(parts)
     names = [model.model for model in told.models]
-    about = read_about(first.files / SUITE)
+    suite = read_about(first.files / SUITE)
+    about = {name: value for name, value in suite.items() if name in ABOUT}
     total = sum(
         int(one.rows[one.kept].sum() + len(names) * one.verdicts[one.kept].sum())
         for cases in trials.values()
@@ -463,7 +465,8 @@ def _written(
             VERDICTS: (VERDICT_COLUMNS, [_Block(seed, "verdicts") for seed in seeds for _ in names]),
         }
         for name, (columns, blocks) in tables.items():
-            with folder.replacing(name) as place, TableWriter(place, columns, about) as table:
+            told_of = suite if name == SUITE else about
+            with folder.replacing(name) as place, TableWriter(place, columns, told_of) as table:
                 for rows in _merged(parts, trials, name, blocks):
                     table.write_table(rows)
                     monitor.answered(rows.num_rows, recalled=False)

@@ -68,6 +68,7 @@ OTHERS = (
     "run --corpus evil.jsonl --model fake/constant --out o1",
     "run --corpus evil.jsonl --columns source=source,language=language --model fake/constant --out o2",
     "run --corpus code.py --model file/evil.jsonl --out o3",
+    "papers run spe/table-1 --data evil-hub --out o16",
     "transform evil.jsonl --transform rename --suite o4.jsonl",
     "run --suite evil-suite.jsonl --model fake/constant --out o5",
     "run --corpus code.py --model ./evil-checkpoint --limit 2 --out o6",

@@ -82,6 +82,12 @@ STAND_INS: Final = (
     (r"^pip install (\./examples/plugins/|\"transformers|\"codeaudit-ml\[inspect).*", "true"),
     (r"--model (?:anthropic|google|ollama)/\S+", "--model openai/any-model"),
     (r" -M reasoning_tokens=\d+", ""),
+    (r"--base-url URL", "--base-url {endpoint}"),
+    (r"hf/NAME", "hf/./my-causal-model -M max_new_tokens=4"),
+    (
+        r"hfds:bstee615/sven@val --model hf/\./my-detector",
+        "primevul_test_paired.jsonl --model hf/./my-classifier",
+    ),
     (r"^transformers serve .*", "true"),
     (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
     (r"http://127.0.0.1:8080", "{plain}"),
@@ -330,6 +336,19 @@ def _write_tables(folder: Path) -> None:
     }
     with gzip.open(folder / "HumanEval.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write(json.dumps(problem) + "\n")
+    (folder / "mine.txt").write_text("What would you call this function?\n\n{code}\n", "utf-8")
+    sides = [
+        f"int copied_{number}(char *to, const char *from, int size)\n{{\n    int count = 0;\n"
+        f"    while (from[count] {check}) {{\n        to[count] = from[count];\n        count++;\n    }}\n"
+        f"    return count + {number};\n}}\n"
+        for number in range(4)
+        for check in ("!= 0", "!= 0 && count < size")
+    ]
+    with (folder / "primevul_test_paired.jsonl").open("w") as lines:
+        for number, side in enumerate(sides):
+            row = {"idx": number, "func": side, "target": 1 - number % 2, "commit_id": f"c{number // 2}",
+                   "hash": number, "project": "p", "cwe": ["CWE-787"]}  # fmt: skip
+            lines.write(json.dumps(row) + "\n")
     (folder / "own.jsonl").write_text(json.dumps(problem) + "\n")
     with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
         rows_of_csv = csv.writer(file)
@@ -366,6 +385,7 @@ def _answer(asked: Asked) -> Any:
         return sends(200, json.dumps({"text": "[parse_words]", "tokens": [12, 3]}))
     forms = {
         "have a bug": "clean",
+        "vulnerability": "vulnerable",
         "for or while loop": "yes",
         "What does the call return": "1",
         "breaks off": "return 1",
@@ -423,6 +443,8 @@ def test_the_commands_of_a_page_succeed(page: Path, workplace: Workplace, tmp_pa
             allowed = {0, 1} if re.search(r"codeaudit (gate|verify)", command) else {0}
             # The model that `init` writes changes too few answers on six functions to be compared.
             allowed |= {3} if begins and "--baseline" in command else set()
+            # One endpoint answers alike to all sources, so no correlation with labels can be judged.
+            allowed |= {3} if "--max-missed" in command else set()
             if done.returncode not in allowed:
                 failed.append(f"{block}: {command}\n{done.returncode}: {done.stderr[-1500:]}")
     assert not failed, "\n".join(failed)

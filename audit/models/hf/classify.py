@@ -61,9 +61,11 @@ class ClassificationHead(SeveralTasks):
     @property
     @override
     def tasks(self) -> frozenset[str]:
-        """With labels, every classification, too."""
+        """With labels, every task of labels or words, too: `--label-map` may say what the labels mean."""
         own = frozenset() if self.task is None else frozenset({self.task})
-        return own | frozenset(tasks_answered_by(OneLabel)) if self._labels else own
+        if not self._labels:
+            return own
+        return own | frozenset(tasks_answered_by(OneLabel)) | frozenset(tasks_answered_by(OneWordOf))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -177,10 +177,10 @@ CODE = "".join(
 
 
 @pytest.fixture
-def vulnerable(folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def flawed(folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A classifier with words of its own, beside a table of 0 and 1."""
     monkeypatch.chdir(tmp_path)
-    relabelled(folders["bert"], tmp_path / "model", id2label={"0": "safe", "1": "vulnerable"})
+    relabelled(folders["bert"], tmp_path / "model", id2label={"0": "sound", "1": "flawed"})
     rows = [{"source": text + "\n", "label": n % 2} for n, text in enumerate(CODE.strip().split("\n\n\n"))]
     (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return tmp_path
@@ -190,22 +190,22 @@ RUN = ["run", "--model", "hf/./model", "--corpus", "data.jsonl", "--device", "cp
 
 
 def test_a_classifier_without_a_task_ends_with_the_task_and_the_map(
-    vulnerable: Path, capsys: pytest.CaptureFixture[str]
+    flawed: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*RUN, "--movable", "0", "--workers", "1"]) == 2
     told = capsys.readouterr().err
     assert "data.jsonl has 2 labels: 0 (8), 1 (8)" in told
-    assert "hf/./model says safe, vulnerable" in told
+    assert "hf/./model says sound, flawed" in told
     assert "--task classification" in told
-    assert "--label-map WORD=LABEL,… with the label that each of safe, vulnerable means" in told
-    assert "safe=" not in told, "no pair is made up"
+    assert "--label-map WORD=LABEL,… with the label that each of sound, flawed means" in told
+    assert "sound=" not in told, "no pair is made up"
 
 
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("task", ["classification", "error-detection"])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_words_of_a_classifier_mean_what_the_map_says(vulnerable: Path, task: str, swapped: bool) -> None:
-    words = "safe=1,vulnerable=0" if swapped else "safe=0,vulnerable=1"
+def test_words_of_a_classifier_mean_what_the_map_says(flawed: Path, task: str, swapped: bool) -> None:
+    words = "sound=1,flawed=0" if swapped else "sound=0,flawed=1"
     assert (
         main([*RUN, "--task", task, "--label-map", words, "--movable", "0", "--workers", "1", "--out", "out"])
         == 0
@@ -233,9 +233,9 @@ def test_words_of_a_classifier_mean_what_the_map_says(vulnerable: Path, task: st
     ],
 )
 def test_a_checkpoint_with_bare_labels_is_audited_with_a_map_or_with_labels(
-    vulnerable: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+    flawed: Path, capsys: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
-    config = vulnerable / "model" / "config.json"
+    config = flawed / "model" / "config.json"
     about = json.loads(config.read_text("utf-8"))
     about["id2label"], about["label2id"] = {"0": "LABEL_0", "1": "LABEL_1"}, {"LABEL_0": 0, "LABEL_1": 1}
     config.write_text(json.dumps(about), "utf-8")
