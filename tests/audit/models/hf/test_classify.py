@@ -218,9 +218,9 @@ def test_words_of_a_classifier_mean_what_the_map_says(flawed: Path, task: str, s
         model.predict([Query(task="classification", language="python", source=text + "\n")])[0]
         for text in CODE.strip().split("\n\n\n")
     ]
-    safe = sum(isinstance(one, Predicted) and one.answer == "safe" for one in raw)
+    sound = sum(isinstance(one, Predicted) and one.answer == "sound" for one in raw)
     meant = ("1" if swapped else "0") if task == "classification" else ("buggy" if swapped else "clean")
-    assert sum(row.get(meant, 0) for row in found.values()) == safe
+    assert sum(row.get(meant, 0) for row in found.values()) == sound
 
 
 @pytest.mark.thinned(1)
@@ -229,7 +229,7 @@ def test_words_of_a_classifier_mean_what_the_map_says(flawed: Path, task: str, s
     [
         ["--label-map", "LABEL_0=0,LABEL_1=1"],
         ["-M", "labels=0,1"],
-        ["-M", "labels=safe,vulnerable", "--label-map", "safe=0,vulnerable=1"],
+        ["-M", "labels=sound,vulnerable", "--label-map", "sound=0,vulnerable=1"],
     ],
 )
 def test_a_checkpoint_with_bare_labels_is_audited_with_a_map_or_with_labels(
