@@ -229,7 +229,7 @@ def test_words_of_a_classifier_mean_what_the_map_says(flawed: Path, task: str, s
     [
         ["--label-map", "LABEL_0=0,LABEL_1=1"],
         ["-M", "labels=0,1"],
-        ["-M", "labels=sound,vulnerable", "--label-map", "sound=0,vulnerable=1"],
+        ["-M", "labels=safe,vulnerable", "--label-map", "safe=0,vulnerable=1"],
     ],
 )
 def test_a_checkpoint_with_bare_labels_is_audited_with_a_map_or_with_labels(
