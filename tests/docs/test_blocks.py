@@ -346,9 +346,9 @@ def _write_tables(folder: Path) -> None:
     ]
     with (folder / "primevul_test_paired.jsonl").open("w") as lines:
         for number, side in enumerate(sides):
-            row = {"idx": number, "func": side, "target": 1 - number % 2, "commit_id": f"c{number // 2}",
-                   "hash": number, "project": "p", "cwe": ["CWE-787"]}  # fmt: skip
-            lines.write(json.dumps(row) + "\n")
+            flaw = {"idx": number, "func": side, "target": 1 - number % 2, "commit_id": f"c{number // 2}",
+                    "hash": number, "project": "p", "cwe": ["CWE-787"]}  # fmt: skip
+            lines.write(json.dumps(flaw) + "\n")
     (folder / "own.jsonl").write_text(json.dumps(problem) + "\n")
     with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
         rows_of_csv = csv.writer(file)
