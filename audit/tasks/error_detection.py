@@ -14,19 +14,14 @@ So sensitivity counts controls of clean code only. As for other tasks, every cha
 that of a detector that called the clean code buggy.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt
-from codeaudit.audit.records import Answer
 from codeaudit.audit.replies import closed
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.function_name import name_of
-from codeaudit.audit.tasks.scoring import ExactMatch, f1_of, hits_of
-from codeaudit.transforms.errors import NOT_PARSED
-from codeaudit.transforms.language import find_language
+from codeaudit.audit.tasks.flaws import FlawTask
 from codeaudit.transforms.records import Perturbed, Sample
 
 BUGGY: Final = "buggy"
@@ -39,23 +34,11 @@ _WORDS: Final = OneWordOf(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorDetection(ExactMatch):
+class ErrorDetection(FlawTask):
     """The type of `ERROR_DETECTION`."""
 
-    def prepare(self, sample: Sample) -> Sample | str:
-        """The sample with its label as a word, or why it is no example. Names stay as they are.
-
-        A label that is no such word is dropped. So is the function's own name, which corpora of sources give
-        as the label.
-        """
-        language = find_language(sample.language)
-        if language is None or not language.parse:
-            return "neither Python nor Java"
-        if not language.parses(sample.source):
-            return NOT_PARSED
-        # A function called `clean` is not thereby labelled clean.
-        named = sample.label == name_of(sample.source, sample.language)
-        return replace(sample, label=None if named else self.normalise(sample.label))
+    flaw = BUGGY
+    no_code = "neither Python nor Java"
 
     def normalise(self, answer: object) -> str | None:
         """`buggy` or `clean`, from a word, a truth value or a number."""
@@ -66,14 +49,6 @@ class ErrorDetection(ExactMatch):
         if perturbed.kind != "control":
             return "same"
         return {BUGGY: "same", CLEAN: "other"}.get(str(sample.label), "unknown")  # type: ignore[return-value]
-
-    def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
-        """Whether the answer, the label and both are `buggy`, as 0 or 1; `None` without a label."""
-        return hits_of(answer, sample.label, BUGGY)
-
-    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
-        """The F1 of `buggy`; `None` if no label and no answer is `buggy`."""
-        return f1_of(columns)
 
 
 ERROR_DETECTION: Final = ErrorDetection(

@@ -47,22 +47,6 @@ class ExactMatch(Task):
         return None if sample.label is None else float(answer == sample.label)
 
 
-def hits_of(answer: Answer, label: object, word: str) -> tuple[float, ...] | None:
-    """What an answer adds to the F1 of one word: whether the answer, the label and both are that word, as 0
-    or 1; `None` without a label."""
-    if not label:
-        return None
-    said, true = answer == word, label == word
-    return float(said), float(true), float(said and true)
-
-
-def f1_of(columns: Sequence[Sequence[float]]) -> float | None:
-    """The F1 of the word that `hits_of` counted; `None` if no label and no answer is that word."""
-    said, true, hits = map(sum, columns)
-    # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
-    return 2 * hits / (said + true) if said + true else None
-
-
 LONGEST_RUN: Final = 4
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
 

@@ -1,0 +1,55 @@
+"""What tasks share that ask whether a function has a flaw: reading labels, and the F1 of the flaw's word."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from codeaudit.audit.records import Answer
+from codeaudit.audit.tasks.function_name import name_of
+from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.transforms.errors import NOT_PARSED
+from codeaudit.transforms.language import find_language
+from codeaudit.transforms.records import Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlawTask(ExactMatch):
+    """A task with two words for answers, one of which says that there is a flaw."""
+
+    flaw: ClassVar[str]
+    """This word."""
+    no_code: ClassVar[str]
+    """Why a sample is no example whose language has no parser."""
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample with its label as a word, or why it is no example. Names stay as they are.
+
+        A label that is no such word is dropped. So is the function's own name, which corpora of sources give
+        as the label.
+        """
+        language = find_language(sample.language)
+        if language is None or not language.parse:
+            return self.no_code
+        if not language.parses(sample.source):
+            return NOT_PARSED
+        # A function called `clean` is not thereby labelled clean.
+        named = sample.label == name_of(sample.source, sample.language)
+        return replace(sample, label=None if named else self.normalise(sample.label))
+
+    @abstractmethod
+    def normalise(self, answer: object) -> str | None:
+        """One of the two words; `None` if the answer means none of them."""
+
+    def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
+        """Whether the answer, the label and both name the flaw, as 0 or 1; `None` without a label."""
+        if not sample.label:
+            return None
+        said, true = answer == self.flaw, sample.label == self.flaw
+        return float(said), float(true), float(said and true)
+
+    def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
+        """The F1 of the flaw's word; `None` if no label and no answer is that word."""
+        said, true, hits = map(sum, columns)
+        # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
+        return 2 * hits / (said + true) if said + true else None
