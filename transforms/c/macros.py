@@ -54,6 +54,7 @@ class Macros:
         self._text = text
         self.complete: Final = _INCLUDE.search(text) is None
         """Whether the text includes no other file."""
+        self._named_by: dict[str, frozenset[str]] = {}
 
     @cached_property
     def defined(self) -> Mapping[str, tuple[Macro, ...]]:
@@ -85,11 +86,9 @@ class Macros:
     def named_by(self, name: str) -> frozenset[str]:
         """The words that may stand in what a macro becomes, other macros in it included; empty for a name
         that the file does not define."""
-        return self._closures.get(name) or self._close(name)
-
-    @cached_property
-    def _closures(self) -> dict[str, frozenset[str]]:
-        return {}
+        if name not in self._named_by:
+            self._named_by[name] = self._close(name)
+        return self._named_by[name]
 
     def _close(self, name: str) -> frozenset[str]:
         found: set[str] = set()
@@ -103,8 +102,11 @@ class Macros:
                         found.add(token)
                         if token in self.defined:
                             pending.append(token)
-        self._closures[name] = frozenset(found)
-        return self._closures[name]
+        return frozenset(found)
+
+    def _reached(self, name: str) -> list[Macro]:
+        """The definitions of a macro of the file, and of all other macros of it that stand in them."""
+        return [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
 
     def keeps_text(self, name: str) -> bool:
         """Whether a call of this macro may do more with an argument than to evaluate it: make a string or a
@@ -113,30 +115,26 @@ class Macros:
             return True
         if name not in self.defined:
             return False
-        return any(
-            self._is_special(macro)
-            for one in (name, *self.named_by(name))
-            for macro in self.defined.get(one, ())
-        ) or bool(self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"}))
+        return any(map(self._is_special, self._reached(name))) or bool(
+            self.named_by(name) & (TEXT_OF_ARGUMENT | MEMBER_ARGUMENT | {"__builtin_offsetof"})
+        )
 
     def is_whole(self, name: str) -> bool:
         """Whether what a macro of the file becomes is one operand or one whole statement, without a jump that
         a loop or a `switch` around it would see, and without a declaration."""
         return all(_is_whole(macro.body) for macro in self.defined.get(name, ())) and not any(
-            token in _JUMPS
-            for one in (name, *self.named_by(name))
-            for macro in self.defined.get(one, ())
-            for token in macro.body
+            _JUMPS & set(macro.body) for macro in self._reached(name)
         )
 
     def moves_whole(self, name: str) -> bool:
         """Whether a statement with this macro of the file goes on at its end, and its braces are its own."""
-        found = [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
-        return not any(_LEAVING & set(macro.body) or not _is_balanced(macro.body) for macro in found)
+        return not any(
+            _LEAVING & set(macro.body) or not _is_balanced(macro.body) for macro in self._reached(name)
+        )
 
     def is_constant(self, name: str) -> bool:
         """Whether a macro of the file stands for numbers alone."""
-        found = [macro for one in (name, *self.named_by(name)) for macro in self.defined.get(one, ())]
+        found = self._reached(name)
         return (
             name in self.defined
             and all(macro.parameters is None for macro in found)

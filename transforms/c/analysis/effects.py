@@ -289,8 +289,6 @@ class CEffectCollector(EffectCollector):
             return
         if value.unparenthesized.kind in ("string_literal", "concatenated_string", "null", "true", "false"):
             return
-        if self.flags & RAISES:
-            return
         self.flags |= RAISES
 
     def _stored(self, node: Node, *, also_read: bool) -> None:
