@@ -71,7 +71,6 @@ PAIR: Final = (
     "outcome",
     "draw",
     "score_before",
-    "before",
 )
 """The columns of verdicts that a gate reads."""
 SOURCE: Final = ("sample", "language", "source", "asked", "draw")
@@ -378,7 +377,8 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     scores: defaultdict[str, dict[tuple[int, str], float]] = defaultdict(dict)
     finding = run.task.finding
     found = set[tuple[str, int, str]]()
-    for row in read_rows(run.files / VERDICTS, columns=PAIR):
+    # Answers are read only where a flaw that an edit hides counts apart.
+    for row in read_rows(run.files / VERDICTS, columns=(*PAIR, "before") if finding else PAIR):
         if finding and _answer_of(row["before"]) == finding:
             found.add((row["model"], row["seed"], row["sample"]))
         # The unchanged input of a sample: its hash shows that both runs asked about the same text.

@@ -82,6 +82,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     quiet = {
         model.name: is_steady(list(seen.of(model.name, header.seed).values()), hosted=model.hosted)
         for model in header.models
+        if model.prompt
     }
 
     def counts(model: str, part: Part) -> bool:

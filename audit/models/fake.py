@@ -9,13 +9,13 @@ change it, and controls do.
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeAlias
 
 from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider, Settings
-from codeaudit.audit.models.text_models import named, shown_prompt, with_prompt
+from codeaudit.audit.models.text_models import Prompts, named, shown_prompt, with_prompt
 from codeaudit.audit.models.wrappers import canonical_query
 from codeaudit.audit.prompts import PLAIN
 from codeaudit.audit.records import CUT_OFF, Answer, Failed, Predicted, Prediction, Query, RawReply, Repeat
@@ -37,20 +37,17 @@ class FakeModel:
     task: None = None
     parameters: int | None = 0
     noise: float = 0.0
-    asked: str = ""
-    """The name or the file of the prompt that the user named; empty without one."""
-
-    @property
-    def prompt(self) -> str:
-        """What this prompt is called."""
-        return shown_prompt(self.asked)
+    prompts: Prompts = field(default_factory=Prompts)
+    """How its replies are read."""
+    prompt: str = ""
+    """What the prompt is called that the user named; empty without one."""
 
     @property
     def fingerprint(self) -> str:
         """Its name, and what else decides its answers."""
         parts = [self.decided] if self.decided else []
-        if self.asked:
-            parts.append(f"prompts={named(self.asked).digest}")
+        if self.prompt:
+            parts.append(f"prompts={self.prompts.digest}")
         return f"{self.name}?{'&'.join(parts)}" if parts else self.name
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
@@ -62,7 +59,7 @@ class FakeModel:
         if self.speech is None:
             return Predicted(answer=answer)
         text, cut = self.speech(query, answer)
-        found = named(self.asked).of(query).read(text, cut=cut)
+        found = self.prompts.of(query).read(text, cut=cut)
         if cut and isinstance(found, Failed):
             return Failed(reason=CUT_OFF, replies=(RawReply(text, CUT_OFF),))
         return found
@@ -195,17 +192,18 @@ def _share(text: str) -> float:
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name, which exists (the catalogue has checked it)."""
     asked = str(settings.arguments.get("prompt", ""))
-    digest = named(asked).digest  # raises now if there is no such prompt
+    prompts, prompt = named(asked), shown_prompt(asked)
     # In the task's own words as without a prompt.
-    words = "" if asked in ("", PLAIN) else digest
+    words = "" if asked in ("", PLAIN) else prompts.digest
     share = float(settings.arguments.get("p", NOISE))
     own = {"noisy": partial(_noisy, share, words), "hash": partial(_hash_of_all, words)}
     return FakeModel(
-        name=with_prompt(f"fake/{name}", shown_prompt(asked)),
+        name=with_prompt(f"fake/{name}", prompt),
         answer=own.get(name) or FAKES[name],
         speech=SPEECHES.get(name),
         decided=f"p={share:g}&{COUNTED}" if name == "noisy" else COUNTED if name in SPEECHES else "",
-        asked=asked,
+        prompts=prompts,
+        prompt=prompt,
     )
 
 
