@@ -146,7 +146,7 @@ def make(found: Item, request: Request, tell: Callable[[str], None]) -> MadeItem
         if code != 0:
             raise RunError(f"step {number} of {len(planned)} failed with exit code {code}")
     measured = _measured(source, request, tell) if source.target else _read(source, request, planned)
-    folder = request.out / found.name.replace("/", "-")
+    folder = found.folder(request.out)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / TABLE).write_text(measured.text, encoding="utf-8")
     (folder / VALUES).write_text(json.dumps(measured.values, indent=2) + "\n", encoding="utf-8")

@@ -53,11 +53,10 @@ class PaperData:
         Raises:
             CorpusError: it must exist and does not.
         """
-        for ending in ENDINGS if folder is not None else ():
-            if (path := Path(folder or "") / f"{self.name}{ending}").is_file():
-                return path
-        if not must_exist:
-            return Path(folder or "DIR") / f"{self.name}{ENDINGS[0]}"
+        known = [(folder or Path("DIR")) / f"{self.name}{ending}" for ending in ENDINGS]
+        found = next((path for path in known if folder is not None and path.is_file()), None)
+        if found is not None or not must_exist:
+            return found or known[0]
         if folder is not None and not folder.is_dir():
             raise CorpusError(f"--data {str(folder)!r} is no folder")
         where = "no --data is given" if folder is None else f"{str(folder)!r} has no {self.name}.jsonl.gz"
@@ -154,6 +153,10 @@ class Item:
     """A function that measures the values itself: MODULE:FUNCTION of codeaudit."""
     unit: str = "percent"
 
+    def folder(self, out: Path) -> Path:
+        """The folder of its runs, table and picture."""
+        return out / self.name.replace("/", "-")
+
     @property
     def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
         """The columns: name, group, and measure."""
@@ -211,7 +214,7 @@ def data_sets() -> Mapping[str, PaperData]:
 @cache
 def _read(paper: str) -> Mapping[str, Item]:
     told = tomllib.loads((ITEMS / f"{paper}.toml").read_text("utf-8"))
-    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper", "page")}
+    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper")}
     networks = {
         name: Network(name=name, **{**entry, "options": tuple(entry.get("options", ()))})
         for name, entry in head["networks"].items()
@@ -300,11 +303,7 @@ def steps(found: Item, request: Request) -> list[Step]:
             learned = [_training(row, found, group, seed, request) for row in found.rows]
             made += learned
             models = [word for step in learned for word in ("--model", str(step.out))]
-            out = (
-                request.out
-                / found.name.replace("/", "-")
-                / "-".join(filter(None, (group.name, f"seed-{seed}")))
-            )
+            out = found.folder(request.out) / "-".join(filter(None, (group.name, f"seed-{seed}")))
             words = ("run", *models, "--task", found.task, "--corpus", _corpus(group, group.test, request))
             words += (*found.audit, *scale.run, *device, "--out", str(out))
             made.append(

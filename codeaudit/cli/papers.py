@@ -142,7 +142,7 @@ def run(
       codeaudit papers run spe/table-1 --data DIR --preset paper --device cuda --seeds 3
       codeaudit papers run spe/figure-7 --data DIR --dry-run
     """
-    from codeaudit.reproducing import make, source_of
+    from codeaudit.reproducing import TABLE, make, source_of
 
     found = item(name)
     source = source_of(found)
@@ -156,11 +156,11 @@ def run(
         for step in steps(source, request):
             click.echo(shlex.join(["codeaudit", *step.words]))
         if preset == "paper" and (cost := forecast(source, seeds)) is not None:
-            click.echo(f"about {cost.hours:.1f} h of an H100, {cost.memory:.0f} GiB", err=False)
+            click.echo(f"about {cost.hours:.1f} h of an H100, {cost.memory:.0f} GiB")
         return 0
     measured = make(found, request, note)
     click.echo(measured.text, nl=False)
-    note(f"table: {out / found.name.replace('/', '-') / 'table.md'}")
+    note(f"table: {found.folder(out) / TABLE}")
     return 0
 
 

@@ -13,7 +13,6 @@ from codeaudit.cli.main import main
 
 SMALL = """
 paper = "SPE attention"
-page = "spe-attention"
 [networks]
 spe = { network = "spe", preset = "spe-paper" }
 [presets.small]
