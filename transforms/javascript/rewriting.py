@@ -232,7 +232,7 @@ class JavaScriptSource(CodeText):
     # ── declarations and statements ──────────────────────────────────────────────────────────────────────
 
     def shared_head(self, declaration: Node) -> str | None:
-        """`let`, `const` or `var`, as it stands."""
+        """The keyword of a declaration: `let`, `const` or `var`."""
         return self.source[declaration.start : declaration.part("declarator").start].decode()
 
     def is_final(self, declaration: Node | None) -> bool:
