@@ -56,6 +56,7 @@ from codeaudit.audit.run import (
 )
 from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import (
+    ANALYSIS,
     ANSWERS,
     ATTACK_COLUMNS,
     ATTACKS,
@@ -99,6 +100,7 @@ from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.statistics.trials import check_installed
 from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.retyping import words
+from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.distribution import NAME, version_of
 from codeaudit.transforms.errors import (
     CannotAudit,
@@ -534,6 +536,7 @@ def _manifest(job: PreparedRun) -> Manifest:
         "finished": None,
         "command": list(job.command),
         "versions": versions(),
+        ANALYSIS: analysis_digest(),
         "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": cpu_count()},
         "task": job.task.name,
         FACTS: facts(job.task),

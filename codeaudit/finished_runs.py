@@ -23,6 +23,7 @@ from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.rows import read_audited, read_by_sample, with_replies
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
+    ANALYSIS,
     EXPLANATIONS,
     MANIFEST,
     SCHEMA,
@@ -39,6 +40,7 @@ from codeaudit.known_runs import recall
 from codeaudit.reports import wording
 from codeaudit.reports.records import ComparedRun, Comparison, Summary
 from codeaudit.suite_check import check_suite
+from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.grammar import counted
 from codeaudit.transforms.records import Sample
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 FINISHED: Final = "finished"
 MOST_LINES: Final = 60
 """Longest function, in lines, whose dependence graph is drawn."""
+NOT_DRAWN: Final = "not drawn, because the run was made with another version of the analysis"
 SAMPLE: Final = ("seed", "sample", "language", "path", "line", "source", "label")
 
 
@@ -198,8 +201,9 @@ class Run:
         # Filled while the browser reads the records: one pass over the tables for both.
         ratios: dict[str, list[float]] = {}
         records = with_replies(self.files, self.audited(by_sample=True))
-        found = browser(_watched(records, ratios), explanations, _drawing)
-        about = _about(self.manifest, self.summary)
+        same = self.manifest.get(ANALYSIS) == analysis_digest()
+        found = browser(_watched(records, ratios), explanations, _drawing if same else _no_drawing)
+        about = _about(self.manifest, self.summary) | ({} if same else {"dependence graphs": NOT_DRAWN})
         asked = tuple(_asked(self.manifest, self.summary))
         text = html(Page(summary=self.summary, browser=found, asked=asked, about=about, predictions=ratios))
         if path is not None:
@@ -488,6 +492,10 @@ def _watched(
                 ):
                     ratios.setdefault(one.model, []).append(after / before)
         yield seed, one
+
+
+def _no_drawing(_: Sample) -> None:
+    """None: a graph that the run did not see would not explain it."""
 
 
 def _drawing(sample: Sample) -> "Drawing | None":

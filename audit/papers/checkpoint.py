@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar
@@ -25,17 +24,14 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from typing_extensions import override
 
-from codeaudit import transforms
 from codeaudit.audit import checkpoints
 from codeaudit.audit.checks import DAMAGED, load_json
 from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.training.trainer import STATE_FILE, Learner, Trained
+from codeaudit.transforms.dependence.digest import analysis_digest
 from codeaudit.transforms.errors import ModelError, UsageError
 
-TRANSFORMS: Final = Path(transforms.__file__).parent
-ANALYSES: Final = ("dependence", "python/analysis", "java/analysis", "x86")
-"""The folders of it whose code decides the dependences of a text."""
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
@@ -171,7 +167,7 @@ class PaperModel(ABC, Generic[C, N]):
         self.parameters = sum(weight.numel() for weight in network.parameters())
         self.module = network.to(device=device, dtype=PRECISIONS[config.precision]).eval()
         # By content, not by path: a copy of a folder has the same remembered answers, a retrained one others.
-        told = f"{digest(files.folder)}:{config.precision}:{self.shown}:{analysis_digest(TRANSFORMS)}"
+        told = f"{digest(files.folder)}:{config.precision}:{self.shown}:{analysis_digest()}"
         self.fingerprint = hashlib.sha256(told.encode()).hexdigest()
 
     @property
@@ -356,16 +352,6 @@ def digest(folder: Path) -> str:
     found = hashlib.sha256()
     for name in (CONFIG, WEIGHTS, TOKENIZER):
         found.update(hashlib.sha256((folder / name).read_bytes()).digest())
-    return found.hexdigest()
-
-
-@cache
-def analysis_digest(folder: Path) -> str:
-    """A hash of the code that finds dependences: with other code, a text may have other features."""
-    found = hashlib.sha256()
-    for part in ANALYSES:
-        for path in sorted((folder / part).glob("*.py")):
-            found.update(path.read_bytes())
     return found.hexdigest()
 
 

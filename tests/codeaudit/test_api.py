@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import codeaudit
+from codeaudit import finished_runs
 from codeaudit.audit.records import Query
 from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
@@ -359,6 +360,19 @@ def test_a_run_is_opened_again_and_shown(found: codeaudit.Run, tmp_path: Path) -
     assert "fickle" in again._repr_html_()
     with pytest.raises(codeaudit.RunError, match="no run"):
         codeaudit.open_run(tmp_path / "nowhere")
+
+
+def test_a_graph_of_another_analysis_is_not_drawn(
+    found: codeaudit.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report shows what the run saw."""
+    with monkeypatch.context() as changed:
+        changed.setattr(finished_runs, "analysis_digest", lambda: "another")
+        other = found.to_html()
+    assert finished_runs.NOT_DRAWN in other
+    same = found.to_html()
+    assert finished_runs.NOT_DRAWN not in same
+    assert len(same) > len(other)
 
 
 def test_models_have_the_names_of_a_mapping_and_samples_come_from_a_list() -> None:

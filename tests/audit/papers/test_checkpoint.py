@@ -17,10 +17,7 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.interface import AnswersBatches
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.papers.checkpoint import (
-    ANALYSES,
     CONFIG,
-    TRANSFORMS,
-    analysis_digest,
     on_cores,
     read_json,
     usable_device,
@@ -224,18 +221,6 @@ def test_a_checkpoint_that_reads_no_names_gives_renamings_the_very_same_scores(t
     assert model.predict([query("a = 1\nb = 2\n")]) == [
         Failed(reason="variables are resolved in a single function only")
     ]
-
-
-def test_other_code_of_the_analysis_gives_another_fingerprint(tmp_path: Path) -> None:
-    """A text may have other dependences then, and remembered answers are of the old ones."""
-    found = set()
-    for number, part in enumerate(ANALYSES):
-        assert list((TRANSFORMS / part).glob("*.py"))
-        folder = tmp_path / str(number)
-        (folder / part).mkdir(parents=True)
-        (folder / part / "effects.py").write_text(f"x = {number}")
-        found.add(analysis_digest(folder))
-    assert len(found) == len(ANALYSES)
 
 
 def test_the_fingerprint_is_that_of_the_files_and_the_precision(folder: Path, tmp_path: Path) -> None:
