@@ -101,7 +101,6 @@ from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand, one_way, related
 
 FileSeen: TypeAlias = Callable[[FileResult], None]
-CaseSeen: TypeAlias = Callable[[Case], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,11 +108,6 @@ def samples_needed(rise: float, wanted: float, *, churn: float, alpha: float, ma
     def enough(number: int) -> bool:
         return power(number, rise, churn=churn, alpha=alpha, margin=margin) >= wanted
 
-    return about_least(enough)
-
-
-def about_least(enough: Callable[[int], bool]) -> int | None:
-    """Return the smallest number of samples that is enough, to about 1 %; `None` above `MOST`."""
     high = 1
     while not enough(high):
         high *= 2

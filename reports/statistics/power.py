@@ -1,4 +1,4 @@
-"""What a plan can promise: the smallest effect beyond noise that so many samples show, and the reverse.
+"""What a plan can promise: the smallest effect beyond noise that so many samples show.
 
 An effect is given in points of the sample excess, for edits that change the answers of all variants of a
 sample. It is *shown* where the test of the pair excess has p at most 0.05.
@@ -9,7 +9,7 @@ from math import comb, sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from codeaudit.reports.statistics.intervals import Z
-from codeaudit.reports.statistics.mcnemar import POWER, about_least
+from codeaudit.reports.statistics.mcnemar import POWER
 from codeaudit.reports.statistics.shuffles import Pool, shuffles
 
 if TYPE_CHECKING:
@@ -78,24 +78,6 @@ def detectable(
         middle = (low + high) / 2
         low, high = (low, middle) if _power(samples, middle, mixture, limits) >= power else (middle, high)
     return high * steady
-
-
-def samples_for(
-    effect: float, variants: int, noise: float, *, repeats: int | None = None, power: float = POWER
-) -> int | None:
-    """The number of samples for which `detectable` is at most this effect, to about 1 %; `None` above
-    `MOST`.
-    """
-
-    share = effect / (1 - noise) ** (variants + 1) if 0 <= noise < 1 else 2.0
-    if not 0 < share <= 1:
-        return None
-    mixture = _mixture(variants, variants if repeats is None else repeats, noise)
-
-    def enough(number: int) -> bool:
-        return _power(number, share, mixture, {}) >= power
-
-    return about_least(enough)
 
 
 def chance_of_noise(floor: float) -> float:

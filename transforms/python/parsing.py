@@ -9,7 +9,7 @@ import symtable
 import sys
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 from typing import Final, TypeAlias
@@ -112,15 +112,6 @@ def table_of(source: str) -> symtable.SymbolTable | None:
             return symtable.symtable(source, "<text>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def scopes_of(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """A table and those of all scopes in it."""
-    pending = [table]
-    while pending:
-        scope = pending.pop()
-        yield scope
-        pending += scope.get_children()
 
 
 def compiled(source: str | bytes | ast.Module) -> CodeType | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from codeaudit.reports.statistics.power import chance_of_noise, detectable, samples_for
+from codeaudit.reports.statistics.power import chance_of_noise, detectable
 from codeaudit.reports.statistics.shuffles import shuffled, tabled
 
 
@@ -72,22 +72,6 @@ def test_too_few_samples_show_nothing() -> None:
     assert detectable(0, 4, 0.05) is None
     assert detectable(1, 1, 0.0) is None, "one sample of three answers has one chance in three"
     assert detectable(10, 4, 1.0) is None
-
-
-@pytest.mark.parametrize(
-    ("variants", "noise", "repeats"), [(4, 0.05, None), (4, 0.0, None), (1, 0.2, None), (4, 0.05, 1)]
-)
-def test_samples_are_the_inverse(variants: int, noise: float, repeats: int | None) -> None:
-    number = samples_for(0.05, variants, noise, repeats=repeats)
-    assert number is not None
-    assert detectable(number, variants, noise, repeats=repeats) <= 0.05 + 2e-4
-    assert detectable(int(number * 0.95) - 1, variants, noise, repeats=repeats) > 0.05
-
-
-def test_an_effect_that_noise_hides_needs_more_samples_than_there_are() -> None:
-    assert samples_for(0.5, 8, 0.2) is None, "at most 13 % of the samples are steady"
-    assert samples_for(0.0, 4, 0.05) is None
-    assert samples_for(1e-5, 1, 0.2) is None
 
 
 def test_noise_of_one_answer() -> None:

@@ -26,7 +26,6 @@ _UNSIGNED: Final = frozenset(
      "uintmax_t"}
 )  # fmt: skip
 """Types whose operations never overflow, as far as no smaller one is promoted to `int`."""
-_OVERFLOWS: Final = frozenset({"+", "-", "*"})
 _SMALLEST_SHIFT: Final = 16
 """Every `int` has so many bits."""
 

@@ -44,7 +44,6 @@ GLOBAL: Final = 0x30_0000_0000
 """The base address of `gs`."""
 
 # Offsets in a state.
-GENERAL_AT: Final = 0
 FLAGS_AT: Final = 0x80
 SEGMENTS_AT: Final = 0x88
 MASKS_AT: Final = 0xC0
