@@ -133,56 +133,121 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
 
     `rebound` are the names of builtins that mean something else around the function.
     """
-    facts = VariableFacts(parameters=frozenset(parameter_names(function.args)))
-    values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
-    # No caller can hand in the tuple of `*args` or the dict of `**kwargs` itself.
-    values |= _variadic_values(function.args)
-    outer: set[str] = set()
-    fragile: set[str] = set()
-    counted: set[int] = set()
-    inside: set[int] = set()
-    immediate: dict[int, str] = {}
-    seen_by: dict[str, set[str]] = {}
-    hiding: set[str] = set()
-    nested: list[ast.AST] = []
-    managers: list[ast.expr] = []
     own = nodes_inside(function)
-    for node in own:
-        kind = node.__class__
-        if kind is ast.Name:
-            assert isinstance(node, ast.Name)
-            if node.id == "hasattr":
-                facts.doubts = True
-            if node.ctx.__class__ is not ast.Load and id(node) not in counted:
-                values.setdefault(node.id, []).append(None)
-            continue
-        if kind in _SILENT:
-            continue
-        if kind is ast.Call:
-            immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
-            continue
+    names = _Names(function.args)
+    names.gather(own)
+    names.doubt_mangled()
+    rebound_inside, unbound_inside = _changed_inside(names.nested)
+    values = {name: bound for name, bound in names.values.items() if name not in names.outer}
+    facts = VariableFacts(
+        parameters=frozenset(parameter_names(function.args)),
+        values=values,
+        local=frozenset(values),
+        fragile=frozenset(names.fragile | unbound_inside),
+        managers=names.managers,
+        doubts=names.doubts,
+        hiding=frozenset(names.hiding),
+        rebound=rebound,
+    )
+    # A consumer with such a name is no builtin, and may keep its argument.
+    unlike = facts.unlike
+    seen = (one for consumer, one in names.seen_by.items() if not consumer or consumer in unlike)
+    facts.captured = facts.local & set[str]().union(*seen)
+    steady = [
+        arg
+        for arg in parameter_nodes(function.args)
+        if values.get(arg.arg) == [None] and arg.arg not in rebound_inside
+    ]
+    if not (facts.local | rebound) & _ANNOTATIONS:
+        notes = {arg.arg: arg.annotation for arg in steady if arg.annotation is not None}
+        facts.annotated = frozenset(name for name, note in notes.items() if _names_builtins(note))
+        facts.annotated_plain = frozenset(
+            name for name, note in notes.items() if _names_builtins(note, PLAIN)
+        )
+    # Only the spelling says that the function is a method; it may be given without its class.
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    if first and first[0] in steady and first[0].arg in ("self", "cls"):
+        facts.receiver = first[0].arg
+        facts.stored_attributes = _stored_attributes(own, facts.receiver)
+    return facts
+
+
+class _Names:
+    """What the nodes of a function's own scope say of its names."""
+
+    def __init__(self, parameters: ast.arguments) -> None:
+        self.values: dict[str, list[ast.expr | None]] = {name: [None] for name in parameter_names(parameters)}
+        # No caller can hand in the tuple of `*args` or the dict of `**kwargs` itself.
+        self.values |= _variadic_values(parameters)
+        self.outer: set[str] = set()
+        """Declared `global` or `nonlocal`."""
+        self.fragile: set[str] = set()
+        self.hiding: set[str] = set()
+        self.nested: list[ast.AST] = []
+        """Functions, classes and generator expressions inside."""
+        self.seen_by: dict[str, set[str]] = {}
+        """The names that a nested scope may see, by the builtin that uses the scope at once; "" for none."""
+        self.managers: list[ast.expr] = []
+        self.doubts = False
+        self._counted: set[int] = set()
+        """Targets whose value is known, or which belong to a comprehension, by `id`."""
+        self._inside: set[int] = set()
+        """Walruses in comprehensions, by `id`."""
+        self._immediate: dict[int, str] = {}
+        """The builtin that uses a nested scope at once, by the `id` of the scope."""
+
+    def gather(self, nodes: Sequence[ast.AST]) -> None:
+        """Read the nodes in their order."""
+        values, counted = self.values, self._counted
+        for node in nodes:
+            kind = node.__class__
+            if kind is ast.Name:
+                assert isinstance(node, ast.Name)
+                if node.id == "hasattr":
+                    self.doubts = True
+                if node.ctx.__class__ is not ast.Load and id(node) not in counted:
+                    values.setdefault(node.id, []).append(None)
+            elif kind is ast.Call:
+                self._immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
+            elif kind not in _SILENT:
+                self._bind(node)
+                self._note(node)
+
+    def doubt_mangled(self) -> None:
+        """In a class, `__x` is `_C__x`, so this spelling need not show all that happens to the variable."""
+        for name, bound in self.values.items():
+            if name.startswith("_") and "__" in name:
+                bound.append(None)
+                self.fragile.add(name)
+                self.seen_by.setdefault("", set()).add(name)
+
+    def _bind(self, node: ast.AST) -> None:
+        """Note the values that a node binds."""
         if isinstance(node, _COMPREHENSIONS):
-            counted |= comprehension_targets(node)
-            hiding.update(name for part in node.generators for name in stored_names(part.target))
-            inside.update(id(inner) for inner in below(node) if inner.__class__ is ast.NamedExpr)
+            self._counted |= comprehension_targets(node)
+            self.hiding.update(name for part in node.generators for name in stored_names(part.target))
+            self._inside.update(id(inner) for inner in below(node) if inner.__class__ is ast.NamedExpr)
         for target, value in _assigned_values(node):
-            counted.add(id(target))
+            self._counted.add(id(target))
             # `[(y := x) for x in xs]`: this `x` is not the variable of the function.
-            values.setdefault(target.id, []).append(None if id(node) in inside else value)
-        if id(node) not in counted:
+            self.values.setdefault(target.id, []).append(None if id(node) in self._inside else value)
+        if id(node) not in self._counted:
             for name in bound_by(node):
-                values.setdefault(name, []).append(None)
+                self.values.setdefault(name, []).append(None)
+
+    def _note(self, node: ast.AST) -> None:
+        """Note what else a node says."""
         match node:
             case ast.Global(names) | ast.Nonlocal(names):
-                outer.update(names)
+                self.outer.update(names)
             case ast.Delete(targets):
-                fragile.update(name for target in targets for name in stored_names(target))
+                self.fragile.update(name for target in targets for name in stored_names(target))
             case ast.ExceptHandler(name=str(name)):
-                fragile.add(name)
+                self.fragile.add(name)
             case ast.Try() | ast.TryStar():
-                facts.doubts = True
+                self.doubts = True
             case ast.withitem():
-                managers.append(node.context_expr)
+                self.managers.append(node.context_expr)
             case (
                 ast.FunctionDef()
                 | ast.AsyncFunctionDef()
@@ -190,58 +255,22 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
                 | ast.ClassDef()
                 | ast.GeneratorExp()
             ):
-                nested.append(node)
-                consumer = immediate.get(id(node), "")
-                seen_by.setdefault(consumer, set()).update(free_names(node))
+                self.nested.append(node)
+                self.seen_by.setdefault(self._immediate.get(id(node), ""), set()).update(free_names(node))
             # The value of a type alias is evaluated when somebody asks for it.
             case _ if isinstance(node, _ALIAS):
-                seen_by.setdefault("", set()).update(_used(node))
-    for name, bound in values.items():
-        # In a class, `__x` is `_C__x`, so this spelling need not show all that happens to the variable.
-        if name.startswith("_") and "__" in name:
-            bound.append(None)
-            fragile.add(name)
-            seen_by.setdefault("", set()).add(name)
-    facts.managers = managers
-    facts.values = {name: bound for name, bound in values.items() if name not in outer}
-    facts.local = frozenset(facts.values)
-    rebound_inside, unbound_inside = _changed_inside(nested)
-    fragile |= unbound_inside
-    facts.hiding = frozenset(hiding)
-    facts.rebound = rebound
-    # A consumer with such a name is no builtin, and may keep its argument.
-    unlike = facts.unlike
-    seen_inside = set[str]().union(*(seen for name, seen in seen_by.items() if not name or name in unlike))
-    facts.captured = facts.local & seen_inside
-    facts.fragile = frozenset(fragile)
-    notes = {
-        arg.arg: arg.annotation
-        for arg in parameter_nodes(function.args)
-        if arg.annotation is not None
-        and facts.values.get(arg.arg) == [None]
-        and arg.arg not in rebound_inside
-        and not (facts.local | rebound) & _ANNOTATIONS
-    }
-    facts.annotated = frozenset(name for name, note in notes.items() if _names_builtins(note))
-    facts.annotated_plain = frozenset(name for name, note in notes.items() if _names_builtins(note, PLAIN))
-    # Only the spelling says that the function is a method; it may be given without its class.
-    first = [*function.args.posonlyargs, *function.args.args][:1]
-    if (
-        first
-        and first[0].arg in ("self", "cls")
-        and facts.values.get(first[0].arg) == [None]
-        and first[0].arg not in rebound_inside
-    ):
-        facts.receiver = first[0].arg
-        facts.stored_attributes = frozenset(
-            node.attr
-            for node in own
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == facts.receiver
-        )
-    return facts
+                self.seen_by.setdefault("", set()).update(_used(node))
+
+
+def _stored_attributes(nodes: Sequence[ast.AST], receiver: str) -> frozenset[str]:
+    return frozenset(
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == receiver
+    )
 
 
 def _changed_inside(scopes: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
