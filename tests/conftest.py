@@ -3,9 +3,9 @@
 Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators,
 no module that another test wrote.
 
-Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. `--rest` runs
-what `pytest` leaves out. `--full` runs everything, and so does a test named by its node id
-(`tests/test_x.py::test_y`).
+Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. `--full` runs
+the slow tests too, and `WIDER` times as many cases; `--rest` runs what it has more than `pytest`. `--all` runs
+everything, and so does a test named by its node id (`tests/test_x.py::test_y`).
 Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
 """
 
@@ -34,13 +34,18 @@ settings.register_profile(
 )
 settings.load_profile("codeaudit")
 
+WIDER = 8
+"""How many cases `--full` runs of a test whose cases are thinned, for one that `pytest` runs."""
 FEW_FILES = 20
 """Fewer test files than this run faster in one process: each worker imports torch and collects for itself."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="run all tests, the slow ones too")
-    parser.addoption("--rest", action="store_true", help="run the tests that are left out without --full")
+    parser.addoption(
+        "--full", action="store_true", help="run the slow tests too, and more cases of large tables"
+    )
+    parser.addoption("--rest", action="store_true", help="run the tests that only --full runs")
+    parser.addoption("--all", action="store_true", help="run all tests with all cases")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -53,7 +58,9 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         named = [Path(argument.partition("::")[0]) for argument in config.args]
         files = sum(1 for path in named for _ in (path.rglob("test_*.py") if path.is_dir() else [path]))
         if files >= FEW_FILES and (cores := len(os.sched_getaffinity(0))) > 1:
-            options.numprocesses, options.dist = cores, "worksteal"
+            # Some tests wait for clocks and servers, most of them slow ones.
+            options.numprocesses = cores + 1 if options.full or options.rest or options.all else cores
+            options.dist = "worksteal"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -81,34 +88,42 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     # Cases may have marks of their own. A list of them that can be read only once is not read here.
     sets = [mark.args[1] for mark in marks if mark.name == "parametrize" and len(mark.args) > 1]
     cases = [case for one in sets if isinstance(one, Sequence) for case in one]
+    names = {mark.name for mark in marks}
+    if collector.config.option.full:
+        return None
     if collector.config.option.rest:
-        marks += [mark for case in cases for mark in getattr(case, "marks", ())]
-        return None if {"slow", "thinned"}.intersection(mark.name for mark in marks) else []
-    return [] if "slow" in {mark.name for mark in marks} else None
+        names |= {mark.name for case in cases for mark in getattr(case, "marks", ())}
+        return None if {"slow", "thinned"} & names else []
+    return [] if "slow" in names else None
 
 
 def _all_run(config: pytest.Config) -> bool:
     """Whether nothing is left out."""
-    return config.option.full or any("::" in argument for argument in config.args)
+    return config.option.all or any("::" in argument for argument in config.args)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the quick run leaves out; with `--rest` all others."""
+    """Keep the tests of the selection."""
     if _all_run(config):
         return
-    left_out = {id(item) for item in items if item.get_closest_marker("slow")} | _thinned(items)
-    rest = config.option.rest
-    config.hook.pytest_deselected(items=[item for item in items if (id(item) in left_out) != rest])
-    items[:] = [item for item in items if (id(item) in left_out) == rest]
+    option = config.option
+    runs = {id(item) for item in items}
+    if option.full or option.rest:
+        runs -= _thinned(items, WIDER)
+    if not option.full:
+        quick = runs - _thinned(items, 1) - {id(item) for item in items if item.get_closest_marker("slow")}
+        runs = runs - quick if option.rest else quick
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in runs])
+    items[:] = [item for item in items if id(item) in runs]
 
 
-def _thinned(items: list[pytest.Item]) -> set[int]:
-    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but N, evenly spread, of each value."""
+def _thinned(items: list[pytest.Item], times: int) -> set[int]:
+    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but `times` N, evenly spread, of each value."""
     groups = defaultdict(list)
     for item in items:
         if (mark := item.get_closest_marker("thinned")) and isinstance(item, pytest.Function):
             value = item.callspec.params[mark.kwargs["per"]] if "per" in mark.kwargs else None
-            groups[item.nodeid.partition("[")[0], repr(value), mark.args[0]].append(item)
+            groups[item.nodeid.partition("[")[0], repr(value), times * mark.args[0]].append(item)
     left_out = set()
     for (_, _, count), cases in groups.items():
         kept = {number * len(cases) // count for number in range(count)}

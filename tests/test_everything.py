@@ -67,7 +67,7 @@ def test_every_command_has_a_quick_test() -> None:
 
 
 def _quick(path: Path) -> Iterator[ast.FunctionDef]:
-    """The tests of a module that run without `--full`."""
+    """The tests of a module of the quick selection."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if (
             isinstance(node, ast.FunctionDef)
