@@ -32,13 +32,13 @@ def test_programs_that_differ_do_not_agree(oracle: Oracle, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_programs_that_differ_do_not_agree(oracle: Oracle, kind: str) -> None:
-    assert agreed_wrongly(oracle, kind, range(1, 15)) == []
+    assert agreed_wrongly(oracle, kind, range(1, 6)) == []
 
 
 @pytest.mark.slow
 def test_equal_programs_mostly_agree_and_never_differ(oracle: Oracle) -> None:
     kinds = list(KINDS)
-    pairs = [same(Random(f"same {number}"), kinds[number % len(kinds)]) for number in range(5 * len(kinds))]
+    pairs = [same(Random(f"same {number}"), kinds[number % len(kinds)]) for number in range(2 * len(kinds))]
     found = [oracle.judge(pair.before, pair.after, function="f", inputs=INPUTS) for pair in pairs]
     assert [one for one in found if isinstance(one, Differed)] == []
     assert sum(isinstance(one, Agreed) for one in found) > 0.75 * len(found)
