@@ -96,7 +96,7 @@ class GenerationHead:
         self._prompts = arguments.prompts
         # Thinking would use up the tokens of the answer.
         self._told = {"enable_thinking": False, **arguments.chat_arguments}
-        ends = _ends(network.generation_config) | _ends(network.config) | _ends(tokenizer)
+        ends = _ends(network.generation_config) | _ends(network.config.get_text_config()) | _ends(tokenizer)
         mark = _turn_end(tokenizer) if has_template else None
         is_base = mark is not None and mark not in ends
         self._chat = (has_template and not is_base) if arguments.chat is None else arguments.chat
@@ -416,7 +416,7 @@ def _tell(name: str, tokenizer: Any, unused: int | None) -> None:
 
 
 def _ends(config: Any) -> frozenset[int]:
-    ends = config.eos_token_id
+    ends = getattr(config, "eos_token_id", None)
     return frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])
 
 

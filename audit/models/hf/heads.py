@@ -25,6 +25,8 @@ NOT_FINITE: Final = Failed(reason="scores that are not finite")
 TOO_LONG: Final = Failed(reason="input too long")
 UNKNOWN_WORD: Final = Failed(reason="token that the network does not know")
 
+_WINDOWS: Final = ("max_position_embeddings", "n_positions", "max_seq_len")
+"""The names that configs have for the largest number of tokens."""
 _LOUD: Final = ("accelerate", "bitsandbytes", "peft")
 """Packages that `transformers` uses and that log for themselves."""
 _UNSET: Final = 10**9
@@ -129,7 +131,7 @@ def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | N
     its relatives number positions from after the padding index, so that fewer are usable than exist.
     """
     bounds = [sentence, tokenizer.model_max_length]
-    bounds += [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
+    bounds += [getattr(config, name, None) for name in _WINDOWS]
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             used = 0 if module.padding_idx is None else module.padding_idx + 1

@@ -336,7 +336,7 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     # In the order of their cost: a wrong argument is found before a file of gigabytes is opened.
     config = source.read(transformers.AutoConfig.from_pretrained)
     _check_code(source)
-    head = arguments.head or (adapter and adapter.head) or _head_of(config, name)
+    head = arguments.head or (adapter and adapter.head) or _head_of(config, name, gguf=bool(source.gguf))
     arguments.check(HEADS[head], name)
     quantised = _quantised(source, config)
     if not source.gguf:
@@ -398,12 +398,14 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     )
 
 
-def _head_of(config: Any, name: str) -> str:
+def _head_of(config: Any, name: str, *, gguf: bool) -> str:
     """The head for the architecture in a config.
 
     Raises:
         ModelError: the config names no architecture, or one without a head.
     """
+    if gguf:  # it names no head; nearly all are made for servers of language models
+        return "seq2seq" if config.is_encoder_decoder else "causal"
     architecture = next(iter(config.architectures or ()), None)
     remedy = f"name its head with -M head={'|'.join(HEADS)}"
     if architecture is None:
@@ -429,6 +431,8 @@ def tokenizer_of(source: Source) -> Any:
     except ModelError as error:
         told = "" if "trust_remote_code" in str(error) else f"; {_OWN_TOKENIZER}"
         raise ModelError(f"{error}{told}") from error
+    if source.gguf:
+        return tokenizer
     files = {"tokenizer.json", *type(tokenizer).vocab_files_names.values()}
     if type(tokenizer).vocab_files_names and not any((source.folder / file).is_file() for file in files):
         raise ModelError(
@@ -538,7 +542,8 @@ def _digest(source: Source) -> str:
 
 def _pad(tokenizer: Any, network: Any, words: int) -> int:
     """The padding token. It is also set in the config, because some networks find the end of a text by it."""
-    known = (tokenizer.pad_token_id, network.config.get_text_config().pad_token_id, tokenizer.eos_token_id)
+    own = getattr(network.config.get_text_config(), "pad_token_id", None)
+    known = (tokenizer.pad_token_id, own, tokenizer.eos_token_id)
     pad = next((token for token in known if isinstance(token, int) and 0 <= token < words), 0)
     network.config.get_text_config().pad_token_id = pad
     network.config.pad_token_id = pad
