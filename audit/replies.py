@@ -152,7 +152,7 @@ class Form:
 _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*")
 _CLOSED_BEHIND: Final = re.compile(r"(.*\S)\s*(?:`{3,}|~{3,})\s*")
 _THOUGHT: Final = re.compile(r"\s*<(?:think(?:ing)?|thought|reasoning)>", re.I)
-_THOUGHT_ENDS: Final = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>", re.I)
+THOUGHT_ENDS: Final = re.compile(r"</(?:think(?:ing)?|thought|reasoning)>", re.I)
 _WRAPPED: Final = re.compile(r"(\*{1,3}|_{2,3}|`+)(?P<inner>.+)\1\.?")
 _QUOTED: Final = re.compile(
     r"\"([^\"]+)\"\.?|'([^']+)'\.?|\u201c([^\u201d]+)\u201d\.?|\u2018([^\u2019]+)\u2019\.?"
@@ -169,7 +169,7 @@ _LONGEST_SENTENCE: Final = 300
 
 def without_thoughts(text: str) -> str:
     """A reply without its thoughts; empty if it was cut off in them."""
-    *thoughts, said = _THOUGHT_ENDS.split(text)
+    *thoughts, said = THOUGHT_ENDS.split(text)
     return "" if not thoughts and _THOUGHT.match(text) else said
 
 

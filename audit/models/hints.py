@@ -87,10 +87,6 @@ _HUB_NAME: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _CALLABLE: Final = re.compile(r"(?P<module>[\w./\\-]+?)(?P<ending>\.py)?:(?P<name>[A-Za-z_][\w.]*)")
 _STEP: Final = re.compile(r"checkpoint-(\d+)")
 _ANSWERS: Final = (".jsonl", ".csv", ".parquet", ".jsonl.gz", ".csv.gz")
-_PEFT: Final[Mapping[str, str]] = {
-    "SEQ_CLS": "AutoPeftModelForSequenceClassification",
-    "SEQ_2_SEQ_LM": "AutoPeftModelForSeq2SeqLM",
-}
 
 
 def for_word(spec: str) -> str:
@@ -153,9 +149,7 @@ def for_file(path: Path) -> str:
     if name.endswith(_ANSWERS):
         return f"answers made elsewhere are file/{path}"
     if name.endswith(".gguf"):
-        return (
-            "serve it, for example with llama.cpp, and name openai/MODEL --base-url http://localhost:8080/v1"
-        )
+        return f"transformers reads many of them: {_at('hf', path)}"
     if name.endswith((".safetensors", ".bin", ".pt", ".pth", ".ckpt")):
         return f"name the folder that it is in: {for_folder(path.parent) or _at('hf', path.parent)}"
     if os.access(path, os.X_OK):
@@ -172,24 +166,15 @@ def for_folder(folder: Path) -> str:
     config = _read(folder / "config.json")
     whole = any(folder.glob("model*.safetensors")) or any(folder.glob("pytorch_model*.bin"))
     if (folder / "adapter_config.json").is_file() and not whole:
-        return _adapter(folder)
+        return f"it holds an adapter (LoRA): {_at('hf', folder)}"
     if "network" not in config and ("model_type" in config or "architectures" in config):
         return f"it holds a Hugging Face model: {_at('hf', folder)}"
+    if not config and (packed := sorted(folder.glob("*.gguf"))):
+        return f"it holds GGUF files; name one: {_at('hf', packed[0])}"
     if not config and (steps := sorted(_steps(folder))):
         several = f"{len(steps)} checkpoints" if len(steps) > 1 else "a checkpoint"
         return f"it holds {several} of a Trainer; the last one: {_at('hf', steps[-1][1])}"
     return ""
-
-
-def _adapter(folder: Path) -> str:
-    about = _read(folder / "adapter_config.json")
-    loader = _PEFT.get(str(about.get("task_type")), "AutoPeftModelForCausalLM")
-    base = about.get("base_model_name_or_path") or "its model"
-    return (
-        f"it holds an adapter (LoRA); merge it first, with the package peft: "
-        f"{loader}.from_pretrained({str(folder)!r}).merge_and_unload().save_pretrained(DIR), "
-        f"save the tokenizer of {base} in DIR as well, and name hf/DIR"
-    )
 
 
 def _steps(folder: Path) -> Iterator[tuple[int, Path]]:

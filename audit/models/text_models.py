@@ -6,8 +6,9 @@ variant comes from the model and not from chance.
 """
 
 import hashlib
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -155,6 +156,41 @@ def _prompt(
     if found is None:
         raise ModelError(f"no prompt for the task {task!r}; there is one for {', '.join(built_in())}")
     return prompts.customised(found, template=template, system=system)
+
+
+def _chat_argument(text: str) -> str:
+    key, _, value = text.partition("=")
+    name = key.partition(".")[2]
+    if not name.isidentifier():
+        raise UsageError(f"-M {key}: {name!r} is no name that a chat template can read")
+    return value
+
+
+def _no_name(text: str) -> str:
+    raise UsageError(
+        "-M chat_template_kwargs has a name behind it: -M chat_template_kwargs.enable_thinking=false"
+    )
+
+
+_TOLD: Final = "chat_template_kwargs"
+CHAT_ARGUMENTS: Final[Mapping[str, Callable[[str], str]]] = {
+    f"{_TOLD}.NAME": _chat_argument,
+    _TOLD: _no_name,
+}
+"""The readers of the `-M` arguments for chat templates. Servers and libraries have the same word for them."""
+
+
+def chat_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
+    """What a chat template is told, by name: a number, a truth value or other JSON where it reads so, or a text."""
+    found: dict[str, object] = {}
+    for key, value in arguments.items():
+        head, dot, name = key.partition(".")
+        if dot and head == _TOLD:
+            try:
+                found[name] = json.loads(str(value))
+            except (ValueError, RecursionError):
+                found[name] = value
+    return found
 
 
 MOST: Final = 1000

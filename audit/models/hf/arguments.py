@@ -8,8 +8,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
-from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, named, read_template, samples
+from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings, family
+from codeaudit.audit.models.text_models import (
+    CHAT_ARGUMENTS,
+    TEMPERATURE,
+    Prompts,
+    chat_arguments,
+    named,
+    read_template,
+    samples,
+)
 from codeaudit.transforms.errors import UsageError
 
 
@@ -24,7 +32,7 @@ class HeadKind(NamedTuple):
     """The arguments that have an effect with some heads only."""
 
 
-_WRITING: Final = frozenset({"chat", "max_new_tokens", "prompt", "samples", "system", "temperature"})
+_WRITING: Final = frozenset({"chat", "chat_template_kwargs.NAME", "max_new_tokens", "prompt", "samples", "system", "temperature"})
 HEADS: Final[Mapping[str, HeadKind]] = {
     "classification": HeadKind(
         "sequence classification", "AutoModelForSequenceClassification", frozenset({"labels"})
@@ -74,6 +82,14 @@ def _device_map(text: str) -> str:
     return text
 
 
+def _quantize(text: str) -> str:
+    if text not in BITS:
+        raise UsageError(f"-M quantize={text} must be one of {', '.join(BITS)}")
+    return text
+
+
+BITS: Final = ("4bit", "8bit")
+"""The widths to which weights can be quantised while they are loaded."""
 DEVICE_MAPS: Final = ("auto", "balanced", "balanced_low_0", "sequential")
 """How the layers of a network are laid onto the GPUs of a machine, in the words of the library."""
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
@@ -84,18 +100,23 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "prompt": str,
     "system": str,
     "chat": bool,
+    **CHAT_ARGUMENTS,
     "max_new_tokens": partial(_count, "max_new_tokens"),
     "samples": samples,
     "temperature": _temperature,
     "masks": partial(_count, "masks"),
     "truncate": bool,
     "device_map": _device_map,
+    "base": str,
+    "quantize": _quantize,
     "revision": str,
     "trust_remote_code": bool,
 }
 """The readers of the arguments."""
 
-ALWAYS: Final = frozenset({"head", "template", "truncate", "device_map", "revision", "trust_remote_code"})
+ALWAYS: Final = frozenset(
+    {"base", "device_map", "head", "quantize", "revision", "template", "truncate", "trust_remote_code"}
+)
 """Arguments that have an effect with every head."""
 
 
@@ -117,6 +138,8 @@ class Arguments:
     """The name or the file of a prompt, in the place of template and system turn."""
     chat: bool | None = None
     """Whether the tokenizer's chat template is used; `None`: if it has one."""
+    chat_arguments: Mapping[str, object] = field(default_factory=dict)
+    """What the chat template is told besides the turns."""
     max_new_tokens: int = 128
     """Largest number of tokens of an answer."""
     samples: int = 1
@@ -129,6 +152,10 @@ class Arguments:
     """Whether a source that is too long loses its end, instead of having no answer."""
     device_map: str | None = None
     """How the network is spread over several GPUs; `None`: it is on one device."""
+    base: str | None = None
+    """The base model of an adapter, in the place of the one that it names."""
+    quantize: str | None = None
+    """The width to which weights are quantised while they are loaded: `4bit` or `8bit`."""
     revision: str | None = None
     """A branch, a tag or a commit on the hub."""
     trust_remote_code: bool = False
@@ -145,6 +172,9 @@ class Arguments:
             UsageError: it has no place for the code.
         """
         found: dict[str, object] = {**settings.arguments, "given": frozenset(settings.arguments)}
+        if told := chat_arguments(found):
+            found = {key: value for key, value in found.items() if family(key) not in CHAT_ARGUMENTS}
+            found["chat_arguments"] = told
         if "labels" in found:
             found["labels"] = tuple(str(found["labels"]).split(","))
         if "names" in found:
@@ -175,7 +205,7 @@ class Arguments:
             UsageError: an argument has none on a model with this head.
         """
         taken = ALWAYS | head.arguments
-        if idle := sorted(self.given - taken):
+        if idle := sorted(key for key in self.given if family(key) not in taken):
             known = ", ".join(sorted(taken))
             raise UsageError(
                 f"-M {idle[0]} has no effect on {model!r}, which answers by {head.words}; known: {known}"

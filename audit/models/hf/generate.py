@@ -8,6 +8,8 @@ So sampling is greedy decoding of noisy scores.
 """
 
 import copy
+import json
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +19,10 @@ from typing import Any, Final
 
 import torch
 from torch.nn.functional import log_softmax
+from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.ext import Extension
+from jinja2.meta import find_undeclared_variables
+from jinja2.parser import Parser
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
 from codeaudit.audit.models.hf.arguments import Arguments
@@ -24,7 +30,8 @@ from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork, Row
 from codeaudit.audit.models.text_models import draws
 from codeaudit.audit.prompts import ContinuationPrompt, thinks
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.transforms.errors import ModelError
+from codeaudit.audit.replies import THOUGHT_ENDS
+from codeaudit.transforms.errors import ModelError, UsageError
 
 _END_OF: Final[Mapping[str, re.Pattern[str]]] = {
     "line": re.compile(r"\S.*\n"),
@@ -42,6 +49,25 @@ _SAMPLING: Final = (
 """Settings of a model's own generation config that are removed, because the user decides them."""
 
 
+_GIVEN: Final = frozenset(
+    {
+        *("messages", "add_generation_prompt", "tools", "documents", "bos_token", "eos_token", "pad_token"),
+        *("unk_token", "raise_exception", "strftime_now"),
+    }
+)
+"""What the library gives to each template."""
+_ASKED: Final = "What is it?"
+_SAID: Final = "4217"
+_CHATS: Final = re.compile(r"(?:\A|[-_./])(?:instruct|chat|it|sft|dpo)(?:\Z|[-_.])", re.I)
+"""Words in the names of models that were trained to chat."""
+_THINKS: Final = re.compile(r"<(?:think(?:ing)?|thought|reasoning)>\s*\Z", re.I)
+"""The end of a prompt whose answer begins with thoughts."""
+LONGEST_THOUGHT: Final = 4096
+"""Tokens of an answer that begins with thoughts, unless the user limits them."""
+
+_log = logging.getLogger(__name__)
+
+
 class GenerationHead:
     """Answers with the continuation of the prompt, read in the prompt's format.
 
@@ -53,24 +79,67 @@ class GenerationHead:
     task = None
 
     def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:
-        """The head for a network. It uses chat if the tokenizer has a template for it.
+        """The head for a network.
+
+        It asks in a chat if the tokenizer has a template for one and the network ends its turns by it. A base
+        model does not, though it often shares the tokenizer of the chat model that was made of it.
 
         Raises:
+            UsageError: the chat template does not read an argument.
             ModelError: the user wants a chat, and the tokenizer has no template.
         """
-        has_template = bool(engine.texts.tokenizer.chat_template)
+        network, tokenizer = engine.network, engine.texts.tokenizer
+        has_template = bool(tokenizer.chat_template)
         if arguments.chat and not has_template:
             raise ModelError(f"cannot ask {engine.name!r} in a chat: its tokenizer has no chat template")
         self._engine = engine
         self._prompts = arguments.prompts
-        self._chat = has_template if arguments.chat is None else arguments.chat
-        self._encoder = bool(engine.network.config.is_encoder_decoder)
+        # Thinking would use up the tokens of the answer.
+        self._told = {"enable_thinking": False, **arguments.chat_arguments}
+        ends = _ends(network.generation_config) | _ends(network.config.get_text_config()) | _ends(tokenizer)
+        mark = _turn_end(tokenizer) if has_template else None
+        is_base = mark is not None and mark not in ends
+        self._chat = (has_template and not is_base) if arguments.chat is None else arguments.chat
+        if arguments.chat is None:
+            _tell(engine.name, tokenizer, mark if is_base else None)
+        if arguments.chat_arguments:
+            self._check_told(arguments)
+        self._encoder = bool(network.config.is_encoder_decoder)
         self._longest = arguments.max_new_tokens
         self._bounded = "max_new_tokens" in arguments.given
         self._samples = arguments.samples
         self._temperature = arguments.temperature
-        network = engine.network
-        network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
+        network.generation_config = _greedy(network, engine.pad, tokenizer)
+        if self._chat and mark is not None:
+            network.generation_config.eos_token_id = sorted(_ends(network.generation_config) | {mark})
+        self._thinks = self._chat and self._begins_with_thoughts()
+
+    def _check_told(self, arguments: Arguments) -> None:
+        """Check that the chat template reads what the user tells it.
+
+        Raises:
+            UsageError: it does not.
+        """
+        name = self._engine.name
+        first = next(iter(arguments.chat_arguments))
+        if not self._chat:
+            raise UsageError(f"-M chat_template_kwargs.{first} has no effect on {name!r}, asked without a chat")
+        read = _names_in(self._engine.texts.tokenizer)
+        if odd := [one for one in arguments.chat_arguments if read and one not in read]:
+            known = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
+            raise UsageError(
+                f"-M chat_template_kwargs.{odd[0]} has no effect on {name!r}: its chat template reads {known}"
+            )
+
+    def _begins_with_thoughts(self) -> bool:
+        """Whether answers begin with thoughts: the template opens them, or the user asks for them."""
+        if self._told["enable_thinking"] and "enable_thinking" in _names_in(self._engine.texts.tokenizer):
+            return True
+        try:
+            text = self._templated([{"role": "user", "content": _ASKED}])
+        except ModelError:  # it is told with the first query
+            return False
+        return _THINKS.search(text) is not None
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -82,6 +151,8 @@ class GenerationHead:
         }
         if self._temperature is not None:  # left out otherwise, so that greedy models keep their fingerprints
             found |= {"samples": self._samples, "temperature": self._temperature}
+        if self._told != {"enable_thinking": False}:
+            found["chat_template_kwargs"] = json.dumps(self._told, sort_keys=True)
         return found
 
     def ask(self, query: Query) -> TokenizedQuery | Failed:
@@ -107,18 +178,17 @@ class GenerationHead:
     def _most(self, query: Query) -> int:
         """Largest number of tokens of an answer. Without a limit of the user, at most half of the window."""
         prompt = self._prompts.of(query)
-        longest = prompt.longest
+        longest = LONGEST_THOUGHT if self._thinks else prompt.longest
         if longest is None or self._bounded:
             return self._longest
         window = self._engine.texts.window
         return longest if window is None else min(longest, window // 2)
 
     def _templated(self, turns: Sequence[Mapping[str, str]]) -> str:
-        """A chat in the model's own template, without thinking if the template offers the choice."""
+        """A chat in the model's own template."""
         try:
-            # Thinking would use up the tokens of the answer.
             text = self._engine.texts.tokenizer.apply_chat_template(
-                turns, add_generation_prompt=True, tokenize=False, enable_thinking=False
+                turns, add_generation_prompt=True, tokenize=False, **self._told
             )
         except Exception as error:  # a template is a program, which may raise anything
             raise ModelError(
@@ -141,6 +211,9 @@ class GenerationHead:
         ):
             prompt = self._prompts.of(one.query)
             # Thoughts that the limit has cut have no last line.
+            # … or no line at all.
+            if self._thinks and cut and not THOUGHT_ENDS.search(text):
+                text = ""
             read = prompt.read(text, cut=cut and thinks(prompt)) if sound else NOT_FINITE
             if isinstance(read, Predicted) and not sampled:
                 margin = lead if isfinite(lead) else None
@@ -291,8 +364,59 @@ def _greedy(network: Any, pad: int, tokenizer: Any) -> Any:
     return config
 
 
+def _names_in(tokenizer: Any) -> frozenset[str]:
+    """The names that a chat template reads and does not set itself; empty if it cannot be told."""
+    template = tokenizer.chat_template
+    texts = template.values() if isinstance(template, Mapping) else [template]
+    try:
+        reader = Environment(extensions=["jinja2.ext.loopcontrols", _GenerationBlock])  # noqa: S701 - no page
+        return frozenset().union(*(find_undeclared_variables(reader.parse(one)) for one in texts))
+    except TemplateSyntaxError:  # it is told with the first query
+        return frozenset()
+
+
+class _GenerationBlock(Extension):
+    """The tag `generation` of the library, which marks what a model has said."""
+
+    tags = {"generation"}  # noqa: RUF012 - as the class above has it
+
+    def parse(self, parser: Parser) -> list[nodes.Node]:
+        """The content of the block, as if the tag were not there."""
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def _turn_end(tokenizer: Any) -> int | None:
+    """The token that the chat template writes behind what a model says; `None` if that is no token."""
+    turns = [{"role": "user", "content": _ASKED}, {"role": "assistant", "content": _SAID}]
+    try:
+        text = str(tokenizer.apply_chat_template(turns, tokenize=False))
+    except Exception:  # a template is a program, which may raise anything; it is told with the first query
+        return None
+    rest = text.rpartition(_SAID)[2].lstrip()
+    marks = {str(token): number for number, token in tokenizer.added_tokens_decoder.items()}
+    return next((marks[mark] for mark in sorted(marks, key=len, reverse=True) if rest.startswith(mark)), None)
+
+
+def _tell(name: str, tokenizer: Any, unused: int | None) -> None:
+    """Tell what a user may not expect: a template that is not used, or one that is missing."""
+    if unused is not None:
+        _log.warning(
+            "codeaudit: %s: asked without its chat template, because it is a base model: the template ends "
+            "turns with %r, where this network does not stop; -M chat=true asks in it",
+            name,
+            tokenizer.convert_ids_to_tokens(unused),
+        )
+    elif not tokenizer.chat_template and _CHATS.search(name):
+        _log.warning(
+            "codeaudit: %s: asked with plain texts, because its tokenizer has no chat template; its name says "
+            "that it was trained to chat: put its chat_template.jinja into the folder",
+            name,
+        )
+
+
 def _ends(config: Any) -> frozenset[int]:
-    ends = config.eos_token_id
+    ends = getattr(config, "eos_token_id", None)
     return frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])
 
 

@@ -25,6 +25,10 @@ NOT_FINITE: Final = Failed(reason="scores that are not finite")
 TOO_LONG: Final = Failed(reason="input too long")
 UNKNOWN_WORD: Final = Failed(reason="token that the network does not know")
 
+_WINDOWS: Final = ("max_position_embeddings", "n_positions", "max_seq_len")
+"""The names that configs have for the largest number of tokens."""
+_LOUD: Final = ("accelerate", "bitsandbytes", "peft")
+"""Packages that `transformers` uses and that log for themselves."""
 _UNSET: Final = 10**9
 """Tokenizers without a window report a number far above this."""
 
@@ -127,7 +131,7 @@ def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | N
     its relatives number positions from after the padding index, so that fewer are usable than exist.
     """
     bounds = [sentence, tokenizer.model_max_length]
-    bounds += [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
+    bounds += [getattr(config, name, None) for name in _WINDOWS]
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             used = 0 if module.padding_idx is None else module.padding_idx + 1
@@ -211,18 +215,24 @@ def ranked(labels: Sequence[str], scores: torch.Tensor) -> tuple[tuple[tuple[str
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """A context manager that silences `transformers`; our own errors say what matters.
+    """A context manager that silences `transformers` and what it calls; our own errors say what matters.
 
     Its settings are restored afterwards, because the caller's program may use the library, too.
     """
     level, bars = library_logging.get_verbosity(), library_logging.is_progress_bar_enabled()
     library_logging.set_verbosity(logging.CRITICAL)
     library_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    others = [logging.getLogger(name) for name in _LOUD]
+    levels = [one.level for one in others]
+    for one in others:
+        one.setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
+        for one, before in zip(others, levels, strict=True):
+            one.setLevel(before)
         library_logging.set_verbosity(level)
         if bars:
             library_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,6 +1,6 @@
 """Loads `hf/NAME_OR_PATH`: a local folder or a snapshot of the hub, and the head that fits the network.
 
-Only safetensors are read, because the other formats can run code when they are loaded.
+Only safetensors and GGUF are read, because the other formats can run code when they are loaded.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +23,8 @@ from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_ba
 
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.models.endpoints.proxies import wrong_proxy
+from codeaudit.audit.models.hf import adapter as adapter_files
+from codeaudit.audit.models.hf.adapter import Adapter, read_adapter
 from codeaudit.audit.models.hf.arguments import HEADS, Arguments
 from codeaudit.audit.models.hf.classify import ClassificationHead
 from codeaudit.audit.models.hf.embed import EmbeddingHead, sentence_window
@@ -38,11 +40,12 @@ from codeaudit.audit.models.hf.heads import (
     window_of,
 )
 from codeaudit.audit.models.hf.model import HubModel, room_on
+from codeaudit.audit.models.hf.quantised import check_method, method_of, settings_for
 from codeaudit.audit.models.hints import for_folder
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.models.text_models import shown_prompt, with_prompt
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
-from codeaudit.transforms.distribution import how_to_install
+from codeaudit.transforms.distribution import how_to_install, version_of
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.grammar import first_of
 
@@ -53,7 +56,6 @@ WEIGHTS: Final = "model.safetensors"
 INDEX: Final = "model.safetensors.index.json"
 """The file that says which tensor is in which file, if there are several."""
 _FOREIGN: Final = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.gguf", "*.onnx")
-_ADAPTER: Final = "adapter_config.json"
 _OWN_TOKENIZER: Final = (
     "a tokenizer of your own must be one that AutoTokenizer reads, such as PreTrainedTokenizerFast "
     "(tokenizer.json); else audit the model as a callable, py/MODULE:CALLABLE"
@@ -62,8 +64,11 @@ _OWN_TOKENIZER: Final = (
 _DECISIVE: Final = frozenset({".safetensors", ".json", ".txt", ".model", ".jinja", ".tiktoken", ".py"})
 """Endings of files that may decide an answer; the fingerprint covers them."""
 _TEXTS: Final = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
-_WEIGHTS: Final = (WEIGHTS, INDEX, "model-*-of-*.safetensors")
+_WEIGHTS: Final = (WEIGHTS, INDEX, "model-*-of-*.safetensors", adapter_files.WEIGHTS)
 _ELSEWHERE: Final = ("*/*.safetensors", "onnx/*", "openvino/*", "original/*")
+
+_WORDS: Final = ("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "vocab.json", "vocab.txt")
+"""Files of tokenizers."""
 
 _HUB_NAME: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
@@ -85,8 +90,10 @@ _ANSWERING: Final[Mapping[str, Callable[[LoadedNetwork, Arguments], Head]]] = {
 """The heads that are made of the network and the arguments alone; all others but embeddings write."""
 
 
-def find_folder(name: str, *, revision: str | None, code: bool) -> Path:
+def find_folder(name: str, *, revision: str | None, code: bool, gguf: str = "") -> Path:
     """The folder of a name; files that are not here yet are fetched. `code`: Python files, too.
+
+    `gguf` is the file of that kind that is wanted, in the place of safetensors.
 
     Raises:
         UsageError: there is no name, or a revision is given for a local folder.
@@ -103,7 +110,7 @@ def find_folder(name: str, *, revision: str | None, code: bool) -> Path:
         raise ModelError(f"model 'hf/{name}' is a file; name the folder that save_pretrained wrote")
     if name.startswith((".", "/", "~")) or not _HUB_NAME.fullmatch(name):
         raise ModelError(f"no folder {name!r} for model 'hf/{name}'")
-    return _snapshot(name, revision, code)
+    return _snapshot(name, revision, code, gguf)
 
 
 def check_weights(folder: Path, name: str) -> None:
@@ -122,9 +129,7 @@ def check_weights(folder: Path, name: str) -> None:
             raise ModelError(f"cannot load {name!r}: {lost[0]} is missing; copy the model again")
     elif not (folder / WEIGHTS).is_file():
         other = sorted(path.name for pattern in _FOREIGN for path in folder.glob(pattern))
-        if (folder / _ADAPTER).is_file():
-            why = for_folder(folder)
-        elif other:
+        if other:
             why = (
                 f"only safetensors are read, and its weights are in {other[0]}; where you trust that file, "
                 "load it with transformers and write it again with save_pretrained"
@@ -152,9 +157,9 @@ def _decisive(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _snapshot(name: str, revision: str | None, code: bool) -> Path:
+def _snapshot(name: str, revision: str | None, code: bool, gguf: str) -> Path:
     # Without the user's word no code is fetched, so that none can run by mistake.
-    wanted = [*_TEXTS, *_WEIGHTS, *(["*.py"] if code else [])]
+    wanted = [*_TEXTS, *([gguf] if gguf else _WEIGHTS), *(["*.py"] if code else [])]
     # Asked first, because `snapshot_download` tries for minutes, and tells a missing model and a missing
     # network with one error.
     silence = _silence(name, revision)
@@ -221,6 +226,10 @@ class Source:
     arguments: Arguments = field(default_factory=Arguments)
     purpose: str = "load"
     """What is done with it, for messages: `cannot load …`."""
+    gguf: str = ""
+    """The file in the folder that has everything; empty for a folder as `save_pretrained` writes it."""
+    adapter: Adapter | None = None
+    """What is put into the network of the folder, which is that of the base model then."""
 
     def read(self, loader: Callable[..., Any], **settings: Any) -> Any:
         """The object that a loader of the library makes from the folder, without access to the hub.
@@ -229,6 +238,8 @@ class Source:
             ModelError: it cannot.
         """
         trust = self.arguments.trust_remote_code
+        if self.gguf:
+            settings["gguf_file"] = self.gguf
         try:
             return loader(self.folder, local_files_only=True, trust_remote_code=trust, **settings)
         except Exception as error:  # the library passes on errors of any type
@@ -262,27 +273,83 @@ def load(name: str, settings: Settings) -> HubModel:
     if settings.precision is not None:
         usable_precision(settings.precision)
     with quiet():
-        folder = find_folder(name, revision=arguments.revision, code=arguments.trust_remote_code)
-        shown = with_prompt(f"hf/{name}", shown_prompt(arguments.prompt))
-        source = Source(name=shown, folder=folder, arguments=arguments)
+        source = _source(name, arguments)
         with of_its_files(source.name):
             return _loaded(source, device, settings.precision)
 
 
+def _source(name: str, arguments: Arguments) -> Source:
+    """The folders of a name, and what is read from them.
+
+    Raises:
+        UsageError: an argument has no effect.
+        ModelError: a folder or a package is missing.
+    """
+    place, gguf = name, ""
+    if name.endswith(".gguf"):
+        head, slash, gguf = name.rpartition("/")
+        place = head if slash else "."
+    trust = arguments.trust_remote_code
+    folder = find_folder(place, revision=arguments.revision, code=trust, gguf=gguf)
+    shown = with_prompt(f"hf/{name}", shown_prompt(arguments.prompt))
+    if gguf:
+        if not (folder / gguf).is_file():
+            raise ModelError(f"no file {gguf!r} in {str(folder)!r} for model {shown!r}")
+        check_method("gguf", shown)
+    adapter = None if gguf else read_adapter(folder, shown)
+    if adapter is not None:
+        folder = _base_of(adapter, arguments)
+    elif arguments.base is not None:
+        raise UsageError(f"-M base has no effect on {shown!r}, which is no adapter")
+    return Source(name=shown, folder=folder, arguments=arguments, gguf=gguf, adapter=adapter)
+
+
+def _base_of(adapter: Adapter, arguments: Arguments) -> Path:
+    """The folder of an adapter's base model.
+
+    Raises:
+        ModelError: it is not here and cannot be fetched, or it is an adapter itself.
+    """
+    place = arguments.base or adapter.base
+    if not place:
+        raise ModelError(f"{adapter.name!r} is an adapter that names no base model; -M base=NAME_OR_PATH does")
+    if (beside := adapter.folder / place).is_dir() and not Path(place).is_dir():
+        place = str(beside)
+    revision = adapter.settings.get("revision") if not (arguments.base or Path(place).is_dir()) else None
+    try:
+        folder = find_folder(place, revision=revision, code=arguments.trust_remote_code)
+    except (ModelError, UsageError) as error:
+        raise ModelError(
+            f"{adapter.name!r} is an adapter, and its base model {place!r} cannot be had ({error}); "
+            "-M base=NAME_OR_PATH names it"
+        ) from error
+    if (folder / adapter_files.CONFIG).is_file():
+        raise ModelError(f"the base model {place!r} of {adapter.name!r} is an adapter itself; merge both first")
+    return folder
+
+
 def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
-    name, folder, arguments = source.name, source.folder, source.arguments
-    if not (folder / "config.json").is_file():
+    name, folder, arguments, adapter = source.name, source.folder, source.arguments, source.adapter
+    if not source.gguf and not (folder / "config.json").is_file():
         told = for_folder(folder) or f"no config.json in {str(folder)!r}"
         raise ModelError(f"cannot load {name!r}: {told}")
     # In the order of their cost: a wrong argument is found before a file of gigabytes is opened.
     config = source.read(transformers.AutoConfig.from_pretrained)
-    head = arguments.head or _head_of(config, name)
+    _check_code(source)
+    head = arguments.head or (adapter and adapter.head) or _head_of(config, name, gguf=bool(source.gguf))
     arguments.check(HEADS[head], name)
-    check_weights(folder, name)
-    tokenizer = tokenizer_of(source)
+    quantised = _quantised(source, config)
+    if not source.gguf:
+        check_weights(folder, name)
+    tokenizer = tokenizer_of(_with_words(source))
+    outputs = config.num_labels if adapter is None else adapter.outputs or config.num_labels
     # A number is the answer itself, and the rounding of float16 would count as a changed answer.
-    regression = head == "classification" and config.num_labels == 1 and not arguments.labels
-    network = _network(source, head, "float64" if regression and precision is None else precision)
+    regression = head == "classification" and outputs == 1 and not arguments.labels
+    exact = regression and precision is None and not quantised
+    network = _network(source, head, config, "float64" if exact else precision, device if quantised else None)
+    if adapter is not None:
+        adapter.apply(network)
+    words = network.get_input_embeddings().weight.shape[0]
     # More words than rows of the embedding: the files are from two models, and indices would be out of range.
     words = network.get_input_embeddings().weight.shape[0]
     if tokenizer.vocab_size > words:
@@ -296,11 +363,11 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     sentence = sentence_window(folder, name) if head == "embedding" else None
     texts = WindowedTokenizer(
         tokenizer,
-        window=window_of(tokenizer, network.config, network, sentence),
+        window=window_of(tokenizer, network.config.get_text_config(), network, sentence),
         words=words,
         truncate=arguments.truncate,
     )
-    if arguments.device_map is None:
+    if arguments.device_map is None and not quantised:
         try:
             network = network.to(device)
         except torch.OutOfMemoryError as error:
@@ -323,7 +390,7 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     return HubModel(
         engine,
         made,
-        digest=digest_of(folder),
+        digest=_digest(source),
         precision=precision,
         room=room,
         samples=arguments.samples,
@@ -331,12 +398,14 @@ def _loaded(source: Source, device: str, precision: str | None) -> HubModel:
     )
 
 
-def _head_of(config: Any, name: str) -> str:
+def _head_of(config: Any, name: str, *, gguf: bool) -> str:
     """The head for the architecture in a config.
 
     Raises:
         ModelError: the config names no architecture, or one without a head.
     """
+    if gguf:  # it names no head; nearly all are made for servers of language models
+        return "seq2seq" if config.is_encoder_decoder else "causal"
     architecture = next(iter(config.architectures or ()), None)
     remedy = f"name its head with -M head={'|'.join(HEADS)}"
     if architecture is None:
@@ -344,6 +413,8 @@ def _head_of(config: Any, name: str) -> str:
     found = next((head for ending, head in ENDINGS if architecture.endswith(ending)), None)
     if found == "causal" and config.is_encoder_decoder:
         return "seq2seq"
+    if found == "seq2seq" and not config.is_encoder_decoder and config.get_text_config() is not config:
+        return "causal"  # it also reads pictures, such as Gemma 3
     if found is None or (found == "seq2seq" and not config.is_encoder_decoder):
         raise ModelError(f"cannot load {name!r}: its architecture {architecture} answers no task; {remedy}")
     return found
@@ -360,6 +431,8 @@ def tokenizer_of(source: Source) -> Any:
     except ModelError as error:
         told = "" if "trust_remote_code" in str(error) else f"; {_OWN_TOKENIZER}"
         raise ModelError(f"{error}{told}") from error
+    if source.gguf:
+        return tokenizer
     files = {"tokenizer.json", *type(tokenizer).vocab_files_names.values()}
     if type(tokenizer).vocab_files_names and not any((source.folder / file).is_file() for file in files):
         raise ModelError(
@@ -369,21 +442,35 @@ def tokenizer_of(source: Source) -> Any:
     return tokenizer
 
 
-def _network(source: Source, head: str, precision: str | None) -> Any:
-    """The network with all its weights.
+def _network(source: Source, head: str, config: Any, precision: str | None, place: str | None) -> Any:
+    """The network with all its weights; those of an adapter come later.
+
+    `place`: the device that quantised weights are put on; they cannot be moved later on.
 
     Raises:
         ModelError: some are missing, like those of an untrained head. (The library would draw them.)
     """
+    adapter, arguments = source.adapter, source.arguments
     auto = getattr(transformers, HEADS[head].loader)
-    network, told = source.read(
-        auto.from_pretrained,
-        use_safetensors=True,
-        output_loading_info=True,
-        dtype="auto" if precision is None else PRECISIONS[precision],
-        **({} if source.arguments.device_map is None else {"device_map": source.arguments.device_map}),
+    pictures: Any = transformers.AutoModelForImageTextToText
+    if head == "causal" and type(config) not in auto._model_mapping and type(config) in pictures._model_mapping:
+        auto = pictures
+    settings: dict[str, Any] = {"dtype": "auto" if precision is None else PRECISIONS[precision]}
+    if arguments.device_map is not None or place is not None:
+        settings["device_map"] = arguments.device_map or {"": place}
+    if arguments.quantize is not None:
+        settings["quantization_config"] = settings_for(arguments.quantize)
+    if adapter is not None and head == "classification" and adapter.outputs not in (None, config.num_labels):
+        settings["num_labels"] = adapter.outputs
+    if not source.gguf:
+        settings["use_safetensors"] = True
+    network, told = source.read(auto.from_pretrained, output_loading_info=True, **settings)
+    given: Mapping[str, object] = {} if adapter is None else adapter.shapes
+    missing = sorted(
+        key
+        for key in told["missing_keys"]
+        if key not in given and not (head == "embedding" and "pooler." in key)
     )
-    missing = sorted(key for key in told["missing_keys"] if not (head == "embedding" and "pooler." in key))
     if missing:
         raise ModelError(
             f"cannot use {source.name!r} for {HEADS[head].words}: it has no weights for "
@@ -392,9 +479,71 @@ def _network(source: Source, head: str, precision: str | None) -> Any:
     return network
 
 
+def _quantised(source: Source, config: Any) -> bool:
+    """Whether the weights are quantised in the network, by their authors or by the user.
+
+    Raises:
+        UsageError: they would be quantised twice.
+        ModelError: a package is missing.
+    """
+    asked, method = source.arguments.quantize, "gguf" if source.gguf else method_of(config)
+    if asked is not None and method is not None:
+        raise UsageError(f"-M quantize={asked}: the weights of {source.name!r} are quantised already ({method})")
+    if asked is not None:
+        method = "bitsandbytes"
+    if method is not None:
+        check_method(method, source.name)
+    return method not in (None, "gguf")  # the numbers of a GGUF file are made floats when it is read
+
+
+def _with_words(source: Source) -> Source:
+    """Where the tokenizer is: with the adapter, if it brings one."""
+    adapter = source.adapter
+    if adapter is not None and any((adapter.folder / file).is_file() for file in _WORDS):
+        return replace(source, folder=adapter.folder)
+    return source
+
+
+def _check_code(source: Source) -> None:
+    """Check that a config names no code of the hub.
+
+    Raises:
+        ModelError: it does, and the user does not trust it.
+    """
+    if source.gguf or source.arguments.trust_remote_code:
+        return
+    waiting = [load_json((source.folder / "config.json").read_text(encoding="utf-8"))]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += one
+        for key, value in one.items() if isinstance(one, dict) else ():
+            if key.lstrip("_").endswith("_implementation") and "/" in str(value):
+                raise ModelError(
+                    f"cannot load {source.name!r}: its config.json names code of the hub, {key}={value!r}; "
+                    "read that code, and run it with -M trust_remote_code=true"
+                )
+            waiting.append(value)
+
+
+def _digest(source: Source) -> str:
+    """A hash over everything that is read for a model."""
+    found = digest_of(source.folder)
+    more: list[str] = []
+    if source.gguf:
+        with (source.folder / source.gguf).open("rb") as file:
+            more.append(hashlib.file_digest(file, "sha256").hexdigest())
+    if source.adapter is not None:
+        more += [digest_of(source.adapter.folder), version_of("peft")]
+    if source.arguments.quantize is not None:
+        more += [source.arguments.quantize, version_of("bitsandbytes")]
+    return hashlib.sha256("\0".join((found, *more)).encode()).hexdigest() if more else found
+
+
 def _pad(tokenizer: Any, network: Any, words: int) -> int:
     """The padding token. It is also set in the config, because some networks find the end of a text by it."""
-    known = (tokenizer.pad_token_id, network.config.get_text_config().pad_token_id, tokenizer.eos_token_id)
+    own = getattr(network.config.get_text_config(), "pad_token_id", None)
+    known = (tokenizer.pad_token_id, own, tokenizer.eos_token_id)
     pad = next((token for token in known if isinstance(token, int) and 0 <= token < words), 0)
     network.config.get_text_config().pad_token_id = pad
     network.config.pad_token_id = pad

@@ -102,7 +102,9 @@ class HubModel(SeveralTasks, ChecksInput):
     @property
     def parameters(self) -> int:
         """Number of weights; shared ones count once."""
-        return sum(weight.numel() for weight in self._engine.network.parameters())
+        network = self._engine.network
+        # Weights of 4 bits are kept two in one number. The library knows how many there are.
+        return int(network.num_parameters())
 
     @property
     def fingerprint(self) -> str:

@@ -109,7 +109,7 @@ def test_folders_say_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     hints = {
         "bert": "it holds a Hugging Face model: hf/bert",
         "./bert": "it holds a Hugging Face model: hf/bert",
-        "lora": "AutoPeftModelForSequenceClassification.from_pretrained('lora').merge_and_unload()",
+        "lora": "it holds an adapter (LoRA): hf/lora",
         "out": "it holds 2 checkpoints of a Trainer; the last one: hf/out/checkpoint-500",
         "out/checkpoint-500": "hf/out/checkpoint-500",
         "checkpoint-500": "there are hf/out/checkpoint-90, hf/out/checkpoint-500",
@@ -129,7 +129,7 @@ def test_folders_say_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("mymodel.py", "py/mymodel:CALLABLE"),
         ("answers.jsonl", "file/answers.jsonl"),
         ("answers.csv.gz", "file/answers.csv.gz"),
-        ("model.gguf", "serve it"),
+        ("model.gguf", "hf/model.gguf"),
         ("pytorch_model.bin", "name the folder"),
         ("notes.txt", "a checkpoint is a folder"),
     ],

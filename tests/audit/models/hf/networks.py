@@ -1,5 +1,6 @@
 """Small networks of real architectures, with random weights and a tokenizer of their own, as folders."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,52 @@ def t5(words: Any) -> Any:
         pad_token_id=words.pad_token_id, eos_token_id=words.eos_token_id, decoder_start_token_id=words.pad_token_id,
     )  # fmt: skip
     return made("T5ForConditionalGeneration", config)
+
+
+_GGUF = {
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+}  # fmt: skip
+
+
+def save_gguf(path: Path, network: Any, words: Any) -> Path:
+    """Write a Llama as one file, as llama.cpp has it: with other names, and rows of queries and keys in pairs."""
+    import gguf
+
+    config = network.config
+    file = gguf.GGUFWriter(path, "llama")
+    file.add_context_length(config.max_position_embeddings)
+    file.add_embedding_length(config.hidden_size)
+    file.add_block_count(config.num_hidden_layers)
+    file.add_feed_forward_length(config.intermediate_size)
+    file.add_head_count(config.num_attention_heads)
+    file.add_head_count_kv(config.num_key_value_heads)
+    file.add_layer_norm_rms_eps(config.rms_norm_eps)
+    file.add_rope_dimension_count(config.hidden_size // config.num_attention_heads)
+    file.add_vocab_size(config.vocab_size)
+    file.add_tokenizer_model("gpt2")
+    file.add_tokenizer_pre("default")
+    file.add_token_list(words.convert_ids_to_tokens(range(len(words))))
+    file.add_token_types([3 if number in words.all_special_ids else 1 for number in range(len(words))])
+    merges = json.loads(words.backend_tokenizer.to_str())["model"]["merges"]
+    file.add_token_merges([" ".join(pair) for pair in merges])
+    file.add_eos_token_id(words.eos_token_id)
+    top = {"lm_head.weight": "output", "model.embed_tokens.weight": "token_embd", "model.norm.weight": "output_norm"}
+    heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
+    for name, weight in network.state_dict().items():
+        if name in top:
+            file.add_tensor(f"{top[name]}.weight", weight.numpy())
+            continue
+        _, _, layer, part = name.removesuffix(".weight").split(".", 3)
+        if _GGUF[part] in heads:
+            weight = weight.unflatten(0, (heads[_GGUF[part]], 2, -1)).transpose(1, 2).reshape(weight.shape)
+        file.add_tensor(f"blk.{layer}.{_GGUF[part]}.weight", weight.contiguous().numpy())
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+    return path
 
 
 def say(network: Any, words: Any, after: str, text: str) -> None:

@@ -51,7 +51,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "bin only": (bin_only, "only safetensors are read, and its weights are in pytorch_model.bin; "),
     "adapter": (
         lambda folder: (folder / "model.safetensors").rename(folder / "adapter_config.json"),
-        "it holds an adapter (LoRA); merge it first",
+        "adapter_config.json is damaged; copy the adapter again",
     ),
     "torn": (torn, "incomplete metadata"),
     "no numbers": (
