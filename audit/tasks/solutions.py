@@ -8,7 +8,7 @@ forms, each also in a fence, with prose around it, or without its indentation:
 
 A reply in no such form is appended to the prompt unchanged.
 
-`Solutions` runs programs in a sandbox, and their tests in another process. Results are cached on disk by the
+`Solutions` runs programs in a sandbox, and tests of Python in another process than the program. Results are cached on disk by the
 texts of program and tests, so nothing is executed twice. A program that a limit ends does not pass. A result
 that a busy machine may have caused is tried once more and not cached.
 """
@@ -34,6 +34,9 @@ from codeaudit.transforms.oracle.calls import (
     Trials,
     TrialUnjudged,
 )
+from codeaudit.transforms.oracle.programs import Programs
+from codeaudit.transforms.oracle.toolchains import installed, toolchain
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 
 _FENCE: Final = re.compile(
@@ -178,6 +181,9 @@ _UNJUDGED: Final = "unjudged: "
 """How results are written on disk."""
 
 
+NOT_RUN: Final = "in a language whose programs are not executed here"
+
+
 class Solutions:
     """Runs programs. The sandbox starts when it is first needed, and ends with this object."""
 
@@ -186,7 +192,7 @@ class Solutions:
         self._seconds = cpu_seconds
         self._stack = ExitStack()
         weakref.finalize(self, self._stack.close)
-        self._trials: Trials | None = None
+        self._runners: dict[str, Trials | Programs] = {}
         self._folder: Path | None = None
         self._kept: AnswerCache | None = None
         self._opened = False
@@ -216,15 +222,25 @@ class Solutions:
         return [found[one] if one in found else _decode(self._known[keys[one]]) for one in trials]
 
     def _executed(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
-        if self._trials is None:
-            self._trials = self._stack.enter_context(Trials(cpu_seconds=self._seconds))
-        found = self._trials.outcomes(trials)
-        # A limit on time may have been reached because the machine was busy.
-        doubtful = [number for number, one in enumerate(found) if not _is_certain(one)]
-        again = self._trials.outcomes([trials[number] for number in doubtful])
-        for number, one in zip(doubtful, again, strict=True):
-            found[number] = one
-        return found
+        found: dict[ProgramTrial, Outcome] = {}
+        for language in dict.fromkeys(one.language for one in trials):
+            runner = self._runner(language)
+            own = [one for one in trials if one.language == language]
+            found |= zip(own, runner.outcomes(own), strict=True)
+            # A limit on time may have been reached because the machine was busy.
+            doubtful = [one for one in own if not _is_certain(found[one])]
+            found |= zip(doubtful, runner.outcomes(doubtful), strict=True)
+        return [found[one] for one in trials]
+
+    def _runner(self, language: str) -> Trials | Programs:
+        """What runs the programs of a language, started when it is first needed."""
+        if language not in self._runners:
+            tool = toolchain(language)
+            if tool is not None:
+                self._runners[language] = Programs(tool, cpu_seconds=self._seconds)
+            else:
+                self._runners[language] = self._stack.enter_context(Trials(cpu_seconds=self._seconds))
+        return self._runners[language]
 
     def _disk(self) -> AnswerCache | None:
         if not self._opened:
@@ -235,8 +251,23 @@ class Solutions:
         return self._kept
 
     def _key(self, trial: ProgramTrial) -> bytes:
-        about = (SCHEMA, sys.version_info[:2], self._seconds, trial.names)
+        about = (SCHEMA, _version(trial.language), self._seconds, trial.names)
         return digest_of(repr(about).encode(), (trial.program, trial.tests))
+
+
+def unrunnable(language: str) -> str:
+    """Why programs of a language do not run on this machine; empty if they run."""
+    tool = toolchain(language)
+    if tool is not None:
+        return tool.missing
+    return "" if language == PYTHON.name else NOT_RUN
+
+
+def _version(language: str) -> object:
+    """What runs a language. That of Python has no name, so that older results stay known."""
+    tool = toolchain(language)
+    found = None if tool is None else installed(tool)
+    return sys.version_info[:2] if found is None else (language, found.version)
 
 
 def _encode(outcome: Outcome) -> str:
