@@ -1,6 +1,6 @@
 """Generation: write the rest of a function, so that it passes its tests.
 
-The source of a query is the beginning of a Python file, to be continued unchanged: the code that the
+The source of a query is the beginning of a file, to be continued unchanged: the code that the
 function needs, its head and docstring, and the first half of the statements of its body, each complete. It
 ends with a line end; the next line is the next statement:
 
@@ -12,9 +12,10 @@ The answer is the text that follows (`    return '-'.join(parts)`), as a base mo
 whole function again, as chat models write it; see `codeaudit.audit.tasks.solutions`. A list of texts is a
 list of attempts.
 
-The completed program is executed with the tests of the problem, which no model sees. It runs in one process
-and its tests in another, so arguments and results are carried between the two. If a value cannot be carried
-(an object of a class of the program, a generator, a function), the answer is unjudged. A graded answer is a
+The completed program is executed with the tests of the problem, which no model sees. A program of Python runs
+in one process and its tests in another, so arguments and results are carried between the two. If a value
+cannot be carried (an object of a class of the program, a generator, a function), the answer is unjudged. In
+other languages both share a process (`codeaudit.transforms.oracle.programs`). A graded answer is a
 tuple of `Attempt`: each text with the type of the exception or the limit that ended its tests, or with none
 if it passes. Two answers are the same if both hold a passing attempt, or neither does. The score is pass@1:
 the share of attempts that pass, as a mean over problems.
@@ -28,7 +29,6 @@ Which variants are asked about:
   model saw the change. If one of the two passes, there is no verdict.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -38,29 +38,25 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
-    NOT_PYTHON,
     askable_variants,
     body_of,
     cut_of,
     shown,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
-from codeaudit.audit.records import Answer, Attempt, Failed, Predicted, Prediction
+from codeaudit.audit.records import Answer, Attempt, Predicted, Prediction
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.solutions import Solutions, completed
+from codeaudit.audit.tasks.solutions import Solutions, attempted, completed, tests_of, unrunnable
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
-from codeaudit.transforms.oracle.calls import Passed, TrialFailed, TrialUnjudged
+from codeaudit.transforms.oracle.calls import Passed, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
-from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
 REFERENCE_SECONDS: Final = 1.0
 """Processor time that a reference may take for its tests."""
 SECONDS: Final = 4.0
 """Processor time for variants and answers: much more, so that no program of equal cost is lost."""
-
-_CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
 
 NO_TESTS: Final = "no tests"
 FAILS_ITSELF: Final = "the reference fails its own tests"
@@ -87,20 +83,16 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        if sample.language != PYTHON.name:
-            return NOT_PYTHON
+        if (reason := unrunnable(sample.language)) is not None:
+            return reason
         if not sample.tests:
             return NO_TESTS
         found = cut_of(sample, self.share)
         if isinstance(found, str):
             return found
         body, asked = found
-        # HumanEval's tests only define `check(candidate)`; other tables bring tests that run as they stand.
-        tests = f"{sample.tests.rstrip()}\n"
-        if _CHECK.search(tests):
-            named = isinstance(sample.label, str) and sample.label.isidentifier()
-            tests += f"\n\ncheck({sample.label if named else body.name})\n"
-        (outcome,) = _originals().outcomes([trial(sample.source, sample.source, tests)])
+        tests = tests_of(sample, body.name)
+        (outcome,) = _originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
         if not isinstance(outcome, Passed):
             return CARRIES_NOT if isinstance(outcome, TrialUnjudged) else FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
@@ -126,16 +118,8 @@ class Generation(Task):
             return predicted
         given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
         texts = [str(one) for one in given]
-        programs = (completed(asked, text) for text in texts)
-        found = solutions().outcomes([trial(program, sample.source, tests) for program in programs])
-        for one in found:
-            if isinstance(one, TrialUnjudged):
-                return Failed(reason=one.reason)
-        failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
-        attempts = (
-            Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True)
-        )
-        return replace(predicted, answer=tuple(attempts))
+        programs = [completed(asked, text, sample.language) for text in texts]
+        return attempted(predicted, texts, _outcomes(sample, tests, programs))
 
     def attempts(self, answer: Answer) -> tuple[bool, ...]:
         """Whether each attempt passes.
@@ -227,7 +211,8 @@ def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
 def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
     """Whether a variant lost the docstring, which says what to write."""
     try:
-        before, after = body_of(sample.source), body_of(perturbed.source)
+        before = body_of(sample.source, sample.language)
+        after = body_of(perturbed.source, sample.language)
     except SourceError:  # possible in a suite that another program wrote
         return True
     if isinstance(before, str) or isinstance(after, str):
@@ -244,7 +229,7 @@ def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
 
 
 def _outcomes(sample: Sample, tests: str, programs: Sequence[str]) -> list[TrialOutcome]:
-    return solutions().outcomes([trial(one, sample.source, tests) for one in programs])
+    return solutions().outcomes([trial(one, sample.source, tests, sample.language) for one in programs])
 
 
 def _tests(sample: Sample) -> str | None:

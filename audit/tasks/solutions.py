@@ -8,9 +8,11 @@ forms, each also in a fence, with prose around it, or without its indentation:
 
 A reply in no such form is appended to the prompt unchanged.
 
-`Solutions` runs programs in a sandbox, and tests of Python in another process than the program. Results are cached on disk by the
-texts of program and tests, so nothing is executed twice. A program that a limit ends does not pass. A result
-that a busy machine may have caused is tried once more and not cached.
+`braces` does the same for languages whose functions have their statements in braces.
+
+`Solutions` runs programs in a sandbox, and tests of Python in another process than the program. Results are
+cached on disk by the texts of program and tests, so nothing is executed twice. A program that a limit ends
+does not pass. A result that a busy machine may have caused is tried once more and not cached.
 """
 
 import ast
@@ -19,12 +21,14 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
+from codeaudit.audit.records import Attempt, Failed, Predicted, Prediction
+from codeaudit.audit.tasks.braces import completed_in_braces
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import (
     Outcome,
@@ -38,6 +42,7 @@ from codeaudit.transforms.oracle.programs import Programs
 from codeaudit.transforms.oracle.toolchains import installed, toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
+from codeaudit.transforms.records import Sample
 
 _FENCE: Final = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
@@ -49,19 +54,26 @@ _TURNS: Final = re.compile(rf"{_BEGINS.pattern}|(?:print|assert|if\s+__name__)\b
 """An unindented line with which a model leaves the function that it had to finish."""
 
 
-def completed(prompt: str, reply: str) -> str:
+def completed(prompt: str, reply: str, language: str = PYTHON.name) -> str:
     """The program that a reply to a prompt means. It need not parse."""
     text = reply.replace("\r\n", "\n")
+    if language != PYTHON.name:
+        return completed_in_braces(prompt, text, fences(text), language)
     opened = _Opened.of(prompt)
     if opened is None:
         return prompt + text
-    blocks = [found["code"] for found in _FENCE.finditer(text)]
+    blocks = fences(text)
     # Chat models often show an example of use in a second fence.
     blocks = [block for block in blocks if opened.defined_in(block)] or blocks[:1]
     written = blocks[0] if blocks else text
     if opened.defined_in(written):
         return opened.before + _definitions(dedent(written))
     return prompt + next(_continuations(prompt, opened.margin, written))
+
+
+def fences(text: str) -> list[str]:
+    """What stands in the fences of a reply."""
+    return [found["code"] for found in _FENCE.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +193,7 @@ _UNJUDGED: Final = "unjudged: "
 """How results are written on disk."""
 
 
+_CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
 NOT_RUN: Final = "in a language whose programs are not executed here"
 
 
@@ -255,12 +268,32 @@ class Solutions:
         return digest_of(repr(about).encode(), (trial.program, trial.tests))
 
 
-def unrunnable(language: str) -> str:
-    """Why programs of a language do not run on this machine; empty if they run."""
+def unrunnable(language: str) -> str | None:
+    """Why programs of a language do not run on this machine; `None` if they run."""
     tool = toolchain(language)
     if tool is not None:
-        return tool.missing
-    return "" if language == PYTHON.name else NOT_RUN
+        return tool.missing or None
+    return None if language == PYTHON.name else NOT_RUN
+
+
+def tests_of(sample: Sample, name: str) -> str:
+    """The tests of a sample as a text that runs; `name` is its function, if its label names none."""
+    tests = f"{(sample.tests or '').rstrip()}\n"
+    # HumanEval's tests only define `check(candidate)`; other tables bring tests that run as they stand.
+    if sample.language == PYTHON.name and _CHECK.search(tests):
+        named = isinstance(sample.label, str) and sample.label.isidentifier()
+        tests += f"\n\ncheck({sample.label if named else name})\n"
+    return tests
+
+
+def attempted(predicted: Predicted, texts: Sequence[str], found: Sequence[Outcome]) -> Prediction:
+    """The answer as attempts, with what came of each; `Failed` if one has no verdict."""
+    for one in found:
+        if isinstance(one, TrialUnjudged):
+            return Failed(reason=one.reason)
+    failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
+    attempts = (Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True))
+    return replace(predicted, answer=tuple(attempts))
 
 
 def _version(language: str) -> object:

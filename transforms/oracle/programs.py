@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -110,10 +111,8 @@ class Programs:
                 printed, errors, cut = self._read(process)
             finally:
                 # The session holds only its processes; what a namespace holds ends with its first one.
-                try:
+                with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
                 process.wait()
             with open(telling, "rb") as pipe:
                 ended = json.loads(pipe.read()[HEADER:] or "[]")
@@ -138,7 +137,8 @@ class Programs:
 
     def _read(self, process: subprocess.Popen[bytes]) -> tuple[str, str, str]:
         """What a process prints until it ends, and the cause if it has to be ended before."""
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         end = time.monotonic() + _START_SECONDS + _PATIENCE * self._limits.cpu_seconds
         found = {process.stdout: bytearray(), process.stderr: bytearray()}
         with selectors.DefaultSelector() as waiting, process.stdout, process.stderr:
