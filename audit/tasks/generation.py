@@ -31,43 +31,35 @@ Which variants are asked about:
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
-from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
-from codeaudit.audit.labels import prompt_labels
-from codeaudit.audit.prompt_cut import (
-    HALF,
-    askable_variants,
-    body_of,
-    cut_of,
-    shown,
-)
+from codeaudit.audit.interface import Expectation, FreeText
+from codeaudit.audit.prompt_cut import HALF, askable_variants, body_of, cut_of, shown
 from codeaudit.audit.prompts import ContinuationPrompt
-from codeaudit.audit.records import Answer, Attempt, Predicted, Prediction
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.solutions import Solutions, attempted, completed, tests_of, unrunnable
-from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.audit.tasks.solutions import completed, tests_of, unrunnable
+from codeaudit.audit.tasks.solving import (
+    CARRIES_NOT,
+    FAILS_ITSELF,
+    NO_TESTS,
+    Solving,
+    label_of,
+    labels_by_tests,
+    originals,
+    solutions,
+)
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
-from codeaudit.transforms.oracle.calls import Passed, TrialUnjudged
+from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
-REFERENCE_SECONDS: Final = 1.0
-"""Processor time that a reference may take for its tests."""
-SECONDS: Final = 4.0
-"""Processor time for variants and answers: much more, so that no program of equal cost is lost."""
-
-NO_TESTS: Final = "no tests"
-FAILS_ITSELF: Final = "the reference fails its own tests"
-CARRIES_NOT: Final = "its tests exchange values that cannot be carried to another process"
 FAILS_NOW: Final = "the rewritten reference fails its tests"
 NO_TEXT: Final = "the docstring is gone"
-OLD_ANSWERS: Final = "the answers of this run were written by an earlier version; run the audit again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generation(Task):
+class Generation(Solving):
     """The type of `GENERATION`."""
 
     share: float = HALF
@@ -92,56 +84,15 @@ class Generation(Task):
             return found
         body, asked = found
         tests = tests_of(sample, body.name)
-        (outcome,) = _originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
+        (outcome,) = originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
         if not isinstance(outcome, Passed):
             return CARRIES_NOT if isinstance(outcome, TrialUnjudged) else FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
 
-    def normalise(self, answer: object) -> Answer | None:
-        """A text, or several, unchanged."""
-        if isinstance(answer, str):
-            return answer
-        if isinstance(answer, list | tuple) and answer and all(isinstance(one, str) for one in answer):
-            return tuple(answer)
-        return None
-
-    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
-        """The answer as attempts with what their tests say; unchanged if the sample has no tests.
-
-        `Failed` if an attempt has no verdict.
-
-        Raises:
-            CannotAudit: this machine cannot contain programs.
-        """
-        tests = _tests(sample)
-        if tests is None:
-            return predicted
-        given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
-        texts = [str(one) for one in given]
-        programs = [completed(asked, text, sample.language) for text in texts]
-        return attempted(predicted, texts, _outcomes(sample, tests, programs))
-
-    def attempts(self, answer: Answer) -> tuple[bool, ...]:
-        """Whether each attempt passes.
-
-        Raises:
-            RunError: the answer is not graded, because an earlier version wrote the run.
-        """
-        graded = _graded(answer)
-        if graded is None:
-            raise RunError(OLD_ANSWERS)
-        return tuple(one.failure is None for one in graded)
-
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Both solve the problem in at least one attempt, or neither does.
-
-        Raises:
-            RunError: one answer is not graded, because an earlier version wrote the run.
-        """
-        if _graded(before.answer) is None and _graded(after.answer) is None:
-            return True  # without tests no answer solves anything
-        # Any, not the number: how many attempts pass varies by chance when a model samples.
-        return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
+    def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial:
+        """The completed program with the tests."""
+        program = completed(asked, text, sample.language)
+        return trial(program, sample.source, str(sample.label), sample.language)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Another answer if all known references fail the tests; see `_references`.
@@ -149,7 +100,7 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        tests = _tests(sample)
+        tests = label_of(sample)
         control = perturbed.kind == "control"
         if perturbed.kind in KEEPS_TEXT:
             return "same"
@@ -168,7 +119,7 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        tests = _tests(sample)
+        tests = label_of(sample)
         if tests is None:
             return tuple(outcomes)
         chosen = [
@@ -192,13 +143,6 @@ class Generation(Task):
             return outcome
         return replace(outcome, evidence="executed")
 
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """The share of attempts that pass."""
-        if _tests(sample) is None:
-            return None
-        tried = self.attempts(answer)
-        return sum(tried) / len(tried)
-
 
 def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
     """The right answer stays the same if at least one of these programs passes."""
@@ -220,39 +164,8 @@ def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
     return before.documented and not after.documented
 
 
-def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
-    """The attempts of a graded answer; `None` if it is not graded."""
-    if not isinstance(answer, tuple):
-        return None
-    attempts = tuple(one for one in answer if isinstance(one, Attempt))
-    return attempts if len(attempts) == len(answer) else None
-
-
 def _outcomes(sample: Sample, tests: str, programs: Sequence[str]) -> list[TrialOutcome]:
     return solutions().outcomes([trial(one, sample.source, tests, sample.language) for one in programs])
-
-
-def _tests(sample: Sample) -> str | None:
-    return sample.label if isinstance(sample.label, str) else None
-
-
-@cache
-def solutions() -> Solutions:
-    """Executes variants and answers."""
-    return Solutions(cpu_seconds=SECONDS)
-
-
-# Two time limits are two objects, because a limit is part of the key of a kept result.
-@cache
-def _originals() -> Solutions:
-    return Solutions(cpu_seconds=REFERENCE_SECONDS)
-
-
-def _labels(request: LabelRequest) -> LabelSource:
-    if request.cache is not None:
-        for each in (solutions(), _originals()):
-            each.keep(request.cache)
-    return prompt_labels(request)
 
 
 GENERATION: Final = Generation(
@@ -261,7 +174,7 @@ GENERATION: Final = Generation(
     answers=FreeText(),
     score_name="pass@1",
     noun="problems",
-    labels=_labels,
+    labels=labels_by_tests,
     wordings=wordings.GENERATION,
     prompt=ContinuationPrompt(
         template=(

@@ -21,13 +21,12 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
-from codeaudit.audit.records import Attempt, Failed, Predicted, Prediction
 from codeaudit.audit.tasks.braces import completed_in_braces
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import (
@@ -284,16 +283,6 @@ def tests_of(sample: Sample, name: str) -> str:
         named = isinstance(sample.label, str) and sample.label.isidentifier()
         tests += f"\n\ncheck({sample.label if named else name})\n"
     return tests
-
-
-def attempted(predicted: Predicted, texts: Sequence[str], found: Sequence[Outcome]) -> Prediction:
-    """The answer as attempts, with what came of each; `Failed` if one has no verdict."""
-    for one in found:
-        if isinstance(one, TrialUnjudged):
-            return Failed(reason=one.reason)
-    failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
-    attempts = (Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True))
-    return replace(predicted, answer=tuple(attempts))
 
 
 def _version(language: str) -> object:
