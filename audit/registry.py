@@ -94,6 +94,10 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.generation:GENERATION",
             "write the rest of a function so that it passes its tests (pass@1)",
         ),
+        "repair": Entry(
+            "codeaudit.audit.tasks.repair:REPAIR",
+            "mend a function so that it passes its tests (pass@1)",
+        ),
         "next-line": Entry(
             "codeaudit.audit.tasks.next_line:NEXT_LINE",
             "write the next line of a function (exact match)",

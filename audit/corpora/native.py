@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.calls import asserted_calls
-from codeaudit.audit.corpora.vulnerabilities import big_vul, function, sven
+from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.language import NO_ENGINE, without_engine
@@ -308,6 +308,34 @@ def _humaneval_x(row: Row) -> Row | str:
     return {**row, "source": chosen.source, "language": JAVA.name, "name": named[-1], TESTS: None}
 
 
+def _humaneval_pack(row: Row) -> Row | str:
+    """The reference, with the buggy solution as the other side of its fix."""
+    # What precedes a prompt of Python is in it; what other languages need stands in columns of their own.
+    setup, wrong = _text(row.get("test_setup")), _text(row.get("buggy_solution"))
+    imports, test = _text(row.get("import")), _text(row.get("test"))
+    prompt = _text(row.get("prompt"))
+    before = f"{imports.rstrip()}\n" if imports.strip() and imports.strip() not in prompt else ""
+    found = _humaneval_x({**row, "prompt": before + prompt})
+    if isinstance(found, str) or found.get(TESTS) is None:
+        return found
+    tests = f"{setup.rstrip()}\n{test}" if setup.strip() and setup.strip() not in test else test
+    return {**found, TESTS: tests, OTHER_SIDE: before + prompt + wrong if wrong else None}
+
+
+def _quixbugs(row: Row) -> Row | str:
+    """The solution, with the buggy program as the other side of its fix."""
+    source, wrong = (_text(row.get(column)).strip("\n") for column in ("solution", "buggy_program"))
+    if not source or not wrong:
+        return "row without source"
+    return {
+        **row,
+        "source": f"{source}\n",
+        "language": PYTHON.name,
+        TESTS: _text(row.get("tests")) or None,
+        OTHER_SIDE: f"{wrong}\n",
+    }
+
+
 def _texts(value: object) -> Sequence[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
@@ -331,6 +359,24 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         licence="Apache-2.0",
         known_errors="",
         read=_evalplus,
+    ),
+    DataSet(
+        name="HumanEvalPack",
+        place="bigcode/humanevalpack (configurations python, js, java)",
+        columns=("task_id", "declaration", "canonical_solution", "buggy_solution", "test"),
+        others=("prompt", "import", "test_setup", "entry_point"),
+        licence="MIT",
+        known_errors="from HumanEval-X: " + _FLAWED + "; the faults were put in by hand",
+        read=_humaneval_pack,
+    ),
+    DataSet(
+        name="QuixBugs",
+        place="Muennighoff/quixbugs",
+        columns=("buggy_program", "solution", "tests"),
+        others=("docstring",),
+        licence="MIT",
+        known_errors="40 classic algorithms with one wrong line each, so models may know them",
+        read=_quixbugs,
     ),
     DataSet(
         name="HumanEval-X",

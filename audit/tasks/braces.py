@@ -38,6 +38,14 @@ def completed_in_braces(prompt: str, text: str, blocks: Sequence[str], language:
     return prompt + _continuation(prompt, opened.name, written, language)
 
 
+def rewritten_in_braces(source: str, text: str, blocks: Sequence[str], language: str) -> str | None:
+    """As `solutions.rewritten`."""
+    opened = _opened(source, language)
+    if opened is None or not any(_defines(one, opened.name) for one in (*blocks, text)):
+        return None
+    return completed_in_braces(source, text, blocks, language)
+
+
 def _opened(prompt: str, language: str) -> FunctionBody | None:
     """The unfinished function at the end of a prompt."""
     for ending in ("0;\n}", "}", ""):

@@ -27,7 +27,7 @@ from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
-from codeaudit.audit.tasks.braces import completed_in_braces
+from codeaudit.audit.tasks.braces import completed_in_braces, rewritten_in_braces
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import (
     Outcome,
@@ -68,6 +68,18 @@ def completed(prompt: str, reply: str, language: str = PYTHON.name) -> str:
     if opened.defined_in(written):
         return opened.before + _definitions(dedent(written))
     return prompt + next(_continuations(prompt, opened.margin, written))
+
+
+def rewritten(source: str, reply: str, language: str = PYTHON.name) -> str | None:
+    """The program in which a reply's function takes the place of the last one of a text; `None` if the reply
+    does not define it."""
+    text = reply.replace("\r\n", "\n")
+    if language != PYTHON.name:
+        return rewritten_in_braces(source, text, fences(text), language)
+    opened = _Opened.of(source)
+    blocks = [*fences(text), text]
+    defined = opened is not None and any(opened.defined_in(block) for block in blocks)
+    return completed(source, text) if defined else None
 
 
 def fences(text: str) -> list[str]:

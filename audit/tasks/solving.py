@@ -7,17 +7,18 @@ mean over problems.
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from codeaudit.audit.interface import LabelRequest, LabelSource, Task
 from codeaudit.audit.labels import prompt_labels
-from codeaudit.audit.records import Answer, Attempt, Failed, Predicted, Prediction
+from codeaudit.audit.records import Answer, Attempt, Case, Failed, Predicted, Prediction
 from codeaudit.audit.tasks.solutions import Solutions
-from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.oracle.calls import ProgramTrial, TrialFailed, TrialUnjudged
-from codeaudit.transforms.records import Sample
+from codeaudit.transforms.records import Outcome, Sample
 
 REFERENCE_SECONDS: Final = 1.0
 """Processor time that a reference may take for its tests."""
@@ -131,6 +132,54 @@ def keep_results(request: LabelRequest) -> None:
     if request.cache is not None:
         for each in (solutions(), originals()):
             each.keep(request.cache)
+
+
+@runtime_checkable
+class AsksOfSome(Protocol):
+    """A task that says which variants it asks about."""
+
+    name: str
+
+    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+        """The outcomes of a sample; variants that it does not ask about become `NotApplied`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VariantLabels(LabelSource):
+    """Tests for labels, which decide which variants are asked about."""
+
+    task: AsksOfSome
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        return {"tool": "sandbox"}
+
+    @property
+    def follows_variants(self) -> bool:
+        """True: execution decides."""
+        return True
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases; variants that cannot be asked about are not applied."""
+        for case in cases:
+            yield replace(case, outcomes=self.task.askable(case.sample, case.outcomes))
+
+
+def labels_by_variants(request: LabelRequest) -> LabelSource:
+    """Labels of a task whose tests come with its samples, and whose samples are shown as a whole.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    task = request.task
+    if not isinstance(task, AsksOfSome):
+        raise TypeError(f"task {task.name!r} asks about every variant")
+    if request.spec is not None:
+        raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} are its tests")
+    keep_results(request)
+    return VariantLabels(task)
 
 
 def labels_by_tests(request: LabelRequest) -> LabelSource:

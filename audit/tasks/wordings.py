@@ -328,6 +328,22 @@ INPUT_PREDICTION: Final[Wordings] = {
     ),
 }
 
+REPAIR: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Tests of the last function below fail. Find its fault and mend it. Reply with the whole mended "
+            "function, its name unchanged, in one fence and with nothing else. The language is "
+            "{language}.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nThe last {unit} of this {language} code is wrong. Write it again, corrected, with the "
+            "same head. Answer with one fence. No additional text."
+        )
+    ),
+}
+
 # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
