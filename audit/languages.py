@@ -23,6 +23,9 @@ class LanguageAudit:
     by reason."""
     unit_name: str = ""
     """`str -> str | None`: the name of the one function in a text."""
+    body: str = ""
+    """`str -> FunctionBody | str` of `codeaudit.audit.prompt_cut`: the last function of a text, to be cut, or
+    the reason why there is none."""
     bugs: str = ""
     """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
     probes: str = ""
@@ -34,6 +37,7 @@ class LanguageAudit:
 PYTHON: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.functions:functions",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
+    body="codeaudit.audit.prompt_cut:body_in_python",
     bugs="codeaudit.transforms.python.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.python:PROBES",
     witness="codeaudit.audit.witnesses.python:witness",
@@ -48,6 +52,7 @@ JAVA: Final = LanguageAudit(
 JAVASCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions",
     unit_name="codeaudit.audit.corpora.scripts:function_name",
+    body="codeaudit.audit.corpora.scripts:last_function",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",

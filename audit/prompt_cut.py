@@ -14,18 +14,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
+from codeaudit.transforms.registration import load_target
+
+if TYPE_CHECKING:
+    from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 HALF: Final = 0.5
 """The default share of the statements of a body, without its docstring, that is shown."""
 
-NOT_PYTHON: Final = "not Python"
+NOT_CUT: Final = "in a language whose functions are not cut"
 NO_FUNCTION: Final = "no function at the end of the text"
 ONE_LINE: Final = "nowhere to cut"
 SAME_PROMPT: Final = "what is shown stays as it is"
@@ -42,15 +47,18 @@ class FunctionBody:
     kinds: tuple[str, ...]
     """The syntax types of its top-level statements, without the docstring."""
     documented: bool
+    """Whether it has a docstring, or in other languages than Python a comment before its statements."""
     places: tuple[int | None, ...]
     """The character at which the line of each statement begins; `None` if it shares its line with another."""
+    start: int
+    """The character at which the function begins."""
 
     def cut(self, shown: int) -> int | None:
         """The last place with at most `shown` statements before it; `None` if there is none."""
         return next((place for place in reversed(self.places[: shown + 1]) if place is not None), None)
 
 
-def shown_part(source: str, share: float = HALF) -> str | None:
+def shown_part(source: str, share: float = HALF, language: str = PYTHON.name) -> str | None:
     """The text up to the cut, with this share of the function's statements; `None` if it cannot be cut.
 
     At least one statement is shown unless the share is 0, and at least one is left out.
@@ -58,7 +66,7 @@ def shown_part(source: str, share: float = HALF) -> str | None:
     Raises:
         SourceError: the text does not parse.
     """
-    found = body_of(source)
+    found = body_of(source, language)
     if isinstance(found, str):
         return None
     number = len(found.kinds)
@@ -74,7 +82,7 @@ def shown(sample: Sample, source: str) -> str:
         return source
     if source == sample.source:
         return sample.asked
-    return same_cut(sample.source, sample.asked, source) or _half(source)
+    return same_cut(sample.source, sample.asked, source, sample.language) or _half(source, sample.language)
 
 
 def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -89,7 +97,7 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
     for one in outcomes:
         reason = ""
         if isinstance(one, Perturbed) and one.kind not in KEEPS_TEXT:
-            asked = same_cut(sample.source, sample.asked, one.source)
+            asked = same_cut(sample.source, sample.asked, one.source, sample.language)
             if asked is None:
                 reason = NO_CUT
             elif asked == sample.asked:
@@ -103,11 +111,12 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
 
 
 def cut_of(sample: Sample, share: float) -> tuple[FunctionBody, str] | str:
-    """The last function of a Python sample and its shown part, or the reason why it cannot be cut."""
-    if sample.language != PYTHON.name:
-        return NOT_PYTHON
+    """The last function of a sample and its shown part, or the reason why it cannot be cut."""
+    if not audit_of(sample.language).body:
+        return NOT_CUT
     try:
-        body, asked = body_of(sample.source), shown_part(sample.source, share)
+        body = body_of(sample.source, sample.language)
+        asked = shown_part(sample.source, share, sample.language)
     except SourceError:
         return NOT_PARSED
     if isinstance(body, str):
@@ -116,11 +125,11 @@ def cut_of(sample: Sample, share: float) -> tuple[FunctionBody, str] | str:
 
 
 @lru_cache(maxsize=4096)
-def same_cut(original: str, asked: str, source: str) -> str | None:
+def same_cut(original: str, asked: str, source: str, language: str = PYTHON.name) -> str | None:
     """The part of `source` that is shown if it is cut where the original was; `None` if that place is
     gone."""
     try:
-        before, after = body_of(original), body_of(source)
+        before, after = body_of(original, language), body_of(source, language)
     except SourceError:
         return None
     if isinstance(before, str) or isinstance(after, str) or len(asked) not in before.places:
@@ -160,17 +169,27 @@ def _aligned(kinds: Sequence[str], index: int, after: FunctionBody) -> int | Non
     return None
 
 
-def _half(source: str) -> str:
+def _half(source: str, language: str) -> str:
     try:
-        return shown_part(source) or source
+        return shown_part(source, language=language) or source
     except SourceError:
         return source
 
 
 # Each text is asked for several times: by the task, the driver and the rows of the suite.
 @lru_cache(maxsize=4096)
-def body_of(source: str) -> FunctionBody | str:
+def body_of(source: str, language: str = PYTHON.name) -> FunctionBody | str:
     """The last function of a text, or the reason why there is none to cut.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    found: FunctionBody | str = load_target(audit_of(language).body)(source)
+    return found
+
+
+def body_in_python(source: str) -> FunctionBody | str:
+    """As `body_of`, for Python.
 
     Raises:
         SourceError: the text does not parse.
@@ -191,7 +210,29 @@ def body_of(source: str) -> FunctionBody | str:
         alone = not text[start : start + _column(statement)].strip()
         places.append(len(text[:start].decode()) if alone else None)
     kinds = tuple(type(one).__name__ for one in statements)
-    return FunctionBody(source, node.name, kinds, len(statements) < len(node.body), tuple(places))
+    # A function in Python text begins a line.
+    begin = len(text[: starts[first_line(node) - 1]].decode())
+    return FunctionBody(source, node.name, kinds, len(statements) < len(node.body), tuple(places), begin)
+
+
+def body_in_braces(reading: "ParsedText", name: str, whole: "Node", function: "Node") -> FunctionBody | str:
+    """As `body_of`, for a function with a body in braces; `whole` is the declaration that gives it a name."""
+    body = function.child("body")
+    if body is None or body.kind != "block":
+        return ONE_LINE
+    if not body.children:
+        return ONE_LINE
+    text = reading.source
+    places: list[int | None] = []
+    for statement in body.children:
+        start = text.rfind(b"\n", 0, statement.start) + 1
+        alone = start > body.start and not text[start : statement.start].strip()
+        places.append(len(text[:start].decode()) if alone else None)
+    first = body.children[0].start
+    documented = any(end <= first for _, _, end in reading.comments)
+    kinds = tuple(one.kind for one in body.children)
+    begin = len(text[: text.rfind(b"\n", 0, max(whole.start, 0)) + 1].decode())
+    return FunctionBody(text.decode(), name, kinds, documented, tuple(places), begin)
 
 
 def _column(statement: ast.stmt) -> int:

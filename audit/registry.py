@@ -86,9 +86,17 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.output_prediction:OUTPUT_PREDICTION",
             "predict what a call of a function returns (accuracy)",
         ),
+        "input-prediction": Entry(
+            "codeaudit.audit.tasks.input_prediction:INPUT_PREDICTION",
+            "give arguments with which a function returns a value (pass@1)",
+        ),
         "generation": Entry(
             "codeaudit.audit.tasks.generation:GENERATION",
             "write the rest of a function so that it passes its tests (pass@1)",
+        ),
+        "repair": Entry(
+            "codeaudit.audit.tasks.repair:REPAIR",
+            "mend a function so that it passes its tests (pass@1)",
         ),
         "next-line": Entry(
             "codeaudit.audit.tasks.next_line:NEXT_LINE",

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.calls import asserted_calls
-from codeaudit.audit.corpora.vulnerabilities import big_vul, function, sven
+from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.language import NO_ENGINE, without_engine
+from codeaudit.transforms.oracle.toolchains import toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registration import load_target
 
@@ -294,8 +295,8 @@ def _humaneval_x(row: Row) -> Row | str:
     kind = _text(row.get("task_id")).partition("/")[0].lower()
     prompt, declaration = _text(row.get("prompt")), _text(row.get("declaration"))
     solution, test = _text(row.get("canonical_solution")), _text(row.get("test"))
-    if kind == PYTHON.name:
-        return {**row, "source": prompt + solution, "language": PYTHON.name, TESTS: test or None}
+    if kind == PYTHON.name or toolchain(kind) is not None:
+        return {**row, "source": prompt + solution, "language": kind, TESTS: test or None}
     if kind != JAVA.name:
         return f"row in {without_engine(name=kind) or kind}{NO_ENGINE}"
     # The declaration is the prompt without its comment, up to the opened body of the method.
@@ -305,6 +306,34 @@ def _humaneval_x(row: Row) -> Row | str:
     if chosen is None:
         return "no method"
     return {**row, "source": chosen.source, "language": JAVA.name, "name": named[-1], TESTS: None}
+
+
+def _humaneval_pack(row: Row) -> Row | str:
+    """The reference, with the buggy solution as the other side of its fix."""
+    # What precedes a prompt of Python is in it; what other languages need stands in columns of their own.
+    setup, wrong = _text(row.get("test_setup")), _text(row.get("buggy_solution"))
+    imports, test = _text(row.get("import")), _text(row.get("test"))
+    prompt = _text(row.get("prompt"))
+    before = f"{imports.rstrip()}\n" if imports.strip() and imports.strip() not in prompt else ""
+    found = _humaneval_x({**row, "prompt": before + prompt})
+    if isinstance(found, str) or found.get(TESTS) is None:
+        return found
+    tests = f"{setup.rstrip()}\n{test}" if setup.strip() and setup.strip() not in test else test
+    return {**found, TESTS: tests, OTHER_SIDE: before + prompt + wrong if wrong else None}
+
+
+def _quixbugs(row: Row) -> Row | str:
+    """The solution, with the buggy program as the other side of its fix."""
+    source, wrong = (_text(row.get(column)).strip("\n") for column in ("solution", "buggy_program"))
+    if not source or not wrong:
+        return "row without source"
+    return {
+        **row,
+        "source": f"{source}\n",
+        "language": PYTHON.name,
+        TESTS: _text(row.get("tests")) or None,
+        OTHER_SIDE: f"{wrong}\n",
+    }
 
 
 def _texts(value: object) -> Sequence[str]:
@@ -332,12 +361,32 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         read=_evalplus,
     ),
     DataSet(
+        name="HumanEvalPack",
+        place="bigcode/humanevalpack (configurations python, js, java)",
+        columns=("task_id", "declaration", "canonical_solution", "buggy_solution", "test"),
+        others=("prompt", "import", "test_setup", "entry_point"),
+        licence="MIT",
+        known_errors="from HumanEval-X: " + _FLAWED + "; the faults were put in by hand",
+        read=_humaneval_pack,
+    ),
+    DataSet(
+        name="QuixBugs",
+        place="Muennighoff/quixbugs",
+        columns=("buggy_program", "solution", "tests"),
+        others=("docstring",),
+        licence="MIT",
+        known_errors="40 classic algorithms with one wrong line each, so models may know them",
+        read=_quixbugs,
+    ),
+    DataSet(
         name="HumanEval-X",
         place="zai-org/humaneval-x",
         columns=("task_id", "declaration", "canonical_solution", "test"),
         others=("prompt",),
         licence="Apache-2.0",
-        known_errors="translated from HumanEval: " + _FLAWED,
+        known_errors="translated from HumanEval: "
+        + _FLAWED
+        + "; in JavaScript the references of two problems fail their tests, and one needs js-md5",
         read=_humaneval_x,
     ),
     DataSet(

@@ -7,6 +7,7 @@ from typing import Final
 
 from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.parsing import (
     JAVASCRIPT,
@@ -14,6 +15,7 @@ from codeaudit.transforms.javascript.parsing import (
     FunctionText,
     read,
     read_unit,
+    unit,
     units,
 )
 from codeaudit.transforms.records import Sample
@@ -80,6 +82,20 @@ def function_name(source: str, language: str = JAVASCRIPT) -> str | None:
 def function_name_in_typescript(source: str) -> str | None:
     """As `function_name`, for TypeScript."""
     return function_name(source, TYPESCRIPT)
+
+
+def last_function(source: str) -> FunctionBody | str:
+    """The function at the end of a text, to be cut; or the reason why there is none.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = read(source)
+    last = reading.root.children[-1] if reading.whole and reading.root.children else None
+    found = None if last is None else unit(reading, last)
+    if found is None or found.name is None:
+        return NO_FUNCTION
+    return body_in_braces(reading, found.name, found.node, found.function)
 
 
 def _unfit(found: FunctionText, source: str, language: str) -> str | None:

@@ -1,6 +1,6 @@
 """Generation: write the rest of a function, so that it passes its tests.
 
-The source of a query is the beginning of a Python file, to be continued unchanged: the code that the
+The source of a query is the beginning of a file, to be continued unchanged: the code that the
 function needs, its head and docstring, and the first half of the statements of its body, each complete. It
 ends with a line end; the next line is the next statement:
 
@@ -12,9 +12,10 @@ The answer is the text that follows (`    return '-'.join(parts)`), as a base mo
 whole function again, as chat models write it; see `codeaudit.audit.tasks.solutions`. A list of texts is a
 list of attempts.
 
-The completed program is executed with the tests of the problem, which no model sees. It runs in one process
-and its tests in another, so arguments and results are carried between the two. If a value cannot be carried
-(an object of a class of the program, a generator, a function), the answer is unjudged. A graded answer is a
+The completed program is executed with the tests of the problem, which no model sees. A program of Python runs
+in one process and its tests in another, so arguments and results are carried between the two. If a value
+cannot be carried (an object of a class of the program, a generator, a function), the answer is unjudged. In
+other languages both share a process (`codeaudit.transforms.oracle.programs`). A graded answer is a
 tuple of `Attempt`: each text with the type of the exception or the limit that ended its tests, or with none
 if it passes. Two answers are the same if both hold a passing attempt, or neither does. The score is pass@1:
 the share of attempts that pass, as a mean over problems.
@@ -28,50 +29,37 @@ Which variants are asked about:
   model saw the change. If one of the two passes, there is no verdict.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
-from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
-from codeaudit.audit.labels import prompt_labels
-from codeaudit.audit.prompt_cut import (
-    HALF,
-    NOT_PYTHON,
-    askable_variants,
-    body_of,
-    cut_of,
-    shown,
-)
+from codeaudit.audit.interface import Expectation, FreeText
+from codeaudit.audit.prompt_cut import HALF, askable_variants, body_of, cut_of, shown
 from codeaudit.audit.prompts import ContinuationPrompt
-from codeaudit.audit.records import Answer, Attempt, Failed, Predicted, Prediction
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.solutions import Solutions, completed
-from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.audit.tasks.solutions import completed, tests_of, unrunnable
+from codeaudit.audit.tasks.solving import (
+    CARRIES_NOT,
+    FAILS_ITSELF,
+    NO_TESTS,
+    Solving,
+    label_of,
+    labels_by_tests,
+    originals,
+    solutions,
+)
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
-from codeaudit.transforms.oracle.calls import Passed, TrialFailed, TrialUnjudged
+from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
-from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 
-REFERENCE_SECONDS: Final = 1.0
-"""Processor time that a reference may take for its tests."""
-SECONDS: Final = 4.0
-"""Processor time for variants and answers: much more, so that no program of equal cost is lost."""
-
-_CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
-
-NO_TESTS: Final = "no tests"
-FAILS_ITSELF: Final = "the reference fails its own tests"
-CARRIES_NOT: Final = "its tests exchange values that cannot be carried to another process"
 FAILS_NOW: Final = "the rewritten reference fails its tests"
 NO_TEXT: Final = "the docstring is gone"
-OLD_ANSWERS: Final = "the answers of this run were written by an earlier version; run the audit again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generation(Task):
+class Generation(Solving):
     """The type of `GENERATION`."""
 
     share: float = HALF
@@ -87,77 +75,24 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        if sample.language != PYTHON.name:
-            return NOT_PYTHON
+        if (reason := unrunnable(sample.language)) is not None:
+            return reason
         if not sample.tests:
             return NO_TESTS
         found = cut_of(sample, self.share)
         if isinstance(found, str):
             return found
         body, asked = found
-        # HumanEval's tests only define `check(candidate)`; other tables bring tests that run as they stand.
-        tests = f"{sample.tests.rstrip()}\n"
-        if _CHECK.search(tests):
-            named = isinstance(sample.label, str) and sample.label.isidentifier()
-            tests += f"\n\ncheck({sample.label if named else body.name})\n"
-        (outcome,) = _originals().outcomes([trial(sample.source, sample.source, tests)])
+        tests = tests_of(sample, body.name)
+        (outcome,) = originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
         if not isinstance(outcome, Passed):
             return CARRIES_NOT if isinstance(outcome, TrialUnjudged) else FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
 
-    def normalise(self, answer: object) -> Answer | None:
-        """A text, or several, unchanged."""
-        if isinstance(answer, str):
-            return answer
-        if isinstance(answer, list | tuple) and answer and all(isinstance(one, str) for one in answer):
-            return tuple(answer)
-        return None
-
-    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
-        """The answer as attempts with what their tests say; unchanged if the sample has no tests.
-
-        `Failed` if an attempt has no verdict.
-
-        Raises:
-            CannotAudit: this machine cannot contain programs.
-        """
-        tests = _tests(sample)
-        if tests is None:
-            return predicted
-        given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
-        texts = [str(one) for one in given]
-        programs = (completed(asked, text) for text in texts)
-        found = solutions().outcomes([trial(program, sample.source, tests) for program in programs])
-        for one in found:
-            if isinstance(one, TrialUnjudged):
-                return Failed(reason=one.reason)
-        failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
-        attempts = (
-            Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True)
-        )
-        return replace(predicted, answer=tuple(attempts))
-
-    def attempts(self, answer: Answer) -> tuple[bool, ...]:
-        """Whether each attempt passes.
-
-        Raises:
-            RunError: the answer is not graded, because an earlier version wrote the run.
-        """
-        graded = _graded(answer)
-        if graded is None:
-            raise RunError(OLD_ANSWERS)
-        return tuple(one.failure is None for one in graded)
-
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Both solve the problem in at least one attempt, or neither does.
-
-        Raises:
-            RunError: one answer is not graded, because an earlier version wrote the run.
-        """
-        if _graded(before.answer) is None and _graded(after.answer) is None:
-            return True  # without tests no answer solves anything
-        # Any, not the number: how many attempts pass varies by chance when a model samples.
-        return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
+    def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial:
+        """The completed program with the tests."""
+        program = completed(asked, text, sample.language)
+        return trial(program, sample.source, str(sample.label), sample.language)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Another answer if all known references fail the tests; see `_references`.
@@ -165,7 +100,7 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        tests = _tests(sample)
+        tests = label_of(sample)
         control = perturbed.kind == "control"
         if perturbed.kind in KEEPS_TEXT:
             return "same"
@@ -184,7 +119,7 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        tests = _tests(sample)
+        tests = label_of(sample)
         if tests is None:
             return tuple(outcomes)
         chosen = [
@@ -208,13 +143,6 @@ class Generation(Task):
             return outcome
         return replace(outcome, evidence="executed")
 
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """The share of attempts that pass."""
-        if _tests(sample) is None:
-            return None
-        tried = self.attempts(answer)
-        return sum(tried) / len(tried)
-
 
 def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
     """The right answer stays the same if at least one of these programs passes."""
@@ -227,7 +155,8 @@ def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
 def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
     """Whether a variant lost the docstring, which says what to write."""
     try:
-        before, after = body_of(sample.source), body_of(perturbed.source)
+        before = body_of(sample.source, sample.language)
+        after = body_of(perturbed.source, sample.language)
     except SourceError:  # possible in a suite that another program wrote
         return True
     if isinstance(before, str) or isinstance(after, str):
@@ -235,39 +164,8 @@ def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
     return before.documented and not after.documented
 
 
-def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
-    """The attempts of a graded answer; `None` if it is not graded."""
-    if not isinstance(answer, tuple):
-        return None
-    attempts = tuple(one for one in answer if isinstance(one, Attempt))
-    return attempts if len(attempts) == len(answer) else None
-
-
 def _outcomes(sample: Sample, tests: str, programs: Sequence[str]) -> list[TrialOutcome]:
-    return solutions().outcomes([trial(one, sample.source, tests) for one in programs])
-
-
-def _tests(sample: Sample) -> str | None:
-    return sample.label if isinstance(sample.label, str) else None
-
-
-@cache
-def solutions() -> Solutions:
-    """Executes variants and answers."""
-    return Solutions(cpu_seconds=SECONDS)
-
-
-# Two time limits are two objects, because a limit is part of the key of a kept result.
-@cache
-def _originals() -> Solutions:
-    return Solutions(cpu_seconds=REFERENCE_SECONDS)
-
-
-def _labels(request: LabelRequest) -> LabelSource:
-    if request.cache is not None:
-        for each in (solutions(), _originals()):
-            each.keep(request.cache)
-    return prompt_labels(request)
+    return solutions().outcomes([trial(one, sample.source, tests, sample.language) for one in programs])
 
 
 GENERATION: Final = Generation(
@@ -276,7 +174,7 @@ GENERATION: Final = Generation(
     answers=FreeText(),
     score_name="pass@1",
     noun="problems",
-    labels=_labels,
+    labels=labels_by_tests,
     wordings=wordings.GENERATION,
     prompt=ContinuationPrompt(
         template=(

@@ -72,7 +72,7 @@ class NextLine(ExactMatch):
         """The same if the meaning is kept and the line after the cut did not change."""
         if perturbed.kind in KEEPS_TEXT:
             return "same"
-        asked = same_cut(sample.source, sample.asked, perturbed.source) if sample.asked else None
+        asked = _same_cut(sample, perturbed.source)
         if perturbed.kind == "control" or asked is None:
             return "unknown"
         return "same" if _next(perturbed.source, asked) == _next(sample.source, sample.asked) else "other"
@@ -94,6 +94,12 @@ class NextLine(ExactMatch):
             return {}
         near = sum(edit_similarity(said, right) for said, right in pairs) / len(pairs)
         return {"edit similarity": near, "BLEU-4": bleu(pairs)}
+
+
+def _same_cut(sample: Sample, source: str) -> str | None:
+    if not sample.asked:
+        return None
+    return same_cut(sample.source, sample.asked, source, sample.language)
 
 
 def _next(source: str, asked: str) -> str:

@@ -8,9 +8,11 @@ forms, each also in a fence, with prose around it, or without its indentation:
 
 A reply in no such form is appended to the prompt unchanged.
 
-`Solutions` runs programs in a sandbox, and their tests in another process. Results are cached on disk by the
-texts of program and tests, so nothing is executed twice. A program that a limit ends does not pass. A result
-that a busy machine may have caused is tried once more and not cached.
+`braces` does the same for languages whose functions have their statements in braces.
+
+`Solutions` runs programs in a sandbox, and tests of Python in another process than the program. Results are
+cached on disk by the texts of program and tests, so nothing is executed twice. A program that a limit ends
+does not pass. A result that a busy machine may have caused is tried once more and not cached.
 """
 
 import ast
@@ -25,6 +27,7 @@ from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
+from codeaudit.audit.tasks.braces import completed_in_braces, rewritten_in_braces
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import (
     Outcome,
@@ -34,7 +37,11 @@ from codeaudit.transforms.oracle.calls import (
     Trials,
     TrialUnjudged,
 )
+from codeaudit.transforms.oracle.programs import Programs
+from codeaudit.transforms.oracle.toolchains import installed, toolchain
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
+from codeaudit.transforms.records import Sample
 
 _FENCE: Final = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
@@ -46,19 +53,38 @@ _TURNS: Final = re.compile(rf"{_BEGINS.pattern}|(?:print|assert|if\s+__name__)\b
 """An unindented line with which a model leaves the function that it had to finish."""
 
 
-def completed(prompt: str, reply: str) -> str:
+def completed(prompt: str, reply: str, language: str = PYTHON.name) -> str:
     """The program that a reply to a prompt means. It need not parse."""
     text = reply.replace("\r\n", "\n")
+    if language != PYTHON.name:
+        return completed_in_braces(prompt, text, fences(text), language)
     opened = _Opened.of(prompt)
     if opened is None:
         return prompt + text
-    blocks = [found["code"] for found in _FENCE.finditer(text)]
+    blocks = fences(text)
     # Chat models often show an example of use in a second fence.
     blocks = [block for block in blocks if opened.defined_in(block)] or blocks[:1]
     written = blocks[0] if blocks else text
     if opened.defined_in(written):
         return opened.before + _definitions(dedent(written))
     return prompt + next(_continuations(prompt, opened.margin, written))
+
+
+def rewritten(source: str, reply: str, language: str = PYTHON.name) -> str | None:
+    """The program in which a reply's function takes the place of the last one of a text; `None` if the reply
+    does not define it."""
+    text = reply.replace("\r\n", "\n")
+    if language != PYTHON.name:
+        return rewritten_in_braces(source, text, fences(text), language)
+    opened = _Opened.of(source)
+    blocks = [*fences(text), text]
+    defined = opened is not None and any(opened.defined_in(block) for block in blocks)
+    return completed(source, text) if defined else None
+
+
+def fences(text: str) -> list[str]:
+    """What stands in the fences of a reply."""
+    return [found["code"] for found in _FENCE.finditer(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +204,10 @@ _UNJUDGED: Final = "unjudged: "
 """How results are written on disk."""
 
 
+_CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
+NOT_RUN: Final = "in a language whose programs are not executed here"
+
+
 class Solutions:
     """Runs programs. The sandbox starts when it is first needed, and ends with this object."""
 
@@ -186,7 +216,7 @@ class Solutions:
         self._seconds = cpu_seconds
         self._stack = ExitStack()
         weakref.finalize(self, self._stack.close)
-        self._trials: Trials | None = None
+        self._runners: dict[str, Trials | Programs] = {}
         self._folder: Path | None = None
         self._kept: AnswerCache | None = None
         self._opened = False
@@ -216,15 +246,25 @@ class Solutions:
         return [found[one] if one in found else _decode(self._known[keys[one]]) for one in trials]
 
     def _executed(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
-        if self._trials is None:
-            self._trials = self._stack.enter_context(Trials(cpu_seconds=self._seconds))
-        found = self._trials.outcomes(trials)
-        # A limit on time may have been reached because the machine was busy.
-        doubtful = [number for number, one in enumerate(found) if not _is_certain(one)]
-        again = self._trials.outcomes([trials[number] for number in doubtful])
-        for number, one in zip(doubtful, again, strict=True):
-            found[number] = one
-        return found
+        found: dict[ProgramTrial, Outcome] = {}
+        for language in dict.fromkeys(one.language for one in trials):
+            runner = self._runner(language)
+            own = [one for one in trials if one.language == language]
+            found |= zip(own, runner.outcomes(own), strict=True)
+            # A limit on time may have been reached because the machine was busy.
+            doubtful = [one for one in own if not _is_certain(found[one])]
+            found |= zip(doubtful, runner.outcomes(doubtful), strict=True)
+        return [found[one] for one in trials]
+
+    def _runner(self, language: str) -> Trials | Programs:
+        """What runs the programs of a language, started when it is first needed."""
+        if language not in self._runners:
+            tool = toolchain(language)
+            if tool is not None:
+                self._runners[language] = Programs(tool, cpu_seconds=self._seconds)
+            else:
+                self._runners[language] = self._stack.enter_context(Trials(cpu_seconds=self._seconds))
+        return self._runners[language]
 
     def _disk(self) -> AnswerCache | None:
         if not self._opened:
@@ -235,8 +275,33 @@ class Solutions:
         return self._kept
 
     def _key(self, trial: ProgramTrial) -> bytes:
-        about = (SCHEMA, sys.version_info[:2], self._seconds, trial.names)
+        about = (SCHEMA, _version(trial.language), self._seconds, trial.names)
         return digest_of(repr(about).encode(), (trial.program, trial.tests))
+
+
+def unrunnable(language: str) -> str | None:
+    """Why programs of a language do not run on this machine; `None` if they run."""
+    tool = toolchain(language)
+    if tool is not None:
+        return tool.missing or None
+    return None if language == PYTHON.name else NOT_RUN
+
+
+def tests_of(sample: Sample, name: str) -> str:
+    """The tests of a sample as a text that runs; `name` is its function, if its label names none."""
+    tests = f"{(sample.tests or '').rstrip()}\n"
+    # HumanEval's tests only define `check(candidate)`; other tables bring tests that run as they stand.
+    if sample.language == PYTHON.name and _CHECK.search(tests):
+        named = isinstance(sample.label, str) and sample.label.isidentifier()
+        tests += f"\n\ncheck({sample.label if named else name})\n"
+    return tests
+
+
+def _version(language: str) -> object:
+    """What runs a language. That of Python has no name, so that older results stay known."""
+    tool = toolchain(language)
+    found = None if tool is None else installed(tool)
+    return sys.version_info[:2] if found is None else (language, found.version)
 
 
 def _encode(outcome: Outcome) -> str:

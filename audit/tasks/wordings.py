@@ -312,6 +312,38 @@ OUTPUT_PREDICTION: Final[Wordings] = {
     ),
 }
 
+INPUT_PREDICTION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Find an input. The last line of this {language} code holds if its call has the right arguments. "
+            "Reply with that call, all arguments written as literals, in one fence and with nothing "
+            "else.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nReplace the dots in the last line by literals, so that the assertion passes. Write "
+            "the completed line in one fence. No additional text."
+        )
+    ),
+}
+
+REPAIR: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Tests of the last function below fail. Find its fault and mend it. Reply with the whole mended "
+            "function, its name unchanged, in one fence and with nothing else. The language is "
+            "{language}.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nThe last {unit} of this {language} code is wrong. Write it again, corrected, with the "
+            "same head. Answer with one fence. No additional text."
+        )
+    ),
+}
+
 # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -79,12 +79,14 @@ Outcome: TypeAlias = Passed | TrialFailed | TrialUnjudged
 
 @dataclass(frozen=True, slots=True)
 class ProgramTrial:
-    """A program with its tests. They are executed in different processes."""
+    """A program with its tests. Those of Python are executed in different processes."""
 
     program: str
     tests: str
     names: tuple[str, ...]
     """The functions of the program that the tests call; they find no other name of the program."""
+    language: str = "python"
+    """Another language has its program and its tests in one process (`programs`)."""
 
 
 class Caller(Sandbox):

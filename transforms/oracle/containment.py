@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.transforms.errors import CannotAudit
-from codeaudit.transforms.oracle.filters import ARCHITECTURES, job_filter, server_filter
+from codeaudit.transforms.oracle.filters import ARCHITECTURES, job_filter, program_filter, server_filter
 
 # Numbers of Landlock's system calls, the same on every architecture.
 _LANDLOCK_CREATE: Final = 444
@@ -33,8 +33,9 @@ _WRITE_FILE: Final = 1 << 1
 _READ_FILE: Final = 1 << 2
 _READ_DIRECTORY: Final = 1 << 3
 _TRUNCATE: Final = 1 << 14
-_FILE_RIGHTS: Final = _WRITE_FILE | _READ_FILE | _TRUNCATE
-_NOT_PRIVATE: Final = 1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 15
+_EXECUTE: Final = 1 << 0
+_FILE_RIGHTS: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+_NOT_PRIVATE: Final = _EXECUTE | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 15
 """Rights that are refused even in the private folder: run a file, make a device or a socket, drive a device.
 """
 
@@ -210,15 +211,40 @@ class Containment:
         Raises:
             OSError: the kernel refused a layer that it had offered.
         """
+        self._give_up()
+        # The processes of a pair run at the same time, as one user. Neither can open the memory of the other.
+        self._check(self._libc.prctl(_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
+        # Last, because the filter refuses the calls that install Landlock.
+        self._close_files(layers.landlock, readable, (), folder)
+        self._install(server_filter(self._machine))
+
+    def close_program(
+        self,
+        layers: Layers,
+        *,
+        readable: Iterable[str],
+        executable: Iterable[str],
+        folder: str,
+        starts: bool,
+        cpu_seconds: int,
+    ) -> None:
+        """As `close`, for a process that becomes one of the programs `executable` next.
+
+        Only a program that `starts` others, such as a compiler, may make processes.
+
+        Raises:
+            OSError: the kernel refused a layer that it had offered.
+        """
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+        self._give_up()
+        self._close_files(layers.landlock, readable, executable, folder)
+        self._install(program_filter(self._machine, os.getpid(), starts=starts))
+
+    def _give_up(self) -> None:
         header = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
         self._check(self._libc.capset(header, bytes(24)), "capset")
         # Without it, a process without capabilities can install neither Landlock rules nor seccomp filters.
         self._check(self._libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no new privileges")
-        # The processes of a pair run at the same time, as one user. Neither can open the memory of the other.
-        self._check(self._libc.prctl(_SET_DUMPABLE, 0, 0, 0, 0), "not dumpable")
-        # Last, because the filter refuses the calls that install Landlock.
-        self._close_files(layers.landlock, readable, folder)
-        self._install(server_filter(self._machine))
 
     def close_job(self, cpu_seconds: int) -> None:
         """Take from the present process the rights that the server needs and foreign code does not."""
@@ -228,7 +254,9 @@ class Containment:
         self._job_program.raw = self._job_filter.replace(_PLACE_OF_PROCESS.to_bytes(4, sys.byteorder), own)
         self._check(self._libc.prctl(_SET_SECCOMP, _FILTER_MODE, self._job_header, 0, 0), "seccomp")
 
-    def _close_files(self, version: int, readable: Iterable[str], folder: str) -> None:
+    def _close_files(
+        self, version: int, readable: Iterable[str], executable: Iterable[str], folder: str
+    ) -> None:
         handled = (1 << _RIGHTS_BY_VERSION.get(version, 16)) - 1
         network = 3 if version >= _NETWORK_FROM else 0
         scopes = 3 if version >= _SCOPES_FROM else 0
@@ -239,6 +267,8 @@ class Containment:
         self._check(rules, "Landlock")
         for path in readable:
             self._allow(rules, path, (_READ_FILE | _READ_DIRECTORY) & handled)
+        for path in executable:
+            self._allow(rules, path, (_EXECUTE | _READ_FILE | _READ_DIRECTORY) & handled)
         self._allow(rules, "/dev/null", (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
         self._allow(rules, "/dev/urandom", _READ_FILE)
         self._allow(rules, folder, handled & ~_NOT_PRIVATE)

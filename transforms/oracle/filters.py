@@ -2,7 +2,8 @@
 
 Two filters are stacked. The first also holds for the contained server: a list of allowed calls, some
 depending on their arguments. The second holds for the processes that run foreign code: no new process or
-thread, and no signal to any other process.
+thread, and no signal to any other process. A process that becomes another program (`programs`) has the first
+filter with `execve` and threads, which engines such as node need; a compiler may start processes, too.
 
 The tables hold the numbers of system calls on x86-64 and on aarch64. Calls that are not listed are refused. A
 list of allowed calls stays closed when a kernel adds new ones.
@@ -60,7 +61,7 @@ JUDGED: Final = {
     "ioctl": (16, 29), "fcntl": (72, 25), "prlimit64": (302, 261), "kill": (62, 129),
     "tkill": (200, 130), "tgkill": (234, 131), "clone": (56, 220), "clone3": (435, 435),
     "fork": (57, ABSENT), "vfork": (58, ABSENT), "socketpair": (53, 199), "sendto": (44, 206),
-    "prctl": (157, 167),
+    "prctl": (157, 167), "execve": (59, 221),
 }
 """Calls that depend on their arguments, or on the process that makes them."""
 # fmt: on
@@ -92,6 +93,8 @@ _X32: Final = 0x40000000
 
 _ALL_BITS: Final = 0xFFFFFFFF
 _NEW_NAMESPACES: Final = 0x7E020080
+_THREAD: Final = 0x00010000
+"""The flag of clone (CLONE_THREAD) with which it makes a thread and no process."""
 _TERMINAL_AND_BLOCKING: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: the requests that Python makes of a file."""
 _DUPLICATE_FLAGS_LOCKS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
@@ -163,18 +166,42 @@ def _low(argument: int) -> int:
 
 def server_filter(machine: str) -> bytes:
     """The filter for every contained process: no sockets, no new namespace, no new program."""
+    made = _contained(machine)
+    made.answer(("fork", "vfork", "kill", "tkill", "tgkill", "prctl"), _ALLOW)
+    made.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
+    return made.code
+
+
+def program_filter(machine: str, process: int, *, starts: bool) -> bytes:
+    """The filter for a process that becomes another program; `process` is its own id.
+
+    It signals no other process. Only if it `starts` others, as compilers do, it may make processes.
+    """
+    made = _contained(machine)
+    made.answer(("execve",), _ALLOW)
+    for name in ("kill", "tkill", "tgkill"):
+        made.allow_where(name, (_low(0), _ALL_BITS, (process,)))
+    made.allow_where("prctl", (_low(0), _ALL_BITS, _NAME_OF_THREAD))
+    if starts:
+        made.answer(("fork", "vfork"), _ALLOW)
+        made.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
+    else:
+        made.allow_where("clone", (_low(0), _NEW_NAMESPACES | _THREAD, (_THREAD,)))
+    return made.code
+
+
+def _contained(machine: str) -> Filter:
+    """What both filters allow."""
     made = Filter(machine, otherwise=_EPERM)
     made.answer(ALLOWED, _ALLOW)
-    made.answer(("fork", "vfork", "kill", "tkill", "tgkill", "prctl"), _ALLOW)
     made.answer(("clone3",), _ENOSYS)  # its flags lie in memory; libc falls back to clone
-    made.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
     made.allow_where("ioctl", (_low(1), _ALL_BITS, _TERMINAL_AND_BLOCKING))
     made.allow_where("fcntl", (_low(1), _ALL_BITS, _DUPLICATE_FLAGS_LOCKS))
     made.allow_where("prlimit64", (_low(0), _ALL_BITS, (0,)))
     # Both ends of a socket pair stay in the process. Event loops need one to wake up.
     made.allow_where("socketpair", (_low(0), _ALL_BITS, (1,)), (_low(1), 0xF, (1,)))
     made.allow_where("sendto", (_low(4), _ALL_BITS, (0,)), (_low(4) + 1, _ALL_BITS, (0,)))
-    return made.code
+    return made
 
 
 def job_filter(machine: str, process: int) -> bytes:

@@ -32,9 +32,9 @@ from codeaudit.transforms.oracle.server import (
     send,
 )
 
-_ROOT: Final = str(Path(__file__).parents[3])
+ROOT: Final = str(Path(__file__).parents[3])
 _BOOT: Final = (
-    f"import sys; sys.path.insert(0, {_ROOT!r}); from codeaudit.transforms.oracle.server import main; main()"
+    f"import sys; sys.path.insert(0, {ROOT!r}); from codeaudit.transforms.oracle.server import main; main()"
 )
 RESTARTED: Final = "the sandbox had to be restarted"
 """The text of `Lost`."""
@@ -205,7 +205,7 @@ class Sandbox:
         self._folder = str(self._scratch.enter_context(scratch_folder("oracle")))
         settings = {
             "target": self._target,
-            "root": _ROOT,
+            "root": ROOT,
             "folder": self._folder,
             "layers": asdict(self._layers),
             "limits": asdict(self._limits),

@@ -9,11 +9,14 @@ from functools import lru_cache
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import ProgramTrial
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 
-def trial(program: str, reference: str, tests: str) -> ProgramTrial:
+def trial(program: str, reference: str, tests: str, language: str = PYTHON.name) -> ProgramTrial:
     """A program with the tests of its problem, whose solution is `reference`."""
+    if language != PYTHON.name:  # its tests share a process with the program
+        return ProgramTrial(program, tests, (), language)
     helpers, names = _needs(reference, tests)
     return ProgramTrial(program, helpers + tests, names)
 

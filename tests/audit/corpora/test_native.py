@@ -13,7 +13,7 @@ from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.tasks.generation import solutions
+from codeaudit.audit.tasks.solving import solutions
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.oracle.calls import Passed

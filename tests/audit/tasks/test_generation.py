@@ -19,6 +19,7 @@ from codeaudit.audit.tasks.generation import (
     NO_TESTS,
     NO_TEXT,
 )
+from codeaudit.audit.tasks.solutions import NOT_RUN
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.oracle.trial import NO_PLAIN_RESULT
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -96,7 +97,7 @@ def test_the_share_that_is_shown_is_a_setting() -> None:
         (raw(tests="def check(candidate):\n    assert False\n"), FAILS_ITSELF),
         (raw(tests="def check(candidate):\n    while True: pass\n"), FAILS_ITSELF),
         (raw(tests="def check(candidate):\n    candidate(object())\n"), CARRIES_NOT),
-        (replace(raw(), language="java"), "not Python"),
+        (replace(raw(), language="java"), NOT_RUN),
     ],
 )
 def test_what_is_no_problem(sample: Sample, reason: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.interface import ContinuesPrompt, GivesPartialCredit, GradesByExecution
-from codeaudit.audit.prompt_cut import NO_CUT, ONE_LINE, SAME_PROMPT
+from codeaudit.audit.prompt_cut import NO_CUT, NOT_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -50,7 +50,7 @@ def test_the_right_answer_is_the_first_line_behind_the_cut() -> None:
         ("def f(a):\n    a += 1; return a\n", "python", ONE_LINE),
         ("x = 1\n", "python", "no function at the end of the text"),
         ("def f(", "python", "source does not parse"),
-        ("int f() { return 1; }", "java", "not Python"),
+        ("int f() { return 1; }", "java", NOT_CUT),
     ],
 )
 def test_what_is_no_example(source: str, language: str, reason: str) -> None:

@@ -1,0 +1,108 @@
+"""Programs from replies in languages whose functions have their statements in braces.
+
+As `solutions.completed`: a reply continues the prompt, or has the whole function again, in a fence or not.
+What a model writes behind its function (examples of use, another fence) is left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from codeaudit.audit.prompt_cut import FunctionBody, body_of
+from codeaudit.transforms.errors import SourceError
+
+_EXPORT: Final = re.compile(
+    r"^export\s+(?:default\s+)?(?=(?:async\s+)?function\b|const\b|let\b|var\b|class\b)", re.M
+)
+"""Modules export; the programs that run here are scripts."""
+_DECLARED: Final = re.compile(
+    r"^(?:async\s+)?(?:function\*?\s+|const\s+|let\s+|var\s+|class\s+)([\w$]+)", re.M
+)
+"""A name that a line at the margin declares."""
+_CLOSES: Final = re.compile(r"^\}")
+
+
+def completed_in_braces(prompt: str, text: str, blocks: Sequence[str], language: str) -> str:
+    """The program that a reply means; `blocks` are its fences. It need not parse."""
+    opened = _opened(prompt, language)
+    if opened is None:
+        return prompt + text
+    defining = [block for block in blocks if _defines(block, opened.name)]
+    written = (defining or blocks or [text])[0]
+    if _defines(written, opened.name):
+        whole = _EXPORT.sub("", _definition(written, opened.name, language, fenced=bool(blocks)))
+        before = opened.source[: opened.start]
+        # A reply that brings the helpers of the prompt, too, would declare them twice.
+        again = set(_DECLARED.findall(before)) & set(_DECLARED.findall(whole))
+        return whole if again else before + whole
+    return prompt + _continuation(prompt, opened.name, written, language)
+
+
+def rewritten_in_braces(source: str, text: str, blocks: Sequence[str], language: str) -> str | None:
+    """As `solutions.rewritten`."""
+    opened = _opened(source, language)
+    if opened is None or not any(_defines(one, opened.name) for one in (*blocks, text)):
+        return None
+    return completed_in_braces(source, text, blocks, language)
+
+
+def _opened(prompt: str, language: str) -> FunctionBody | None:
+    """The unfinished function at the end of a prompt."""
+    for ending in ("0;\n}", "}", ""):
+        try:
+            found = body_of(prompt + ending, language)
+        except SourceError:
+            continue
+        if isinstance(found, FunctionBody):
+            return found
+    return None
+
+
+def _defines(text: str, name: str) -> bool:
+    """Whether a text defines the function again."""
+    own = re.escape(name)
+    return (
+        re.search(rf"^[ \t]*(?:export\s+)?(?:[\w$*]+[\s*]+)+{own}\s*(?:[=(:<])", text, re.MULTILINE)
+        is not None
+    )
+
+
+def _definition(text: str, name: str, language: str, *, fenced: bool) -> str:
+    """The definitions of a text up to the function, without prose around them."""
+    lines = text.split("\n")
+    starts = (
+        [0]
+        if fenced
+        else [n for n, line in enumerate(lines) if _DECLARED.match(line) or _defines(line, name)]
+    )
+    for start in starts:
+        for part in _closed(lines[start:]):
+            found = _read(part, language)
+            if found is not None and found.name == name:
+                return part
+    return text
+
+
+def _continuation(prompt: str, name: str, text: str, language: str) -> str:
+    """The part of a text that ends the function."""
+    for part in _closed(text.split("\n")):
+        found = _read(prompt + part, language)
+        if found is not None and found.name == name:
+            return part
+    return text
+
+
+def _closed(lines: Sequence[str]) -> Iterator[str]:
+    """The beginnings of a text that end with a brace at the margin, and all of it."""
+    for number, line in enumerate(lines, start=1):
+        if _CLOSES.match(line):
+            yield "\n".join(lines[:number]) + "\n"
+    yield "\n".join(lines)
+
+
+def _read(text: str, language: str) -> FunctionBody | None:
+    try:
+        found = body_of(text, language)
+    except SourceError:
+        return None
+    return found if isinstance(found, FunctionBody) else None

@@ -1,0 +1,241 @@
+"""Input prediction: which arguments make this function return that value?
+
+The other direction of output prediction, as CRUXEval has it. The source of a query is a complete Python text:
+the code that the function needs, the function, two empty lines, and on the last line an assertion in which
+the arguments are left out:
+
+    def repeated(word, times=2):
+        parts = [word] * times
+        return '-'.join(parts)
+
+
+    assert repeated(...) == 'ab-ab-ab'
+
+The answer is a text: the arguments (`'ab', 3`), the call, or the whole assertion. They must be literals; a
+text with anything else fails without being executed. Every input that gives the value is right: the arguments
+are executed on the function in the sandbox, and its result is compared in another process.
+
+Answers to all variants are executed on the original. A meaning-keeping variant must give the value for the
+known arguments, else it is not asked about. A control counts if the known arguments no longer give it: a
+model that saw the change should then answer otherwise, and its answer should fail on the original. Other
+arguments may fit both, so the best sensitivity may be under 100 %.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from codeaudit.audit.corpora.calls import parted
+from codeaudit.audit.evidence_check import DIFFERS
+from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource
+from codeaudit.audit.prompts import ContinuationPrompt
+from codeaudit.audit.records import Case
+from codeaudit.audit.tasks import wordings
+from codeaudit.audit.tasks.output_prediction import Outputs, call_results
+from codeaudit.audit.tasks.solutions import fences
+from codeaudit.audit.tasks.solving import Solving, keep_results, originals, solutions
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
+from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
+from codeaudit.transforms.python.language import PYTHON
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
+
+NO_QUESTION: Final = "no assertion on the last line that leaves its arguments out"
+RAISES: Final = "a call that returns nothing to ask about"
+NO_ARGUMENTS: Final = "no literal arguments"
+"""The failure of an answer that is not executed."""
+OTHER_QUESTION: Final = "the question changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputPrediction(Solving):
+    """The type of `INPUT_PREDICTION`."""
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample, if it ends with the question and has the value for its label, or why it is no
+        example."""
+        if sample.language != PYTHON.name:
+            return "not Python"
+        try:
+            if asked_about(sample.source) is None:
+                return NO_QUESTION
+        except SourceError:
+            return NOT_PARSED
+        return sample if isinstance(sample.label, str) else "no result"
+
+    def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
+        """The original with the arguments of an answer."""
+        question = asked_about(sample.source)
+        given = None if question is None else arguments(text, question[1])
+        if question is None or given is None:
+            return NO_ARGUMENTS
+        return _trial(*question, given, str(sample.label))
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """Another answer under a control that execution confirmed."""
+        if perturbed.kind != "control":
+            return "same"
+        return "other" if perturbed.evidence == "executed" else "unknown"
+
+
+def asked_about(source: str) -> tuple[str, str] | None:
+    """The text before the question, and the name of the function that it asks about; `None` without one.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    match parse(source).body[-1:]:
+        case [
+            ast.Assert(
+                test=ast.Compare(
+                    left=ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=value)], keywords=[]),
+                    ops=[ast.Eq()],
+                ),
+                col_offset=0,
+            ) as last
+        ] if value is ...:
+            lines = source.splitlines(keepends=True)
+            return "".join(lines[: last.lineno - 1]).rstrip("\n"), name
+    return None
+
+
+def arguments(text: str, name: str) -> str | None:
+    """The arguments that an answer gives, written anew; `None` if it shows none that are literals."""
+    blocks = fences(text.replace("\r\n", "\n"))
+    said = (blocks[0] if blocks else text).strip().strip("`").strip()
+    if not said:
+        return None
+    last = said.splitlines()[-1].strip()
+    for one in dict.fromkeys((said, last)):
+        for form in (one, f"{name}({one})"):
+            if (found := _literals(form, name)) is not None:
+                return found
+    return None
+
+
+def _literals(text: str, name: str) -> str | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body = ast.parse(text.strip()).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    match body:
+        case [ast.Assert(test=ast.Compare(left=ast.Call() as call, ops=[ast.Eq()]))]:
+            pass
+        case [ast.Expr(value=ast.Compare(left=ast.Call() as call, ops=[ast.Eq()]))]:
+            pass
+        case [ast.Expr(value=ast.Call() as call)]:
+            pass
+        case _:
+            return None
+    if not isinstance(call.func, ast.Name) or call.func.id != name:
+        return None
+    try:
+        given = [ast.literal_eval(one) for one in (*call.args, *(each.value for each in call.keywords))]
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if any(one is ... for one in given) or any(each.arg is None for each in call.keywords):
+        return None
+    named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
+    return ", ".join([*map(ast.unparse, call.args), *named])
+
+
+def _trial(text: str, name: str, given: str, value: str) -> ProgramTrial:
+    return ProgramTrial(text, f"assert {name}({given}) == {value}\n", (name,))
+
+
+class Inputs(Outputs):
+    """Finds calls and their values, and asks for the arguments."""
+
+    def prepared(self, sample: Sample) -> Sample | str:
+        """The function with the question on its last line and the value as its label; or why it is no
+        example.
+
+        Raises:
+            CannotAudit: something has to be executed, and this machine cannot contain programs.
+        """
+        found = super().prepared(sample)
+        own = None if isinstance(found, str) else parted(found.source)
+        if isinstance(found, str) or own is None:
+            return found if isinstance(found, str) else NO_QUESTION
+        text, call = own
+        name, value = call.partition("(")[0], str(found.label)
+        given = arguments(call, name)
+        # Neither an exception nor `nan` equals what a call returns.
+        if given is None or originals().outcomes([_trial(text, name, given, value)]) != [Passed()]:
+            return RAISES
+        source = f"{text}\n\n\nassert {name}(...) == {value}\n"
+        return INPUT_PREDICTION.prepare(replace(found, source=source, calls=((given, value),)))
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases; each variant is executed with the known arguments.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        for case in cases:
+            yield replace(case, outcomes=tuple(_judged(case.sample, case.outcomes)))
+
+
+def _judged(sample: Sample, outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """The outcomes: with evidence if execution gives any, and not applied if a variant must keep the meaning
+    and does not, or asks something else."""
+    trials = [_known(sample, one) for one in outcomes]
+    ran = iter(solutions().outcomes([one for one in trials if one is not None]))
+    for one, trial in zip(outcomes, trials, strict=True):
+        if not isinstance(one, Perturbed) or one.kind in KEEPS_TEXT:
+            yield one
+        elif trial is None:
+            yield one.left_out(OTHER_QUESTION)
+        else:
+            found = next(ran)
+            if isinstance(found, TrialUnjudged) or (one.kind == "control" and found == Passed()):
+                yield one
+            elif one.kind == "control" or found == Passed():
+                yield replace(one, evidence="executed")
+            else:
+                yield one.left_out(DIFFERS)
+
+
+def _known(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
+    """A variant with the known arguments; `None` if its question is another one than the sample's."""
+    if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT or not sample.calls:
+        return None
+    try:
+        question = asked_about(outcome.source)
+    except SourceError:  # possible in what a plug-in wrote
+        return None
+    given, value = sample.calls[0]
+    if question is None or not outcome.source.rstrip("\n").endswith(f"(...) == {value}"):
+        return None
+    return _trial(*question, given, value)
+
+
+def _labels(request: LabelRequest) -> LabelSource:
+    if request.spec is not None:
+        return call_results(request)  # which tells that there is no other source
+    keep_results(request)
+    return Inputs(cache=request.cache, note=request.note)
+
+
+INPUT_PREDICTION: Final = InputPrediction(
+    name="input-prediction",
+    question="Which arguments make this call return that value?",
+    answers=FreeText(),
+    score_name="pass@1",
+    labels=_labels,
+    wordings=wordings.INPUT_PREDICTION,
+    prompt=ContinuationPrompt(
+        template=(
+            "This {language} code ends with an assertion whose call has no arguments yet. Which arguments, "
+            "as literals, make it hold? Answer with the whole call on one line, in one fence. No additional "
+            "text.\n\n{code}"
+        ),
+        extent="code",
+        bare=False,
+        usual=30,
+    ),
+)

@@ -1,0 +1,192 @@
+"""What tasks share whose answers are solutions that execution grades.
+
+An answer is a text, or a list of texts: attempts. A graded answer is a tuple of `Attempt`: each text with the
+type of the exception or the limit that ended its tests, or with none if it passes. Two answers are the same
+if both hold a passing attempt, or neither does. The score is pass@1: the share of attempts that pass, as a
+mean over problems.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, Protocol, runtime_checkable
+
+from codeaudit.audit.interface import LabelRequest, LabelSource, Task
+from codeaudit.audit.labels import prompt_labels
+from codeaudit.audit.records import Answer, Attempt, Case, Failed, Predicted, Prediction
+from codeaudit.audit.tasks.solutions import Solutions
+from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.oracle.calls import ProgramTrial, TrialFailed, TrialUnjudged
+from codeaudit.transforms.records import Outcome, Sample
+
+REFERENCE_SECONDS: Final = 1.0
+"""Processor time that a reference may take for its tests."""
+SECONDS: Final = 4.0
+"""Processor time for variants and answers: much more, so that no program of equal cost is lost."""
+
+NO_TESTS: Final = "no tests"
+FAILS_ITSELF: Final = "the reference fails its own tests"
+CARRIES_NOT: Final = "its tests exchange values that cannot be carried to another process"
+OLD_ANSWERS: Final = "the answers of this run were written by an earlier version; run the audit again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solving(Task):
+    """Base of these tasks. A sample without a label is not graded."""
+
+    @abstractmethod
+    def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
+        """What grades a text of a model that saw `asked`, or why it fails without being executed."""
+
+    def normalise(self, answer: object) -> Answer | None:
+        """A text, or several, unchanged."""
+        if isinstance(answer, str):
+            return answer
+        if isinstance(answer, list | tuple) and answer and all(isinstance(one, str) for one in answer):
+            return tuple(answer)
+        return None
+
+    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
+        """The answer as attempts with what their tests say; unchanged if the sample has no label.
+
+        `Failed` if an attempt has no verdict.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        if label_of(sample) is None:
+            return predicted
+        given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
+        texts = [str(one) for one in given]
+        trials = [self.trial_of(text, asked, sample) for text in texts]
+        ran = iter(solutions().outcomes([one for one in trials if not isinstance(one, str)]))
+        found = [TrialFailed(one) if isinstance(one, str) else next(ran) for one in trials]
+        for one in found:
+            if isinstance(one, TrialUnjudged):
+                return Failed(reason=one.reason)
+        failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
+        attempts = (
+            Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True)
+        )
+        return replace(predicted, answer=tuple(attempts))
+
+    def attempts(self, answer: Answer) -> tuple[bool, ...]:
+        """Whether each attempt passes.
+
+        Raises:
+            RunError: the answer is not graded, because an earlier version wrote the run.
+        """
+        graded = _graded(answer)
+        if graded is None:
+            raise RunError(OLD_ANSWERS)
+        return tuple(one.failure is None for one in graded)
+
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """Both solve the problem in at least one attempt, or neither does.
+
+        Raises:
+            RunError: one answer is not graded, because an earlier version wrote the run.
+        """
+        if _graded(before.answer) is None and _graded(after.answer) is None:
+            return True  # without tests no answer solves anything
+        # Any, not the number: how many attempts pass varies by chance when a model samples.
+        return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """The share of attempts that pass."""
+        if label_of(sample) is None:
+            return None
+        tried = self.attempts(answer)
+        return sum(tried) / len(tried)
+
+
+def label_of(sample: Sample) -> str | None:
+    """What grades answers about a sample, as a text; `None` without one."""
+    return sample.label if isinstance(sample.label, str) else None
+
+
+def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
+    """The attempts of a graded answer; `None` if it is not graded."""
+    if not isinstance(answer, tuple):
+        return None
+    attempts = tuple(one for one in answer if isinstance(one, Attempt))
+    return attempts if len(attempts) == len(answer) else None
+
+
+@cache
+def solutions() -> Solutions:
+    """Executes variants and answers."""
+    return Solutions(cpu_seconds=SECONDS)
+
+
+# Two time limits are two objects, because a limit is part of the key of a kept result.
+@cache
+def originals() -> Solutions:
+    """Executes references."""
+    return Solutions(cpu_seconds=REFERENCE_SECONDS)
+
+
+def keep_results(request: LabelRequest) -> None:
+    """Keep what execution finds in the cache of a run."""
+    if request.cache is not None:
+        for each in (solutions(), originals()):
+            each.keep(request.cache)
+
+
+@runtime_checkable
+class AsksOfSome(Protocol):
+    """A task that says which variants it asks about."""
+
+    name: str
+
+    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+        """The outcomes of a sample; variants that it does not ask about become `NotApplied`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VariantLabels(LabelSource):
+    """Tests for labels, which decide which variants are asked about."""
+
+    task: AsksOfSome
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        return {"tool": "sandbox"}
+
+    @property
+    def follows_variants(self) -> bool:
+        """True: execution decides."""
+        return True
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases; variants that cannot be asked about are not applied."""
+        for case in cases:
+            yield replace(case, outcomes=self.task.askable(case.sample, case.outcomes))
+
+
+def labels_by_variants(request: LabelRequest) -> LabelSource:
+    """Labels of a task whose tests come with its samples, and whose samples are shown as a whole.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    task = request.task
+    if not isinstance(task, AsksOfSome):
+        raise TypeError(f"task {task.name!r} asks about every variant")
+    if request.spec is not None:
+        raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} are its tests")
+    keep_results(request)
+    return VariantLabels(task)
+
+
+def labels_by_tests(request: LabelRequest) -> LabelSource:
+    """Labels of a task that asks about variants that pass their tests.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    keep_results(request)
+    return prompt_labels(request)

@@ -1,0 +1,127 @@
+"""Input prediction: the question, which answers count, and which variants are asked about."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.evidence_check import DIFFERS
+from codeaudit.audit.labels import labels
+from codeaudit.audit.records import Attempt, Case, Predicted
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.input_prediction import (
+    INPUT_PREDICTION,
+    NO_ARGUMENTS,
+    NO_QUESTION,
+    OTHER_QUESTION,
+    RAISES,
+    Inputs,
+    arguments,
+)
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+
+CODE = "def f(word, times=2):\n    parts = [word] * times\n    return '-'.join(parts)\n"
+ROW = {"code": CODE, "input": "'ab', 3", "output": "'ab-ab-ab'", "id": "sample_0"}
+QUESTION = f"{CODE}\n\nassert f(...) == 'ab-ab-ab'\n"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    found = labels(None, INPUT_PREDICTION, cache=tmp_path_factory.mktemp("kept"))
+    assert isinstance(found, Inputs)
+    return found
+
+
+def prepared(source: Inputs, folder: Path, **columns: str) -> Sample | str:
+    path = folder / "rows.jsonl"
+    path.write_text(json.dumps({**ROW, **columns}) + "\n", "utf-8")
+    (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
+    return source.prepared(raw)
+
+
+def test_a_row_of_cruxeval_asks_for_its_arguments(source: Inputs, tmp_path: Path) -> None:
+    one = prepared(source, tmp_path)
+    assert isinstance(one, Sample)
+    assert (one.source, one.label) == (QUESTION, "'ab-ab-ab'")
+    assert prepared(source, tmp_path, output="'ab'") == "its table says another result than execution"
+    assert prepared(source, tmp_path, input="1, 2", output="TypeError") == RAISES
+
+
+def test_what_is_no_example() -> None:
+    one = raw_sample(CODE, language="python", label="'a'", path="a", line=1)
+    assert INPUT_PREDICTION.prepare(one) == NO_QUESTION
+    with pytest.raises(UsageError, match="are found by execution"):
+        labels("column", INPUT_PREDICTION)
+    assert TASKS.get("input-prediction") is INPUT_PREDICTION
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("'ab', 3", "'ab', 3"),
+        ("f('ab',3)", "'ab', 3"),
+        ("f(word='ab', times=3)", "word='ab', times=3"),
+        ("assert f('ab', 3) == 'ab-ab-ab'", "'ab', 3"),
+        ("It is:\n```python\nf('ab', 3)\n```\nDone.", "'ab', 3"),
+        ("Because of that,\nf([1, {'a': -2}])", "[1, {'a': -2}]"),
+        ("`f(1)`", "1"),
+        ("f()", ""),
+        ("f(...)", None),
+        ("f(open('a'))", None),
+        ("g(1)", None),
+        ("f(*[1])", None),
+        ("I do not know.", None),
+        ("", None),
+    ],
+)
+def test_arguments_are_literals(text: str, found: str | None) -> None:
+    assert arguments(text, "f") == found
+
+
+def test_every_right_input_counts(source: Inputs, tmp_path: Path) -> None:
+    one = prepared(source, tmp_path)
+    assert isinstance(one, Sample)
+    given = ("'ab', 3", "f('ab-ab', 2)", "f('ab-ab-ab', times=1)", "'ab', 2", "f(__import__('os'))")
+    found = INPUT_PREDICTION.graded(Predicted(answer=given), one.source, one)
+    assert isinstance(found, Predicted)
+    assert isinstance(found.answer, tuple)
+    failures = [each.failure if isinstance(each, Attempt) else "not graded" for each in found.answer]
+    assert failures == [None, "AssertionError", None, "AssertionError", NO_ARGUMENTS]
+
+
+def test_variants_are_executed_with_the_known_arguments(source: Inputs, tmp_path: Path) -> None:
+    one = prepared(source, tmp_path)
+    assert isinstance(one, Sample)
+
+    def variant(old: str, new: str, kind: Kind = "preserving") -> Perturbed:
+        text = one.source.replace(old, new)
+        return Perturbed(
+            sample=one, transform="t", kind=kind, variant=0, source=text, moves=(), evidence="analysis"
+        )
+
+    given = (
+        variant("f(", "g("),
+        variant("* times", "* 2"),
+        variant("== 'ab-ab-ab'", "== 'ab'"),
+        variant("'-'", "'+'", "control"),
+        variant("times=2", "times=4", "control"),
+    )
+    (case,) = source.relabelled(iter([Case(sample=one, outcomes=given)]))
+    kept, broken, other, changed, unchanged = case.outcomes
+    assert isinstance(kept, Perturbed)
+    assert kept.evidence == "executed"
+    assert [each.reason for each in (broken, other) if isinstance(each, NotApplied)] == [
+        DIFFERS,
+        OTHER_QUESTION,
+    ]
+    assert isinstance(changed, Perturbed)
+    assert isinstance(unchanged, Perturbed)
+    assert [INPUT_PREDICTION.expects(one, each) for each in (kept, changed, unchanged)] == [
+        "same",
+        "other",
+        "unknown",
+    ]

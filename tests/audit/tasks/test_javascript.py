@@ -1,0 +1,140 @@
+"""Tasks that are graded by execution, in JavaScript: rows as published, replies, variants."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.labels import labels
+from codeaudit.audit.prompt_cut import NO_FUNCTION, shown
+from codeaudit.audit.records import Attempt, Predicted
+from codeaudit.audit.tasks.generation import FAILS_ITSELF, FAILS_NOW, GENERATION, NO_TEXT
+from codeaudit.audit.tasks.solutions import completed
+from codeaudit.transforms.oracle.containment import offered
+from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
+from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+
+runs = pytest.mark.skipif(
+    bool(TOOLCHAINS["javascript"].missing) or not offered().enough,
+    reason="no node, or no sandbox on this machine",
+)
+
+HEAD = "/* Add the squares of numbers.\n  */\nconst squares = (numbers) => {\n"
+FIRST = "  let total = 0;\n  const count = numbers.length;\n"
+REST = "  for (let i = 0; i < count; i++) {\n    total += numbers[i] * numbers[i];\n  }\n  return total;\n"
+TESTS = "const testSquares = () => {\n  console.assert(squares([1, 2]) === 5)\n}\ntestSquares()\n"
+ROW = {
+    "task_id": "JavaScript/7",
+    "prompt": HEAD,
+    "declaration": HEAD,
+    "canonical_solution": f"{FIRST}{REST}}}\n\n",
+    "test": TESTS,
+    "example_test": "",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept(tmp_path_factory: pytest.TempPathFactory) -> None:
+    labels(None, GENERATION, cache=tmp_path_factory.mktemp("kept"))
+
+
+def read(row: dict[str, str], folder: Path) -> Sample:
+    path = folder / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+    (sample,) = corpus(str(path), None, CorpusResources()).read(Counter())
+    return sample
+
+
+def problem(folder: Path) -> Sample:
+    found = GENERATION.prepare(read(ROW, folder))
+    assert isinstance(found, Sample), found
+    return found
+
+
+def variant(sample: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
+    source = sample.source.replace(old, new)
+    return Perturbed(
+        sample=sample, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
+    )
+
+
+@runs
+def test_a_row_of_humaneval_x_shows_half_of_its_statements(tmp_path: Path) -> None:
+    one = problem(tmp_path)
+    assert (one.language, one.label, one.asked) == ("javascript", TESTS, HEAD + FIRST)
+    row = {**ROW, "test": TESTS.replace("5", "6")}
+    assert GENERATION.prepare(read(row, tmp_path)) == FAILS_ITSELF
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("const a = 1;\n", NO_FUNCTION),
+        ("const f = (a) => a;\n", NO_FUNCTION),
+        ("(() => {\n  f();\n});\n", NO_FUNCTION),
+    ],
+)
+@runs
+def test_what_is_no_problem(source: str, reason: str) -> None:
+    sample = raw_sample(source, language="javascript", label=None, path="a", line=1, tests="f()")
+    assert GENERATION.prepare(sample) == reason
+
+
+WHOLE = HEAD.split("\n", 2)[2] + FIRST + REST + "};\n"
+PROMPT = f"const half = (a) => a / 2;\n{HEAD}{FIRST}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "program"),
+    [
+        (f"{REST}}}\n", f"{PROMPT}{REST}}}\n"),
+        (f"{REST}}};\n\nconsole.log(squares([1]));\n", f"{PROMPT}{REST}}};\n"),
+        (f"{REST}}}\n\nfunction other() {{\n  return (\n", f"{PROMPT}{REST}}}\n"),
+        (f"The rest:\n```js\n{REST}}}\n```\n", f"{PROMPT}{REST}}}\n"),
+        (
+            f"```js\n{WHOLE}console.log(1);\n```\nUse:\n```js\nsquares([])\n```",
+            f"{PROMPT.split('const sq')[0]}{WHOLE}",
+        ),
+        (f"Here it is.\n\n{WHOLE}\nIt adds.", f"{PROMPT.split('const sq')[0]}{WHOLE}"),
+        (f"```js\nexport {WHOLE}```", f"{PROMPT.split('const sq')[0]}{WHOLE}"),
+        (f"```js\nconst half = (b) => b / 2;\n{WHOLE}```", f"const half = (b) => b / 2;\n{WHOLE}"),
+        ("I cannot.", f"{PROMPT}I cannot."),
+    ],
+)
+def test_a_reply_becomes_a_program(reply: str, program: str) -> None:
+    assert completed(PROMPT, reply, "javascript") == program
+
+
+@runs
+def test_attempts_are_graded_by_the_tests(tmp_path: Path) -> None:
+    one = problem(tmp_path)
+    replies = (REST + "}", REST.replace("total;", "0;") + "}", "  return count.a.b;\n}", REST)
+    graded = GENERATION.graded(Predicted(answer=replies), one.asked, one)
+    assert isinstance(graded, Predicted)
+    assert isinstance(graded.answer, tuple)
+    failures = [one.failure for one in graded.answer if isinstance(one, Attempt)]
+    assert failures == [None, "AssertionError", "TypeError", "SyntaxError"]
+
+
+@runs
+def test_variants_must_pass_and_keep_the_comment(tmp_path: Path) -> None:
+    one = problem(tmp_path)
+    given = [
+        variant(one, "total", "sum"),
+        variant(one, "count = numbers.length", "count = 1"),
+        variant(one, HEAD.split("const")[0], ""),
+        variant(one, "total = 0", "total = 1", "control"),
+    ]
+    kept, broken, bare, control = GENERATION.askable(one, given)
+    assert isinstance(kept, Perturbed)
+    assert kept.evidence == "executed"
+    assert shown(one, kept.source) == HEAD + FIRST.replace("total", "sum")
+    assert isinstance(broken, NotApplied)
+    assert broken.reason == FAILS_NOW
+    assert isinstance(bare, NotApplied)
+    assert bare.reason == NO_TEXT
+    assert isinstance(control, Perturbed)
+    assert GENERATION.expects(one, control) == "other"

@@ -1,0 +1,95 @@
+"""Programs of JavaScript in the sandbox: what passes, what fails, and what is closed."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.oracle.calls import Outcome, Passed, ProgramTrial, TrialFailed
+from codeaudit.transforms.oracle.containment import offered
+from codeaudit.transforms.oracle.programs import FAILED, Programs
+from codeaudit.transforms.oracle.server import CPU, IDLE
+from codeaudit.transforms.oracle.toolchains import TOOLCHAINS, installed
+
+NODE = TOOLCHAINS["javascript"]
+pytestmark = pytest.mark.skipif(
+    bool(NODE.missing) or not offered().enough, reason="no node, or no sandbox on this machine"
+)
+
+
+def outcome(program: str, tests: str = "") -> Outcome:
+    (found,) = Programs(NODE, cpu_seconds=1).outcomes([ProgramTrial(program, tests, (), "javascript")])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("program", "tests", "failure"),
+    [
+        ("const f = (a) => a + 1;", "console.assert(f(1) === 2)", None),
+        ("const f = async (a) => a + 1;", "f(1).then((b) => console.assert(b === 2))", None),
+        ("const f = (a) => a;", "console.assert(f(1) === 2, 'told')", "AssertionError"),
+        ("const f = async (a) => a;", "f(1).then((b) => console.assert(b === 2))", "AssertionError"),
+        ("const f = (a) => {", "f(1)", "SyntaxError"),
+        ("const f = (a) => b;", "f(1)", "ReferenceError"),
+        ("process.exit(0);", "", FAILED),
+        ("const f = () => { process.exit(0); };", "f()", FAILED),
+        ("while (true);", "", CPU),
+        ("const a = Buffer.alloc(3e9, 1);", "", "RangeError"),
+    ],
+)
+def test_a_program_passes_if_its_tests_run_to_their_end(
+    program: str, tests: str, failure: str | None
+) -> None:
+    assert outcome(program, tests) == (Passed() if failure is None else TrialFailed(failure))
+
+
+def test_a_sleeping_program_may_have_met_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codeaudit.transforms.oracle.programs._PATIENCE", 0)
+    monkeypatch.setattr("codeaudit.transforms.oracle.programs._START_SECONDS", 1.0)
+    assert outcome("setTimeout(() => {}, 60000);") == TrialFailed(IDLE, certain=False)
+
+
+CLOSED = """
+const closed = [];
+const tried = (name, action) => {
+  try { action(); closed.push(`${name} is open`); } catch (error) {
+    if (!/EACCES|EPERM|ENOENT/.test(error.code)) closed.push(`${name}: ${error}`);
+  }
+};
+const fs = require('fs'), child = require('child_process');
+tried('a file of the user', () => fs.readFileSync(SECRET));
+tried('a folder', () => fs.readdirSync('/'));
+tried('writing elsewhere', () => fs.writeFileSync(SECRET + '.new', 'a'));
+tried('a program', () => child.execFileSync('/bin/true'));
+tried('another node', () => child.execFileSync(process.execPath, ['-v']));
+tried('another process', () => process.kill(process.ppid, 9));
+const open = new Promise((told) => {
+  const one = require('net').connect(9, '127.0.0.1');
+  one.on('connect', () => told('the network is open'));
+  one.on('error', (error) => told(/EACCES|EPERM/.test(error.code) ? '' : String(error)));
+});
+"""
+
+
+def test_files_processes_and_the_network_are_closed() -> None:
+    secret = Path.home() / f".programs-secret-{os.getpid()}"
+    secret.write_text("S3CRET")
+    try:
+        tests = (
+            "const equal = require('node:assert').deepStrictEqual; equal(closed, []);"
+            "equal(['CODEAUDIT_KEY' in process.env, process.env.HOME === process.cwd()], [false, true]);"
+            "fs.writeFileSync('own', 'a'); equal(fs.readFileSync('own', 'utf8'), 'a');"
+            "open.then((told) => equal(told, ''))"
+        )
+        assert outcome(f"const SECRET = {str(secret)!r};\n{CLOSED}", tests) == Passed()
+    finally:
+        secret.unlink()
+
+
+def test_a_tool_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = replace(NODE, find=lambda: None)
+    assert installed(absent) is None
+    with pytest.raises(CannotAudit, match="node, which runs JavaScript, is not on this machine"):
+        Programs(absent, cpu_seconds=1)

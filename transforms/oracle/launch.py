@@ -1,0 +1,70 @@
+"""Inside the containment: becomes a program of another language than Python.
+
+The process of this module enters namespaces and forks a process that is the first one there. That one mounts
+the private folder, writes the files of a job, and runs its steps one after the other: each in a child that
+closes itself in and then becomes the program. How each step ended is told on a pipe that no program inherits.
+"""
+
+import json
+import math
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from codeaudit.transforms.oracle.containment import Containment, Layers, RunLimits
+from codeaudit.transforms.oracle.server import send
+
+NOT_STARTED: Final = 127
+"""The status of a step whose program could not be started."""
+
+
+def main() -> None:
+    """Run the job in `sys.argv`, and tell how its steps ended."""
+    job = json.loads(sys.argv[1])
+    containment = Containment()
+    entered = containment.enter_namespaces()
+    inner = os.fork()
+    if inner:
+        os.close(job["told"])
+        os.waitpid(inner, 0)
+        return
+    containment.die_with_parent()
+    folder: str = job["folder"]
+    if "mounts" in entered:
+        containment.limit_folder(folder, RunLimits(**job["limits"]).folder_size)
+    os.chdir(folder)
+    for name, text in job["files"].items():
+        with open(name, "wb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+    ended: list[list[float]] = []
+    for step in job["steps"]:
+        child = os.fork()
+        if not child:
+            _become(step, job, containment)
+        _, status, used = os.wait4(child, 0)
+        ended.append([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime])
+        if status:
+            break
+    send(job["told"], json.dumps(ended).encode())
+    os._exit(0)  # the first process of a namespace: its end is that of all others there
+
+
+def _become(step: Mapping[str, Any], job: Mapping[str, Any], containment: Containment) -> None:
+    try:
+        containment.die_with_parent()
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and programs inherit it
+            signal.signal(ignored, signal.SIG_DFL)
+        containment.limit(RunLimits(**step["limits"]))
+        containment.close_program(
+            Layers(**job["layers"]),
+            readable=step["readable"],
+            executable=step["executable"],
+            folder=job["folder"],
+            starts=step["starts"],
+            cpu_seconds=math.ceil(step["limits"]["cpu_seconds"]),
+        )
+        os.execve(step["words"][0], step["words"], step["environment"])
+    finally:
+        os._exit(NOT_STARTED)

@@ -1,0 +1,161 @@
+"""Runs programs of other languages than Python, each with its tests in one text, contained as Python's are.
+
+Each run has processes of its own in a private folder: without network, without the user's files and
+environment, with limits on time, memory and output. A program shares its process with its tests. What shows
+that they passed is a random key, written behind the last test: a program that ends before its tests has not
+passed. One that looks for the key in its own file can forge it.
+"""
+
+import json
+import math
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any, Final
+
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.folders import scratch_folder
+from codeaudit.transforms.oracle.calls import Outcome, Passed, ProgramTrial, TrialFailed
+from codeaudit.transforms.oracle.containment import MEGABYTE, RunLimits, offered, require
+from codeaudit.transforms.oracle.launch import NOT_STARTED
+from codeaudit.transforms.oracle.sandbox import ROOT
+from codeaudit.transforms.oracle.server import CHUNK, CPU, HEADER, IDLE, TOO_MUCH
+from codeaudit.transforms.oracle.toolchains import Toolchain, installed
+
+_BOOT: Final = (
+    f"import sys; sys.path.insert(0, {ROOT!r}); from codeaudit.transforms.oracle.launch import main; main()"
+)
+FAILED: Final = "its tests failed"
+"""The failure of a program whose errors name nothing."""
+_OUTPUT: Final = MEGABYTE
+"""Bytes that a program may print."""
+_START_SECONDS: Final = 3.0
+"""Seconds that starting may take, beside the run itself."""
+_PATIENCE: Final = 3
+"""Factor between the processor time and the clock time of a run."""
+
+
+class Programs:
+    """Runs the programs of a language."""
+
+    def __init__(self, tool: Toolchain, *, cpu_seconds: float) -> None:
+        """Each program with its tests may use `cpu_seconds` of processor time, rounded up to whole seconds.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs, or lacks the tool.
+        """
+        self._layers = offered()
+        require(self._layers)
+        found = installed(tool)
+        if found is None:
+            raise CannotAudit(tool.missing)
+        self._tool, self._found = tool, found
+        self._limits = RunLimits(cpu_seconds=cpu_seconds, memory=tool.memory)
+
+    def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
+        """The outcome of each trial, in order."""
+        return [self._outcome(one) for one in trials]
+
+    def _outcome(self, trial: ProgramTrial) -> Outcome:
+        key = secrets.token_hex(16)
+        after = self._tool.after.replace("{key}", key)
+        text = f"{trial.program}{self._tool.between}{trial.tests}{after}"
+        printed, errors, ended, cut = self.ran(text)
+        limit = math.ceil(self._limits.cpu_seconds)
+        status, used = ended[-1] if ended else (-signal.SIGKILL, 0.0)
+        if cut:
+            return TrialFailed(cut, certain=cut == TOO_MUCH)
+        if not status and printed.rstrip().endswith(key):
+            return Passed()
+        # The kernel's clock of a limit and that of the time used are not the same.
+        if used >= self._limits.cpu_seconds or (status == -signal.SIGKILL and used >= 0.9 * limit):
+            return TrialFailed(CPU)
+        if status == NOT_STARTED and not errors:
+            raise CannotAudit(f"programs can't be run safely here: {self._tool.command} did not start")
+        named = self._tool.failures.search(errors)
+        return TrialFailed(named[1] if named else f"killed by signal {-status}" if status < 0 else FAILED)
+
+    def ran(self, text: str) -> tuple[str, str, list[tuple[int, float]], str]:
+        """What a program printed on its two streams, the status and time of each step, and why it was ended
+        (empty if it ended by itself)."""
+        with scratch_folder("program") as folder:
+            place = str(folder)
+            telling, told = os.pipe()
+            job: dict[str, Any] = {
+                "folder": place,
+                "layers": asdict(self._layers),
+                "limits": asdict(self._limits),
+                "files": {self._tool.file: text},
+                "steps": [self._step(place)],
+                "told": told,
+            }
+            process = subprocess.Popen(
+                [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(job)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={"PATH": "/nonexistent", "LANG": "C.UTF-8"},
+                cwd=place,
+                pass_fds=(told,),
+                start_new_session=True,
+            )
+            os.close(told)
+            try:
+                printed, errors, cut = self._read(process)
+            finally:
+                # The session holds only its processes; what a namespace holds ends with its first one.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            with open(telling, "rb") as pipe:
+                ended = json.loads(pipe.read()[HEADER:] or "[]")
+        return printed, errors, [(int(status), float(used)) for status, used in ended], cut
+
+    def _step(self, folder: str) -> dict[str, Any]:
+        return {
+            "words": [self._found.path, *self._tool.run, self._tool.file],
+            "readable": self._found.readable,
+            "executable": self._found.executable,
+            "environment": {
+                "HOME": folder,
+                "TMPDIR": folder,
+                "PATH": "/nonexistent",
+                "LANG": "C.UTF-8",
+                "TZ": "UTC",
+                **self._tool.environment,
+            },
+            "limits": asdict(self._limits),
+            "starts": False,
+        }
+
+    def _read(self, process: subprocess.Popen[bytes]) -> tuple[str, str, str]:
+        """What a process prints until it ends, and the cause if it has to be ended before."""
+        assert process.stdout is not None
+        assert process.stderr is not None
+        end = time.monotonic() + _START_SECONDS + _PATIENCE * self._limits.cpu_seconds
+        found = {process.stdout: bytearray(), process.stderr: bytearray()}
+        with selectors.DefaultSelector() as waiting, process.stdout, process.stderr:
+            for stream in found:
+                waiting.register(stream, selectors.EVENT_READ)
+            cut = ""
+            while waiting.get_map() and not cut:
+                ready = waiting.select(max(0.0, end - time.monotonic()))
+                if not ready:
+                    cut = IDLE
+                for key, _ in ready:
+                    part = os.read(key.fd, CHUNK)
+                    if part:
+                        found[key.fileobj] += part  # type: ignore[index]
+                    else:
+                        waiting.unregister(key.fileobj)
+                if sum(map(len, found.values())) > _OUTPUT:
+                    cut = TOO_MUCH
+        printed, errors = (one.decode("utf-8", "replace") for one in found.values())
+        return printed, errors, cut

@@ -1,0 +1,136 @@
+"""How programs of other languages than Python run: one table, with what each needs of this machine."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from codeaudit.transforms.oracle.containment import MEGABYTE
+
+_SECONDS: Final = 30.0
+"""For a question to a tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """A tool as it is on this machine."""
+
+    path: str
+    version: str
+    executable: tuple[str, ...]
+    """Files that it executes: itself, and the loader of its libraries."""
+    readable: tuple[str, ...]
+    """Files and folders that it reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """How the programs of a language run."""
+
+    title: str
+    command: str
+    """The name of the tool."""
+    file: str
+    """The name of the file that holds a program with its tests."""
+    find: Callable[[], Installed | None]
+    """Looks for the tool; `None` if it is not on this machine, or too old."""
+    run: tuple[str, ...]
+    """What the tool is called with."""
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Variables that the tool needs."""
+    memory: int
+    """Address space in bytes: engines reserve much more than they use."""
+    between: str
+    """Stands between a program and its tests."""
+    after: str
+    """Stands behind the tests and writes `{key}`, if they ran to their end and all passed."""
+    failures: re.Pattern[str]
+    """Finds the name of what ended a program in its errors."""
+
+    @property
+    def missing(self) -> str:
+        """Why no program of the language runs on this machine; empty if they run."""
+        return "" if installed(self) else f"{self.command}, which runs {self.title}, is not on this machine"
+
+
+@cache
+def installed(tool: Toolchain) -> Installed | None:
+    """The tool on this machine; looked for once."""
+    return tool.find()
+
+
+def toolchain(language: str) -> Toolchain | None:
+    """How programs of a language run; `None` for one that does not run here at all."""
+    return TOOLCHAINS.get(language)
+
+
+def _asked(*words: str) -> str | None:
+    """What a tool answers; `None` if it is not there or fails."""
+    try:
+        found = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=True,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.decode("utf-8", "replace")
+
+
+_NODE: Final = (
+    "const report = process.report.getReport();"
+    "console.log(JSON.stringify([process.version, report.sharedObjects, process.execPath]))"
+)
+_OLDEST_NODE: Final = 16
+_LOADER: Final = re.compile(r"/ld-linux[^/]*\.so(?:\.\d+)?$|/ld-musl[^/]*\.so(?:\.\d+)?$")
+_NODE_READS: Final = ("/etc/ld.so.cache", "/usr/share/nodejs")
+"""Debian's node has parts of its own library in the second one."""
+
+
+def _node() -> Installed | None:
+    found = shutil.which("node")
+    told = found and _asked(found, "-e", _NODE)
+    if not told:
+        return None
+    try:
+        version, shared, path = json.loads(told)
+        number = int(version.removeprefix("v").partition(".")[0])
+    except (ValueError, AttributeError):
+        return None
+    if number < _OLDEST_NODE:
+        return None
+    files = [os.path.realpath(one) for one in shared if one.startswith("/")]
+    path = os.path.realpath(path)
+    loaders = [one for one in shared if _LOADER.search(one)]
+    return Installed(path=path, version=version, executable=(path, *loaders), readable=(*files, *_NODE_READS))
+
+
+_JAVASCRIPT: Final = Toolchain(
+    title="JavaScript",
+    command="node",
+    file="program.js",
+    find=_node,
+    # One thread for each job of the engine and of its library: nothing here needs more.
+    run=("--max-old-space-size=256", "--stack-size=900", "--v8-pool-size=1"),
+    environment={"OPENSSL_CONF": "/dev/null"},
+    memory=2048 * MEGABYTE,
+    # node's `console.assert` only prints. Data sets such as HumanEval-X mean a test that fails.
+    between=(
+        "\n;console.assert = (held, ...told) => "
+        "{ if (!held) throw new (require('node:assert').AssertionError)({ message: told.join(' ') }); };\n"
+    ),
+    # At its end, so that a program that ends early, or whose promises are rejected, has not passed.
+    after="\n;process.on('exit', (code) => { if (!code) require('node:fs').writeSync(1, '\\n{key}'); });\n",
+    failures=re.compile(r"^(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception))\b", re.MULTILINE),
+)
+
+TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT}
+"""By language."""
