@@ -53,14 +53,17 @@ JAVASCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions",
     unit_name="codeaudit.audit.corpora.scripts:function_name",
     body="codeaudit.audit.corpora.scripts:last_function",
+    probes="codeaudit.audit.projects.probes.javascript:JAVASCRIPT_PROBES",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
     unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
+    probes="codeaudit.audit.projects.probes.javascript:TYPESCRIPT_PROBES",
 )
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
+    probes="codeaudit.audit.projects.probes.c:PROBES",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 

@@ -9,6 +9,7 @@ from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
+from codeaudit.transforms.javascript.files import refuse_packed
 from codeaudit.transforms.javascript.parsing import (
     JAVASCRIPT,
     TYPESCRIPT,
@@ -20,16 +21,8 @@ from codeaudit.transforms.javascript.parsing import (
 )
 from codeaudit.transforms.records import Sample
 
-LONGEST_LINE: Final = 2000
-"""People do not write longer lines; programs that pack scripts do."""
-PACKED: Final = f"file with a line over {LONGEST_LINE} characters: packed or generated"
-FLOW: Final = "file with types of Flow"
 DECLARATIONS: Final = "file of declarations (.d.ts), which has no functions"
 _DECLARATIONS: Final = re.compile(r"\.d(?:\.\w+)?\.[cm]?ts$")
-_FLOW: Final = re.compile(
-    r"(?:\s|//[^\n]*\n|#![^\n]*\n|/\*(?:(?!\*/).)*?\*/)*?(?://[^\n]*|/\*(?:(?!\*/).)*)@flow\b", re.DOTALL
-)
-"""The mark in one of the comments at the beginning."""
 
 
 def functions(text: str, path: str, left_out: Counter[str], language: str = JAVASCRIPT) -> Iterator[Sample]:
@@ -44,10 +37,7 @@ def functions(text: str, path: str, left_out: Counter[str], language: str = JAVA
     """
     if _DECLARATIONS.search(path):
         raise SourceError(DECLARATIONS)
-    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
-        raise SourceError(PACKED)
-    if _FLOW.match(text):
-        raise SourceError(FLOW)
+    refuse_packed(text)
     try:
         reading = read(text, language)
     except SourceError as error:

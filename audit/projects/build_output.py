@@ -1,6 +1,6 @@
 """Says why a test command ended without results, from what it printed. Called by `codeaudit verify`.
 
-Knows the words of javac, Maven, Gradle and pytest; of any other command the last line is the reason.
+Knows the words of javac, gcc, tsc, Maven, Gradle and pytest; of any other command the last line is the reason.
 """
 
 import re
@@ -11,11 +11,11 @@ from typing import Final
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 """Colours and other control sequences of a terminal (ECMA-48, section 5.4)."""
 _COMPILER: Final = re.compile(
-    r"^(?:\[ERROR\] |(?::[\w.-]+)+(?=/))?(?P<path>\S[^\n:]*\.java):"
-    r"(?:(?P<line>\d+): error:|\[(?P<place>\d+)(?:,\d+)?\]) ?(?P<told>.+)$",
+    r"^(?:\[ERROR\] |(?::[\w.-]+)+(?=/))?(?P<path>\S[^\n:(]*\.(?:java|[ch]|[cm]?tsx?))"
+    r"(?::(?P<line>\d+):(?:\d+:)? error:|:\[(?P<place>\d+)(?:,\d+)?\]|\((?P<at>\d+),\d+\): error) ?(?P<told>.+)$",
     re.MULTILINE,
 )
-"""An error as javac and Gradle write it, and as Maven does.
+"""An error as javac, Gradle and gcc write it, as Maven does, and as tsc does.
 
 Old Gradle writes no line end behind a task's name.
 """
@@ -78,10 +78,12 @@ def build_output(output: str) -> BuildOutput:
         warning = _WARNING.search(text)
         told = f"{_WERROR}: {warning['warning']}" if warning else _WERROR
         return BuildOutput(reason=_line(told), style_gate="javac -Werror")
+    if error is not None and "[-Werror" in error["told"]:
+        return BuildOutput(reason=_line(error[0]), style_gate="-Werror")
     if error is not None:
         # Behind javac's error stand the line of the code and a caret under the place.
         behind = text[error.end() :].split("\n")[1:3]
-        shown = [f"{error['path']}:{error['line'] or error['place']}: error: {error['told']}"]
+        shown = [f"{error['path']}:{error['line'] or error['place'] or error['at']}: error: {error['told']}"]
         shown += behind if len(behind) == 2 and behind[1].strip() == "^" else []
         return BuildOutput(reason=_line(shown[0]), compiler="\n".join(shown))
     wrong = _WENT_WRONG.search(text)

@@ -3,7 +3,8 @@
 Sources of results:
 - pytest: our plug-in writes a line per test, however pytest is started;
 - unittest: its verbose output;
-- JUnit, Maven, Gradle: the files `TEST-*.xml`;
+- JUnit, Maven, Gradle, and whatever else writes JUnit's XML: the files `TEST-*.xml`;
+- TAP, as tape, Node's own runner and many others print it;
 - any other command: its exit code is the only result.
 """
 
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,7 +27,7 @@ from codeaudit.transforms.errors import RunError
 
 State: TypeAlias = Literal["passed", "failed", "skipped"]
 
-ResultSource: TypeAlias = Literal["pytest", "unittest", "junit", "exit code"]
+ResultSource: TypeAlias = Literal["pytest", "unittest", "junit", "tap", "exit code"]
 """Where the results were read from."""
 
 SUPPORT: Final = Path(__file__).with_name("support")
@@ -38,6 +40,10 @@ SHOWN: Final = 4000
 REPORTS: Final = "TEST-*.xml"
 """The result files of Java's test runners."""
 
+_TAP: Final = re.compile(r"^(?:TAP version \d+|\d+\.\.\d+)[ \t]*(?:#.*)?$", re.MULTILINE)
+"""The first line of the Test Anything Protocol, or the one that tells the number of tests."""
+_POINT: Final = re.compile(r"[ \t]*(?P<bad>not )?ok\b(?: \d+)?(?: -)? ?(?P<name>[^#\n]*)(?P<rest>[^\n]*)")
+_TITLE: Final = re.compile(r"[ \t]*# (?:Subtest: )?(?P<title>[^\n]*)")
 _HEADER: Final = re.compile(r"^(\w+ \([\w.<>]+\))", re.MULTILINE)
 _REPORT: Final = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.<>]+\)).*\n(?:[^\n]*\n)??-{70}\n", re.MULTILINE)
 _PASSED: Final = re.compile(r"(?:\.\.\. |^)ok$", re.MULTILINE)
@@ -194,6 +200,8 @@ class ProjectTestCommand:
                 with suppress(OSError):
                     one.unlink()
             return found, "junit"
+        if found := tap_results(output):
+            return found, "tap"
         return {
             WHOLE: ProjectTestResult("failed" if code else "passed", output[-SHOWN:] if code else "")
         }, "exit code"
@@ -294,6 +302,42 @@ def unittest_results(output: str) -> Results:
     for report in _REPORT.finditer(output):
         text = output[report.end() :].split("\n" + "=" * 70 + "\n")[0]
         found[report[1]] = ProjectTestResult("failed", text[-SHOWN:])
+    return found
+
+
+def tap_results(output: str) -> Results:
+    """The results in lines of the Test Anything Protocol; empty if the output has none.
+
+    A test is named after its line and the comment above it; of equal names each has its number. The lines
+    behind a failure are its text.
+    """
+    if not _TAP.search(output):
+        return {}
+    found: dict[str, ProjectTestResult] = {}
+    title, seen = "", Counter[str]()
+    failed, told = "", list[str]()
+    for line in output.split("\n"):
+        point, heading = _POINT.fullmatch(line), _TITLE.fullmatch(line)
+        if point is None and heading is None:
+            told.append(line)
+            continue
+        if failed:
+            found[failed] = ProjectTestResult("failed", "\n".join(told)[:SHOWN])
+            failed = ""
+        told = []
+        if heading is not None:
+            title = heading["title"]
+        if point is not None:
+            name = f"{title}::{point['name'].strip()}"
+            seen[name] += 1
+            name = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            skipped = re.match(r"#\s*(?:skip|todo)", point["rest"], re.IGNORECASE) is not None
+            found[name] = ProjectTestResult(
+                "skipped" if skipped else "failed" if point["bad"] else "passed"
+            )
+            failed = name if found[name].state == "failed" else ""
+    if failed:
+        found[failed] = ProjectTestResult("failed", "\n".join(told)[:SHOWN])
     return found
 
 

@@ -410,9 +410,10 @@ def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:
 
 _FRAMES: Final = (
     re.compile(r'File "([^"\n]+\.py)", line (\d{1,9})'),
-    re.compile(r"^([^\s:][^:\n]*\.(?:py|java)):(\d{1,9}): ", re.MULTILINE),
+    re.compile(r"^([^\s:][^:\n]*\.(?:py|java|[ch])):(\d{1,9}):", re.MULTILINE),
+    re.compile(r"(?:\(|\bat )(?:file://)?([^\s():][^\s()]*\.[cm]?[jt]sx?):(\d{1,9}):\d"),
 )
-"""A frame as Python writes it, and as pytest and javac write it: file, line."""
+"""A frame as Python writes it, as pytest, javac and gcc write it, and as Node writes it: file, line."""
 _JVM: Final = re.compile(r"\bat (?:[\w.@-]*/)*([\w$.]+)\.[\w$<>]+\((\w+\.java):(\d{1,9})\)")
 """A frame as the JVM writes it: class, file without its folder, line."""
 _CAUSE: Final = re.compile(r"^\s*Caused by: ", re.MULTILINE)

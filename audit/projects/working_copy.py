@@ -28,17 +28,23 @@ from codeaudit.transforms.registry import one_way
 from codeaudit.transforms.source_files import Applied, Choice, SourceUnit, UnitRecord
 
 CACHES: Final = NOT_COPIED | {
-    ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "node_modules",
+    ".hg", ".svn", ".tox", ".nox", ".venv", "venv",
     ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".eggs",
 }  # fmt: skip
 """Folders that tests do not need; they are not copied."""
 
 NOT_SOURCES: Final = frozenset(
-    {"test", "tests", "doc", "docs", "example", "examples", "benchmark", "benchmarks", "build", "dist"}
+    {"test", "tests", "__tests__", "doc", "docs", "example", "examples", "benchmark", "benchmarks", "build", "dist"}
 )
 """Folders whose files are not perturbed."""
-NOT_SOURCE_FILES: Final = frozenset({"setup.py", "conftest.py", "noxfile.py"})
-TEST_FILE: Final = re.compile(r"test_.*\.py|.*_test\.py|Test[A-Z].*\.java|.*(?:Test|Tests|TestCase|IT)\.java")
+NOT_SOURCE_FILES: Final = re.compile(
+    r"setup\.py|conftest\.py|noxfile\.py|[Gg]ulpfile\.[cm]?[jt]s|[Gg]runtfile\.[cm]?[jt]s|.*\.config\.[cm]?[jt]s"
+)
+"""Names of files that say how a project is built and tested."""
+TEST_FILE: Final = re.compile(
+    r"test_.*\.py|.*_test\.py|Test[A-Z].*\.java|.*(?:Test|Tests|TestCase|IT)\.java|"
+    r".*\.(?:test|spec)\.[cm]?[jt]sx?|tests?\.(?:[cm]?[jt]s|c)|(?:test_.*|.*_test)\.[ch]"
+)
 """Names of files that hold tests."""
 
 
@@ -99,7 +105,7 @@ class WorkingCopy:
         paths = tuple(path for path in source_files(folder) if _is_source(path, request.sources))
         if not paths:
             raise CannotAudit(
-                f"no Python or Java file in {str(request.project)!r}; name code with --source DIR"
+                f"no source file in {str(request.project)!r} that can be perturbed; name code with --source DIR"
             )
         command = ProjectTestCommand(
             words=request.words,
@@ -183,7 +189,7 @@ def _is_source(path: str, sources: Sequence[str]) -> bool:
 
 
 def _is_code(path: PurePosixPath) -> bool:
-    if path.name in NOT_SOURCE_FILES or TEST_FILE.fullmatch(path.name):
+    if NOT_SOURCE_FILES.fullmatch(path.name) or TEST_FILE.fullmatch(path.name):
         return False
     return not NOT_SOURCES.intersection(path.parts[:-1])
 

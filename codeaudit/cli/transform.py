@@ -264,7 +264,8 @@ def _path(source: str) -> Path:
         return path
     corpus(source)  # raises CorpusError if the path does not exist
     raise UsageError(
-        f"{source!r} is no Python or Java file or folder; give --suite FILE for a suite of its samples"
+        f"{source!r} is no source file that can be perturbed in place, and no folder; give --suite FILE for a "
+        "suite of its samples"
     )
 
 
@@ -487,8 +488,8 @@ def transform(
 ) -> int:
     """Write a perturbed copy of files or folders, or a suite of perturbed samples.
 
-    A folder gives a copy of it in which Python and Java files are perturbed; every other file, and each byte
-    that no transform touched, stays as it is. A file gives a file. SRC itself is only read.
+    A folder gives a copy of it in which files of Python, Java, JavaScript, TypeScript and C are perturbed;
+    every other file, and each byte that no transform touched, stays as it is. A file gives a file. SRC itself is only read.
 
     \b
     Examples:

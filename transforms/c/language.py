@@ -28,6 +28,8 @@ C: Final = Language(
     shown_in="codeaudit.transforms.c.ledger:shown_in",
     canonical="codeaudit.transforms.c.canonical:canonicalise",
     parse="codeaudit.transforms.c.parsing:read",
+    function_context="codeaudit.transforms.c.files:function_context",
     endings=(".c", ".h"),
+    files="codeaudit.transforms.c.files:C_FILES",
 )
 """C: transforms that rename and rewrite functions, and the analysis that proves them."""

@@ -19,6 +19,8 @@ FOR_A_TOOL: Final = re.compile(
 BEGINNINGS: Final = ("{", "/", "`", "[", "function", "class", "async", "let")
 """What no expression begins with that a rule puts in front of a statement or of the body of an arrow: there
 it may be something else, or go on with the line above."""
+CONTINUING: Final = (*"([`+-*/.,?%&|^<>=:;", "in", "instanceof")
+"""What a line may begin with that continues a statement above without a semicolon, or ends it."""
 ASSIGNMENT: Final = 1
 TERNARY: Final = 2
 OPERATORS: Final = {

@@ -28,6 +28,9 @@ JAVASCRIPT: Final = Language(
     shown_in="codeaudit.transforms.javascript.ledger:shown_in",
     parse="codeaudit.transforms.javascript.parsing:read",
     canonical="codeaudit.transforms.javascript.canonical:canonicalise",
+    function_context="codeaudit.transforms.javascript.files:function_context",
+    obstacle_in_file="codeaudit.transforms.javascript.files:obstacle_in_file",
     endings=(".js", ".mjs", ".cjs", ".jsx"),
+    files="codeaudit.transforms.javascript.files:JAVASCRIPT_FILES",
 )
 """JavaScript: transforms that rename and rewrite functions, and the analysis that proves them."""

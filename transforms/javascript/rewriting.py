@@ -5,8 +5,9 @@ checked.
 not trusted; what is known of values is what the function itself assigns (`analysis.facts`).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -16,7 +17,7 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCollector
 from codeaudit.transforms.javascript.analysis.facts import NUMBER, JavaScriptFacts, is_plain
 from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, resolve
-from codeaudit.transforms.javascript.dialect import BEGINNINGS, DIALECT, FOR_A_TOOL
+from codeaudit.transforms.javascript.dialect import BEGINNINGS, CONTINUING, DIALECT, FOR_A_TOOL
 from codeaudit.transforms.javascript.identifiers.rename import unreadable
 from codeaudit.transforms.javascript.parsing import (
     FUNCTIONS,
@@ -26,7 +27,7 @@ from codeaudit.transforms.javascript.parsing import (
     is_anonymous,
     read_unit,
 )
-from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.patches import Edit, Patch, Site, splice
 from codeaudit.transforms.strategies.dead_code import is_in_unit
 from codeaudit.transforms.strategies.dialect import UNKNOWN, CodeText, TextRule
 from codeaudit.transforms.syntax.flow import LOOPS
@@ -43,6 +44,12 @@ _ENDED: Final = frozenset(
      "break_statement", "continue_statement", "debugger_statement", "field_definition"}
 )  # fmt: skip
 """Kinds of nodes that end with a semicolon, which may be left out at the end of a line."""
+MARK: Final = "\v"
+"""Stands before a semicolon that the author left out: a blank that programs do not have."""
+_LEFT_OUT: Final = re.compile(rf"{MARK};(?P<gap>(?:\s|//[^\n]*|/\*(?:(?!\*/).)*\*/)*)(?P<next>\w+|.?)", re.DOTALL)
+_OPERATED: Final = frozenset(
+    {"method_invocation", "field_access", "array_access", "binary_expression", "ternary_expression"}
+)
 _LINED: Final = frozenset({"string_literal", "template_string", "jsx_element", "jsx_self_closing_element"})
 _LOOSE: Final = frozenset({"parenthesized_expression"})
 
@@ -84,6 +91,27 @@ class JavaScriptSource(CodeText):
             if lines and (self.source[end:].partition(b"\n")[0].strip() or not self.starts_line(start)):
                 return BESIDE
         return None
+
+    @cached_property
+    def completed(self) -> "JavaScriptSource | None":
+        """The function with the semicolons that the author left out, each with a mark; `None` where that is
+        another tree, and where an arrow with a block is an operand: no JavaScript reads it so."""
+        if MARK.encode() in self.source or any(
+            node.kind in _OPERATED and node.children[0].kind == "lambda_expression" for node in self.unit.walk()
+        ):
+            return None
+        ends = sorted(
+            # The end of the node may lie behind a comment.
+            max([one.end for one in node.children] + [end for token, _, end in node.tokens if token])
+            for node in self.unit.walk()
+            if node.kind in _ENDED and not node.has(";") and not self._needs_none(node)
+        )
+        text = splice(self.source, [Edit(end, end, f"{MARK};") for end in ends]).decode()
+        try:
+            found = JavaScriptSource(text, self.language)
+        except SourceError:
+            return None
+        return found if _same_but_semicolons(self.reading, found.reading) else None
 
     def _needs_none(self, node: Node) -> bool:
         """Whether no semicolon of its own stands behind a node in any case."""
@@ -277,6 +305,37 @@ class JavaScriptSource(CodeText):
         return [hex(number), oct(number), *grouped]
 
 
+def _same_but_semicolons(one: ParsedText, other: ParsedText) -> bool:
+    """Whether two trees are equal, semicolons aside."""
+    return _outline(one) == _outline(other)
+
+
+def _outline(reading: ParsedText) -> list[tuple[str, str | None, tuple[bytes, ...]]]:
+    source = reading.source
+    return [
+        (
+            node.kind,
+            node.field,
+            tuple(source[start:end] for token, start, end in node.tokens if token != ";")
+            if node.children
+            else (source[node.start : node.end].replace(MARK.encode(), b"").rstrip(b";"),),
+        )
+        for node in reading.root.walk()
+    ]
+
+
+def without_marks(text: str) -> str:
+    """A text without the semicolons that have a mark; they stay where the next sign may continue the
+    statement, and where no line ends behind it."""
+
+    def shown(found: re.Match[str]) -> str:
+        ended = "\n" in found["gap"] or found["next"] in ("}", "")
+        kept = not ended or found["next"].startswith(CONTINUING)
+        return (";" if kept else "") + found["gap"] + found["next"]
+
+    return _LEFT_OUT.sub(shown, text)
+
+
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^"})
 
 
@@ -325,7 +384,10 @@ class JavaScriptRewriting(TextRule):
         Raises:
             SourceError: the text does not parse, or is not exactly one function.
         """
-        return study(source, self.language)
+        code = study(source, self.language)
+        if self.proof == "analysis" and code.obstacle == NO_SEMICOLON:
+            return code.completed or code
+        return code
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
         """As of any rule; what only moves blanks and comments asks for less.
@@ -364,4 +426,15 @@ class JavaScriptRewriting(TextRule):
             after = resolve.__wrapped__(found.source, self.language)
             if _meaning(after) != _meaning(self.study(source).scopes):
                 return Refused(OTHER_SCOPE)
+        if isinstance(found, Rewritten) and MARK in found.source:
+            return self._unmarked(found)
         return found
+
+    def _unmarked(self, found: Rewritten) -> Rewritten | Refused:
+        """A result without the semicolons that the author left out, if it has the same tree."""
+        text = without_marks(found.source)
+        try:
+            same = _same_but_semicolons(self.reread(text), self.reread(found.source))
+        except SourceError:
+            same = False
+        return replace(found, source=text) if same else Refused(NO_SEMICOLON)

@@ -52,7 +52,10 @@ TYPESCRIPT: Final = replace(
     families=tuple(_family(one) for one in language.JAVASCRIPT.families),
     parse="codeaudit.transforms.javascript.parsing:read_typescript",
     canonical="codeaudit.transforms.javascript.canonical:canonicalise_typescript",
+    function_context="codeaudit.transforms.javascript.files:function_context_of_typescript",
+    obstacle_in_file="codeaudit.transforms.javascript.files:obstacle_in_typescript",
     endings=(".ts", ".tsx", ".mts", ".cts"),
+    files="codeaudit.transforms.javascript.files:TYPESCRIPT_FILES",
 )
 """TypeScript: its types stay, and what they do not make certain keeps its name."""
 

@@ -8,8 +8,6 @@ import pytest
 
 from codeaudit.audit.corpora.scripts import (
     DECLARATIONS,
-    FLOW,
-    PACKED,
     function_name,
     function_name_in_typescript,
     functions,
@@ -17,6 +15,7 @@ from codeaudit.audit.corpora.scripts import (
 )
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.files import FLOW, PACKED
 from codeaudit.transforms.javascript.parsing import read_unit, statements
 from codeaudit.transforms.records import Sample
 

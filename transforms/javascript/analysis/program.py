@@ -20,15 +20,14 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCollector
 from codeaudit.transforms.javascript.analysis.facts import JavaScriptFacts
 from codeaudit.transforms.javascript.analysis.scopes import resolve
-from codeaudit.transforms.javascript.dialect import DIALECT
+from codeaudit.transforms.javascript.dialect import CONTINUING, DIALECT
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, read_unit
 from codeaudit.transforms.syntax.effects import EffectCollector
 from codeaudit.transforms.syntax.program import NestingPlace, ProgramBuilder
 from codeaudit.transforms.syntax.reader import Node
 
 NO_SEMICOLON: Final = "statement that may go on on the next line"
-_CONTINUES: Final = b"([`+-*/.,?%&|^<>=:"
-"""What a statement may begin with, or a line in it, that continues a statement above without a semicolon."""
+_CONTINUING: Final = tuple(sign.encode() for sign in CONTINUING)
 _ENDED: Final = frozenset({"expression_statement", "local_variable_declaration", "return_statement",
                            "throw_statement", "break_statement", "continue_statement"})  # fmt: skip
 
@@ -61,7 +60,7 @@ class JavaScriptProgramBuilder(ProgramBuilder):
         spans, fixed = super().units(nodes, start, end)
         if fixed is None and any(node.kind in _ENDED and not node.has(";") for node in nodes):
             source = self.names.source
-            continued = any(source[node.start] in _CONTINUES for node in nodes)
+            continued = any(source.startswith(_CONTINUING, node.start) for node in nodes)
             if continued or any(b"\n" not in source[one.end : other.start] for one, other in pairwise(nodes)):
                 fixed = NO_SEMICOLON
         return spans, fixed

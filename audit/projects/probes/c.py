@@ -1,0 +1,55 @@
+"""Inserts a declaration at the start of C functions, which does something when it is reached.
+
+It is a declaration, because a compiler may want statements behind them. It names functions of the C library by
+their symbols, so that no header is needed and none contradicts it. It is written for GCC and Clang on Linux.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from codeaudit.transforms.c.files import DecodedC, places
+from codeaudit.transforms.c.parsing import read_unit
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import Edit, splice
+
+_DECLARED: Final = "__attribute__((unused)) int codeaudit_probe = __extension__ ({{ {0} 0; }});"
+_NOTING: Final = (
+    "static int codeaudit_seen; if (!codeaudit_seen) {{ "
+    'extern char *codeaudit_getenv(const char *) __asm__("getenv"); '
+    'extern void *codeaudit_open(const char *, const char *) __asm__("fopen"); '
+    'extern int codeaudit_write(const char *, void *) __asm__("fputs"); '
+    'extern int codeaudit_close(void *) __asm__("fclose"); '
+    'void *codeaudit_file = codeaudit_open(codeaudit_getenv("_CODEAUDIT_HITS"), "a"); codeaudit_seen = 1; '
+    'if (codeaudit_file) {{ codeaudit_write("{0}\\n", codeaudit_file); codeaudit_close(codeaudit_file); }} }}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CProbes:
+    """The `Probes` of C."""
+
+    raising: str = _DECLARED.format("__builtin_trap();")
+
+    def noting(self, number: int) -> str:
+        """A declaration that appends the number to the hits file once per process."""
+        return _DECLARED.format(_NOTING.format(number))
+
+    def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
+        """The file with a declaration at the start of each named function; names are those of `places`."""
+        try:
+            decoded = DecodedC.read(data)
+            found = places(decoded.text)
+        except SourceError:
+            return data
+        source = decoded.text.encode()
+        edits: list[Edit] = []
+        for place in found:
+            if place.name in statements and place.obstacle is None:
+                _, function = read_unit(source[place.start : place.end].decode())
+                first = place.start + function.part("body").start + 1
+                edits.append(Edit(first, first, f" {statements[place.name]}"))
+        return decoded.write(splice(source, edits).decode())
+
+
+PROBES: Final = CProbes()

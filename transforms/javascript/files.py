@@ -1,0 +1,256 @@
+"""JavaScript and TypeScript texts with several functions: where each function is, and whether it can be read
+without its file.
+
+A transform gets one function, and assumes that `undefined`, `NaN` and `Infinity` mean what the standard says.
+If the text around the function gives one of these names another meaning, functions that use it keep their
+text. A finished file is parsed again: outside of its functions it has to have the tree that it had. So no
+function goes on with the line behind it, where the semicolon between them is left out.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Final
+
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.parsing import (
+    JAVASCRIPT,
+    TYPESCRIPT,
+    FunctionText,
+    read,
+    read_unit,
+    units,
+)
+from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.records import FunctionContext
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
+from codeaudit.transforms.syntax.reader import Node, ParsedText
+
+LONGEST_LINE: Final = 2000
+"""People do not write longer lines; programs that pack scripts do."""
+PACKED: Final = f"file with a line over {LONGEST_LINE} characters: packed or generated"
+FLOW: Final = "file with types of Flow"
+_FLOW: Final = re.compile(
+    r"(?:\s|//[^\n]*\n|#![^\n]*\n|/\*(?:(?!\*/).)*?\*/)*?(?://[^\n]*|/\*(?:(?!\*/).)*)@flow\b", re.DOTALL
+)
+"""The mark in one of the comments at the beginning."""
+
+REBOUND: Final = "the file gives undefined, NaN or Infinity another meaning"
+UNREAD: Final = "function that cannot be read alone"
+NO_FUNCTION: Final = "no function in the text"
+
+_FIXED: Final = frozenset({"undefined", "NaN", "Infinity"})
+"""Names of values that nobody can set, but that a declaration may hide."""
+_MAY_BE_FIXED: Final = re.compile(r"\b(?:undefined|NaN|Infinity)\b")
+_DECLARING: Final = frozenset(
+    {"formal_parameters", "required_parameter", "optional_parameter", "import_clause", "import_specifier",
+     "namespace_import", "assignment_pattern", "array_pattern", "object_pattern", "rest_pattern", "pair_pattern",
+     "catch_clause"}
+)  # fmt: skip
+
+
+def refuse_packed(text: str) -> None:
+    """Raise for a file that people did not write, or that is in another language.
+
+    Raises:
+        SourceError: it has types of Flow, or is packed.
+    """
+    if any(len(line) > LONGEST_LINE for line in text.split("\n")):
+        raise SourceError(PACKED)
+    if _FLOW.match(text):
+        raise SourceError(FLOW)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedJavaScript(DecodedFile):
+    """A file's text with what it takes to write it back."""
+
+    @staticmethod
+    def encoding_of(data: bytes) -> str:
+        """UTF-8, with or without a byte order mark."""
+        return utf8(data)
+
+    def compiles(self, text: str) -> bool:
+        """Whether the text parses, and outside of its functions is what the file is."""
+        return _is_around(self.text, text, JAVASCRIPT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedTypeScript(DecodedJavaScript):
+    """The same for TypeScript."""
+
+    def compiles(self, text: str) -> bool:
+        """As for JavaScript. Types are not checked: they stand in other files."""
+        return _is_around(self.text, text, TYPESCRIPT)
+
+
+def _is_around(before: str, after: str, language: str) -> bool:
+    try:
+        return _around(before, language) == _around.__wrapped__(after, language)
+    except SourceError:
+        return False
+
+
+@lru_cache(maxsize=4)
+def _around(text: str, language: str) -> tuple[bytes, tuple[str, ...]]:
+    """What stands around the functions of a text, and the tree around them.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = read(text, language)
+    names = {found.node.start: found for found in units(reading)}
+    pieces, kinds, done = list[bytes](), list[str](), 0
+    pending = [reading.root]
+    while pending:
+        node = pending.pop()
+        found = names.get(node.start)
+        kinds.append(node.kind)
+        if found is not None and found.node is node:
+            # A null byte, which no source contains, stands for the function.
+            pieces += [reading.source[done : node.start], b"\0", (found.name or "").encode()]
+            done = node.end
+        else:
+            pending += reversed(node.children)
+    return b"".join([*pieces, reading.source[done:]]), tuple(kinds)
+
+
+@lru_cache(maxsize=4)
+def places(
+    text: str, around: frozenset[str] = frozenset(), /, *, language: str = JAVASCRIPT
+) -> tuple[FunctionLocation, ...]:
+    """The outermost functions of a text that have a name, in the order of the text.
+
+    Raises:
+        SourceError: the text does not parse, has types of Flow, or is packed.
+    """
+    refuse_packed(text)
+    reading = read(text, language)
+    starts = line_starts(reading.source)
+    hidden = hides_fixed(reading)
+    seen: Counter[str] = Counter()
+    found = []
+    for one in units(reading):
+        node, name = one.node, _qualified(reading, one)
+        seen[name] += 1
+        own = reading.text(node)
+        found.append(
+            FunctionLocation(
+                name=name if seen[name] == 1 else f"{name}#{seen[name]}",
+                first=bisect_right(starts, node.start),
+                last=bisect_right(starts, node.end - 1),
+                start=node.start,
+                end=node.end,
+                obstacle=_obstacle(own, one, hidden, language),
+            )
+        )
+    return tuple(found)
+
+
+def _obstacle(own: str, found: FunctionText, hidden: frozenset[str], language: str) -> str | None:
+    try:
+        _, alone = read_unit(own, language)
+    except SourceError:
+        return UNREAD
+    # `f = () => 1` is a field in a class, and an assignment alone; the function is the same.
+    if alone.name != found.name:
+        return UNREAD
+    return REBOUND if hidden.intersection(_MAY_BE_FIXED.findall(own)) else None
+
+
+def _qualified(reading: ParsedText, found: FunctionText) -> str:
+    """A name such as `Class.method`."""
+    names = [found.name or ""]
+    for above in found.node.ancestors():
+        name = above.child("name") if above.kind in ("class_declaration", "class") else None
+        if name is not None:
+            names.append(reading.text(name))
+    return ".".join(reversed(names))
+
+
+def hides_fixed(reading: ParsedText) -> frozenset[str]:
+    """The names of `undefined`, `NaN` and `Infinity` that a text declares."""
+    if _MAY_BE_FIXED.search(reading.source.decode()) is None:
+        return frozenset()
+    return frozenset(
+        reading.text(node)
+        for node in reading.root.walk()
+        if not node.children and _declares(node) and reading.text(node) in _FIXED
+    )
+
+
+def _declares(node: Node) -> bool:
+    """Whether a name stands where a declaration has one, or may have one."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.kind in _DECLARING or node.kind == "shorthand_property_identifier_pattern":
+        return True
+    if parent.kind == "lambda_expression":
+        return node.field == "parameter"
+    return node.field == "name" and parent.kind.endswith(("declarator", "declaration"))
+
+
+def obstacle_in_file(source: str, file: str, *, language: str = JAVASCRIPT) -> str | None:
+    """Why a function cannot be rewritten in a file with this text; `None` if it can."""
+    used = _MAY_BE_FIXED.findall(source)
+    return REBOUND if used and _hidden_in(file, language).intersection(used) else None
+
+
+@lru_cache(maxsize=4)
+def _hidden_in(file: str, language: str) -> frozenset[str]:
+    try:
+        return hides_fixed(read(file, language))
+    except SourceError:
+        return frozenset()
+
+
+def function_context(source: str, *, language: str = JAVASCRIPT) -> FunctionContext:
+    """The last function of a text that has a name, and the text around it.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    try:
+        read_unit(source, language)
+    except SourceError:
+        reading = read(source, language)
+    else:
+        return FunctionContext("", source, "")
+    found: FunctionText | None = None
+    for found in units(reading):
+        pass
+    if found is None:
+        return FunctionContext("", source, "", NO_FUNCTION)
+    text, node = reading.source, found.node
+    before, own, after = (
+        piece.decode() for piece in (text[: node.start], text[node.start : node.end], text[node.end :])
+    )
+    return FunctionContext(before, own, after, _obstacle(own, found, hides_fixed(reading), language))
+
+
+def _is_one(text: str, wrapper: str, language: str = JAVASCRIPT) -> bool:
+    try:
+        read_unit.__wrapped__(text, language)
+    except SourceError:
+        return False
+    return True
+
+
+function_context_of_typescript = partial(function_context, language=TYPESCRIPT)
+obstacle_in_typescript = partial(obstacle_in_file, language=TYPESCRIPT)
+
+JAVASCRIPT_FILES: Final = FileFormat(
+    language=JAVASCRIPT, decode=DecodedJavaScript.read, places=places, is_one=_is_one
+)
+"""Files that end with `.js`, `.mjs`, `.cjs` or `.jsx`."""
+TYPESCRIPT_FILES: Final = FileFormat(
+    language=TYPESCRIPT,
+    decode=DecodedTypeScript.read,
+    places=partial(places, language=TYPESCRIPT),
+    is_one=partial(_is_one, language=TYPESCRIPT),
+)
+"""Files that end with `.ts`, `.tsx`, `.mts` or `.cts`."""
