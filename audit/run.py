@@ -22,6 +22,7 @@ from codeaudit.audit.interface import (
     CLOSED,
     AnswersBatches,
     AnswersInAnyOrder,
+    AnswersLater,
     Expectation,
     GradesByExecution,
     HasAttempts,
@@ -70,7 +71,6 @@ ROLLING_WINDOW: Final = 512
 """The same for a model that answers in any order: the number that is looked up in the memory together."""
 AHEAD: Final = 1024
 """Queries that such a model is asked before the answers to them are needed; more than run at once."""
-
 BUSY: Final = 16
 """Batches in a window for each that a model answers at once."""
 GROUP: Final = 4
@@ -396,13 +396,18 @@ def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Pre
     """
     answers = _recalled(wanted, setup, again=False)
     rest = [query for query in wanted if query not in answers]
-    if isinstance(setup.model, AnswersInAnyOrder):
+    if isinstance(setup.model, AnswersInAnyOrder) and not _later(setup.model):
         with closing(_Rolling(setup, setup.model)) as rolling:
             rolling.ask(rest)
             while rolling.open:
                 rolling.wait()
         return answers | rolling.answers
     return answers | _asked(batches(rest, setup.batch_size), setup)
+
+
+def _later(model: object) -> int:
+    """How many queries a model is asked before it answers any; 0 if it answers at once."""
+    return model.ahead if isinstance(model, AnswersLater) else 0
 
 
 def _interleaved(
@@ -623,7 +628,7 @@ def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) 
                 wanted = [query for query in fresh if isinstance(query, Repeat) is again]
                 rolling.answers |= _recalled(wanted, setup, again=again)
             rolling.ask([query for query in fresh if query not in rolling.answers])
-            while rolling.open > AHEAD:
+            while rolling.open > (_later(model) or AHEAD):
                 rolling.wait()
                 yield from _complete(waiting, needed, rolling.answers, setup)
             yield from _complete(waiting, needed, rolling.answers, setup)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from codeaudit.audit.interface import (
     AnswersInAnyOrder,
+    AnswersLater,
     AnswerStream,
     ChecksInput,
     Model,
@@ -117,6 +118,11 @@ class RollingCanonical(Canonical):
     def stream(self) -> AnswerStream:
         """As `AnswersInAnyOrder.stream`. Equal forms are asked once per call of `ask`."""
         return _CanonicalStream(self._rolling.stream())
+
+    @property
+    def ahead(self) -> int:
+        """As `AnswersLater.ahead`."""
+        return self._rolling.ahead if isinstance(self._rolling, AnswersLater) else 0
 
 
 class _CanonicalStream:
