@@ -32,6 +32,7 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
+from codeaudit.audit.probabilities import Scale, scale_of, shift
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.prompts import WHOLE, QuestionPrompt
 from codeaudit.audit.records import (
@@ -722,6 +723,7 @@ def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
 
 def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup) -> Audited:
     before = answer_to(case.sample, case.sample.source, answers, setup.task)
+    noise, scale = setup.model.noise, scale_of(setup.model)
     verdicts: list[Verdict] = []
     scores: list[float | None] = []
     for outcome in case.outcomes:
@@ -735,7 +737,7 @@ def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup)
             else:
                 after = Failed(reason=NOT_REPEATED)
             verdicts.append(
-                judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
+                judge(outcome, before, after, case.sample, task=setup.task, noise=noise, scale=scale)
             )
             scores.append(score_of(setup.task, after, outcome.sample))
     return Audited(
@@ -763,6 +765,7 @@ def judge(
     *,
     task: Task,
     noise: float,
+    scale: Scale = "",
 ) -> Verdict:
     """Whether the answer held.
 
@@ -779,13 +782,13 @@ def judge(
         raise _wrong(task, "expects", expected, f"one of {', '.join(EXPECTATIONS)}")
     if reason := _why_unjudged(perturbed, expected):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
-    moved = deviation(before, after)
+    moved, shifted = deviation(before, after), shift(before, after, scale)
     if task.same(before, after):
-        return Held(perturbed=perturbed, before=before, after=after, deviation=moved)
+        return Held(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)
     # After `same`, because noise excuses a change and never turns an equal answer into no verdict.
     if _within_noise(before, after, NOISE_FACTOR * noise):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
-    return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
+    return Violated(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)
 
 
 def _why_unjudged(perturbed: Perturbed, expected: Expectation) -> str:

@@ -17,6 +17,7 @@ from codeaudit.audit.interface import (
     Model,
     SamplesAnswers,
 )
+from codeaudit.audit.probabilities import Scale, scale_of
 from codeaudit.audit.records import UNPARSABLE, Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -54,6 +55,11 @@ class Wrapping:
     def noise(self) -> float:
         """The inner model's."""
         return self.inner.noise
+
+    @property
+    def scale(self) -> Scale:
+        """The inner model's."""
+        return scale_of(self.inner)
 
     @property
     def samples(self) -> int:

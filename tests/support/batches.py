@@ -69,7 +69,8 @@ class Batches:
             errors = {"object": "list", "data": [{"code": self.fault, "message": "too much of it"}]}
             return told | {"status": "failed", "errors": errors}
         if status in ("completed", "expired", "cancelled"):
-            good, bad = [], []
+            good: list[Line] = []
+            bad: list[Line] = []
             for line in lines:
                 found = {"id": "r", "custom_id": line["custom_id"], "error": None}
                 response = self.answer(line)
@@ -97,9 +98,9 @@ class BatchHandler(Handler):
         if kind.startswith("multipart/"):
             parts = message_from_bytes(f"content-type: {kind}\r\n\r\n".encode() + data).get_payload()
             assert isinstance(parts, list)
-            named = {str(one.get_param("name", header="content-disposition")): one for one in parts}  # type: ignore[union-attr]
-            assert named["purpose"].get_payload() == "batch"  # type: ignore[union-attr]
-            self._serve("POST", {"file": named["file"].get_payload(decode=True)})  # type: ignore[union-attr]
+            named = {str(one.get_param("name", header="content-disposition")): one for one in parts}
+            assert named["purpose"].get_payload() == "batch"
+            self._serve("POST", {"file": named["file"].get_payload(decode=True)})
         else:
             self._serve("POST", json.loads(data))
 

@@ -11,6 +11,7 @@ from codeaudit.audit.models.endpoints.spending import tokens_of_prompt
 from codeaudit.audit.models.endpoints.traffic import LoopThread
 from codeaudit.audit.models.endpoints.window import RollingWindow
 from codeaudit.audit.models.text_models import with_prompt
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
@@ -42,6 +43,8 @@ class EndpointModel:
         self.fingerprint = fingerprint
         self.noise = noise
         """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
+        self.scale: Scale = "log-probabilities"
+        """Of the first token of a reply, where the endpoint gives them."""
         self.samples = endpoint.samples
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)

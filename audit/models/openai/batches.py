@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import httpx2
 
-from codeaudit.audit.checks import is_whole
 from codeaudit.audit.models.endpoints.batches import BatchState
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
 from codeaudit.audit.models.openai.client import PATHS, Client
@@ -154,7 +153,7 @@ class BatchingClient(Client):
                 again=code == "batch_expired",
             )
         status, body = response.get("status_code"), response.get("body")
-        if is_whole(status) and status >= 400:
+        if isinstance(status, int) and status >= 400:
             inner = body.get("error", body) if isinstance(body, dict) else body
             return name, self._refused(status, {}, inner, sent)
         try:
