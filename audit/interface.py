@@ -272,6 +272,16 @@ class AnswersInAnyOrder(Protocol):
 
 
 @runtime_checkable
+class AnswersLater(Protocol):
+    """Optional: a model in any order that may answer hours later. It answers a few at once by `predict`."""
+
+    @property
+    def ahead(self) -> int:
+        """How many queries it is asked before any answer is needed; 0 if it answers at once."""
+        ...
+
+
+@runtime_checkable
 class SeveralTasks(Protocol):
     """Optional: a model that accepts more tasks than the one in `Model.task`."""
 

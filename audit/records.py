@@ -328,6 +328,8 @@ class _Judged:
     after: Predicted
     deviation: float
     """Largest absolute difference between the scores of labels on both sides; 0 if no label is on both."""
+    shift: float | None = None
+    """By how much the probability of the original's answer differs (`codeaudit.audit.probabilities`)."""
 
 
 # Two classes and not a flag, so that a `match` over verdicts is exhaustive and mypy shows a forgotten case.

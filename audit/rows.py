@@ -118,6 +118,7 @@ def verdict_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
             "outcome": "unjudged" if unjudged else "violated" if isinstance(verdict, Violated) else "held",
             "reason": verdict.reason if isinstance(verdict, Unjudged) else None,
             "deviation": None if isinstance(verdict, Unjudged) else verdict.deviation,
+            "shift": None if isinstance(verdict, Unjudged) else verdict.shift,
             "score_before": audited.score,
             "score_after": score,
             "draw": MOVABLE if audited.extra else None,
@@ -495,7 +496,9 @@ def _verdict(perturbed: Perturbed, row: TableRow) -> Verdict:
     if not (isinstance(before, Predicted) and isinstance(after, Predicted)):
         raise ValueError(f"outcome {row['outcome']!r} without both answers")
     made = Violated if row["outcome"] == "violated" else Held
-    return made(perturbed=perturbed, before=before, after=after, deviation=row["deviation"])
+    return made(
+        perturbed=perturbed, before=before, after=after, deviation=row["deviation"], shift=row.get("shift")
+    )
 
 
 def _sample(row: TableRow) -> Sample:

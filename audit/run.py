@@ -22,6 +22,7 @@ from codeaudit.audit.interface import (
     CLOSED,
     AnswersBatches,
     AnswersInAnyOrder,
+    AnswersLater,
     Expectation,
     GradesByExecution,
     HasAttempts,
@@ -31,6 +32,7 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
+from codeaudit.audit.probabilities import Scale, scale_of, shift
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.prompts import WHOLE, QuestionPrompt
 from codeaudit.audit.records import (
@@ -70,7 +72,6 @@ ROLLING_WINDOW: Final = 512
 """The same for a model that answers in any order: the number that is looked up in the memory together."""
 AHEAD: Final = 1024
 """Queries that such a model is asked before the answers to them are needed; more than run at once."""
-
 BUSY: Final = 16
 """Batches in a window for each that a model answers at once."""
 GROUP: Final = 4
@@ -396,13 +397,18 @@ def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Pre
     """
     answers = _recalled(wanted, setup, again=False)
     rest = [query for query in wanted if query not in answers]
-    if isinstance(setup.model, AnswersInAnyOrder):
+    if isinstance(setup.model, AnswersInAnyOrder) and not _later(setup.model):
         with closing(_Rolling(setup, setup.model)) as rolling:
             rolling.ask(rest)
             while rolling.open:
                 rolling.wait()
         return answers | rolling.answers
     return answers | _asked(batches(rest, setup.batch_size), setup)
+
+
+def _later(model: object) -> int:
+    """How many queries a model is asked before it answers any; 0 if it answers at once."""
+    return model.ahead if isinstance(model, AnswersLater) else 0
 
 
 def _interleaved(
@@ -623,7 +629,7 @@ def _rolled(cases: Iterable[Case], setup: AuditSetup, model: AnswersInAnyOrder) 
                 wanted = [query for query in fresh if isinstance(query, Repeat) is again]
                 rolling.answers |= _recalled(wanted, setup, again=again)
             rolling.ask([query for query in fresh if query not in rolling.answers])
-            while rolling.open > AHEAD:
+            while rolling.open > (_later(model) or AHEAD):
                 rolling.wait()
                 yield from _complete(waiting, needed, rolling.answers, setup)
             yield from _complete(waiting, needed, rolling.answers, setup)
@@ -717,6 +723,7 @@ def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
 
 def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup) -> Audited:
     before = answer_to(case.sample, case.sample.source, answers, setup.task)
+    noise, scale = setup.model.noise, scale_of(setup.model)
     verdicts: list[Verdict] = []
     scores: list[float | None] = []
     for outcome in case.outcomes:
@@ -730,7 +737,7 @@ def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup)
             else:
                 after = Failed(reason=NOT_REPEATED)
             verdicts.append(
-                judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
+                judge(outcome, before, after, case.sample, task=setup.task, noise=noise, scale=scale)
             )
             scores.append(score_of(setup.task, after, outcome.sample))
     return Audited(
@@ -758,6 +765,7 @@ def judge(
     *,
     task: Task,
     noise: float,
+    scale: Scale = "",
 ) -> Verdict:
     """Whether the answer held.
 
@@ -774,13 +782,13 @@ def judge(
         raise _wrong(task, "expects", expected, f"one of {', '.join(EXPECTATIONS)}")
     if reason := _why_unjudged(perturbed, expected):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
-    moved = deviation(before, after)
+    moved, shifted = deviation(before, after), shift(before, after, scale)
     if task.same(before, after):
-        return Held(perturbed=perturbed, before=before, after=after, deviation=moved)
+        return Held(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)
     # After `same`, because noise excuses a change and never turns an equal answer into no verdict.
     if _within_noise(before, after, NOISE_FACTOR * noise):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
-    return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
+    return Violated(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)
 
 
 def _why_unjudged(perturbed: Perturbed, expected: Expectation) -> str:

@@ -342,6 +342,7 @@ VERDICT_COLUMNS: Final[Mapping[str, str]] = {
     "before_margin": "float64",
     "after_margin": "float64",
     "deviation": "float64",
+    "shift": "float64",  # null where the model gives no probabilities, and in older runs
     "score_before": "float64",
     "score_after": "float64",
     "draw": "string",  # as in the suite

@@ -25,6 +25,7 @@ from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.integrity import bound, read_key
 from codeaudit.audit.interface import AnswersInAnyOrder, Model, RecordedAnswers, Task
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.endpoints.batches import BatchRecords
 from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
@@ -120,6 +121,8 @@ from codeaudit.transforms.registry import expand, in_relation, is_related
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
 CACHE_FILE: Final = "answers.sqlite"
+BATCHES: Final = "batches"
+"""The folder beside it with the batches whose answers are still to come."""
 DISTRIBUTIONS: Final[Mapping[str, str]] = {
     "codeaudit": NAME,
     **{name: name for name in ("torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")},
@@ -292,6 +295,7 @@ def _finished(job: PreparedRun) -> Summary:
     name = str(manifest["codeaudit"])
     asked: dict[str, Mapping[str, object]] = {}
     with _ledger(job), answer_cache(job.options, job.folder, job.progress) as cache:
+        job.spending.batches = BatchRecords(cache.path.parent / BATCHES, name)
         try:
             summary = carry_out(
                 job,
@@ -340,7 +344,7 @@ def _finished(job: PreparedRun) -> Summary:
 
 def _has_spent(job: PreparedRun) -> bool:
     spent = job.spending.committed
-    return bool(spent.tokens or spent.cost)
+    return bool(spent.tokens or spent.cost or job.spending.waiting)
 
 
 # ── the folder ───────────────────────────────────────────────────────────────────────────────────────────

@@ -8,6 +8,7 @@ from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
 from codeaudit.reports.records import (
     NOTHING,
+    UNKNOWN,
     Better,
     ComparedRun,
     Comparison,
@@ -172,6 +173,7 @@ def _covered(name: str, models: Sequence[ModelSummary]) -> Coverage:
         noise_floor=_together([model.noise_floor for model in models]),
         excess=models[0].excess if len(models) == 1 else Excess(),
         pair_excess=models[0].pair_excess if len(models) == 1 else Excess(),
+        shift=models[0].shift if len(models) == 1 else UNKNOWN,
     )
 
 

@@ -16,12 +16,12 @@ from typing import Final, NamedTuple, TypeAlias
 from codeaudit.audit.interface import CLOSED, HasAttempts, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
-from codeaudit.reports.records import Agreement, Rate, Score, Sides
+from codeaudit.reports.records import Agreement, Estimate, Rate, Score, Sides
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
 from codeaudit.reports.statistics.distances import Draws, numbered
-from codeaudit.reports.statistics.intervals import rate_of
+from codeaudit.reports.statistics.intervals import mean_share, rate_of
 from codeaudit.reports.statistics.shuffles import Table, tabled
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Kind, Sample
@@ -96,6 +96,33 @@ class Clusters:
             map(bool, self.unsteady),
             self.tables,
         )
+
+
+@dataclass(slots=True)
+class Shifts:
+    """For each observation with a known shift of probability, the sum over its variants and their number."""
+
+    samples: "array[int]" = field(default_factory=lambda: array("Q"))
+    sums: "array[float]" = field(default_factory=lambda: array("d"))
+    counts: "array[int]" = field(default_factory=lambda: array("I"))
+
+    def add(self, sample: int, values: Sequence[float]) -> None:
+        """Add the shifts of an observation."""
+        if values:
+            self.samples.append(sample)
+            self.sums.append(sum(values))
+            self.counts.append(len(values))
+
+
+def mean_shift(found: Iterable[Shifts], *, seed: int) -> Estimate:
+    """The mean over samples of the mean shift of each."""
+    sums: defaultdict[int, float] = defaultdict(float)
+    counts = Counter[int]()
+    for each in found:
+        for sample, value, count in zip(each.samples, each.sums, each.counts, strict=True):
+            sums[sample] += value
+            counts[sample] += count
+    return mean_share([sums[sample] / counts[sample] for sample in sorted(counts)], seed=seed)
 
 
 @lru_cache(maxsize=4096)
@@ -295,6 +322,8 @@ class TrialDigest:
         """The same on samples whose original was answered."""
         self.clusters: defaultdict[tuple[Kind, str | None, bool], Clusters] = defaultdict(Clusters)
         """By kind, transform (`None` for all) and whether the samples were drawn in addition."""
+        self.shifts: defaultdict[tuple[Kind, str | None, bool], Shifts] = defaultdict(Shifts)
+        """As `clusters`."""
         self.families: defaultdict[str, Clusters] = defaultdict(Clusters)
         """By family of meaning-keeping transforms, of the plain draw."""
         self.parts: defaultdict[tuple[str, str | None, bool], Clusters] = defaultdict(Clusters)
@@ -372,6 +401,9 @@ class TrialDigest:
         row = partial(row_of, one, number, repeats=one.repeats(), by_equality=self._by_equality)
         for (kind, name), pairs in found.items():
             self.clusters[kind, name, one.extra].add(row(pairs))
+            known = [pair.shift for pair in pairs if pair.shift is not None]
+            if known:
+                self.shifts[kind, name, one.extra].add(number, known)
             if kind == "preserving" and self._task.finding:
                 self._add_parts(one, name, pairs, row)
             if name is not None and kind != "identity" and one.draws:
@@ -519,9 +551,19 @@ def pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Clusters]:
     A sample that was drawn for one transform is not asked under the others. Among several transforms it
     would give that one more weight, and the rate would depend on how many samples were drawn.
     """
+    for each, extra in _pooled(trials, kind):
+        if (kind, None, extra) in each.clusters:
+            yield each.clusters[kind, None, extra]
+
+
+def pooled_shifts(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[Shifts]:
+    """As `pooled`, of shifts."""
+    for each, extra in _pooled(trials, kind):
+        if (kind, None, extra) in each.shifts:
+            yield each.shifts[kind, None, extra]
+
+
+def _pooled(trials: Iterable[TrialDigest], kind: Kind) -> Iterator[tuple[TrialDigest, bool]]:
     every = list(trials)
     once = asked_once((each.asked_answered for each in every), kind)
-    for each in every:
-        for extra in (False, True) if once else (False,):
-            if (kind, None, extra) in each.clusters:
-                yield each.clusters[kind, None, extra]
+    yield from ((each, extra) for each in every for extra in ((False, True) if once else (False,)))

@@ -57,6 +57,12 @@ def headline(explained: Explained) -> str:
     )
 
 
+def shifted(explained: Explained) -> str:
+    """Return by how much the probability of the answer before differs; empty if nobody knows."""
+    shift = explained.minimal.shift
+    return "" if shift is None else f"its probability moved by {100 * shift:.1f} points"
+
+
 class Asked(NamedTuple):
     """The judged repeats of a sample: how many, and how many of them got another answer than the first."""
 

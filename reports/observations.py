@@ -41,6 +41,8 @@ class Pair:
     reason: str
     """Why there is no verdict; empty if there is one."""
     deviation: float
+    shift: float | None
+    """As of a verdict; `None` without one."""
     sample: Sample
     """The sample with the label of the perturbed text; the answer is scored against it."""
     answer: Answer | None
@@ -204,6 +206,7 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
         changed=isinstance(judged, Violated) if judged else None,
         reason=reason,
         deviation=judged.deviation if judged else 0.0,
+        shift=judged.shift if judged else None,
         sample=perturbed.sample,
         answer=answer,
         score=None if answer is None else score,

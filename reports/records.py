@@ -262,6 +262,19 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A share with its 95 % interval; `None` if it is unknown."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+UNKNOWN: Final = Estimate()
+"""The estimate from nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ByTransform:
     """Results of one model under one transform."""
 
@@ -297,6 +310,9 @@ class ByTransform:
     """Number of samples for which a test of their own shows that (p at most 0.05, adjusted by Holm)."""
     score_drop: Excess = field(default_factory=Excess)
     """Of a sampled model: by how much the mean score of its draws is worse, in the unit of the score."""
+    shift: Estimate = UNKNOWN
+    """By how much the probability of the answer to the original differs under the edit: the mean over samples
+    of the mean over their variants, from 0 to 1. Unknown if the model gives no probabilities."""
     violated_steady: int = 0
     """Number of samples that are violated and whose repeats all agree, those without a repeat included."""
     unsteady_kept: int = 0
@@ -360,19 +376,6 @@ class Attack:
     """Total number of queries."""
     not_attacked: Mapping[str, int]
     """Number of samples without a search, by reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """A share with its 95 % interval; `None` if it is unknown."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-UNKNOWN: Final = Estimate()
-"""The estimate from nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -474,6 +477,10 @@ class ModelSummary:
     """Number of inputs that the model truncated."""
     by_transform: tuple[ByTransform, ...]
     trials: tuple[Trial, ...]
+    shift: Estimate = UNKNOWN
+    """As of `ByTransform`, over all meaning-keeping transforms."""
+    noise_shift: Estimate = UNKNOWN
+    """The same when the unchanged input is asked again."""
     by_family: tuple[ByFamily, ...] = ()
     """Families in the order of their first transform, if the run has several meaning-keeping transforms."""
     agreement: Agreement = field(default_factory=Agreement)
@@ -707,6 +714,8 @@ class Coverage:
     excess: Excess = field(default_factory=Excess)
     """As of `ModelSummary`; absent for a model of several runs, and so is the next."""
     pair_excess: Excess = field(default_factory=Excess)
+    shift: Estimate = UNKNOWN
+    """As of `ModelSummary`; unknown for a model of several runs."""
 
     @property
     def share(self) -> float:

@@ -151,6 +151,7 @@ def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
     beyond += [_sampled(summary)] if any(model.draws for model in summary.models) else []
     beyond += [_prompts(summary)] if summary.prompts else []
+    beyond += [_shifts(summary)] if any(model.shift.value is not None for model in summary.models) else []
     return (
         _models(summary),
         *beyond,
@@ -324,6 +325,40 @@ def _prompt_row(
 def _spanned(excess: Excess) -> tuple[str, ...]:
     """The points and the interval of an excess; a single dash without it."""
     return (ABSENT,) if excess.points is None else (wording.points(excess.points), wording.span(excess))
+
+
+SHIFT: Final = (
+    "shift: by how many points the probability that the model gives to its answer to the original differs "
+    "under an edit, up or down; the mean over samples, with its 95 % interval. It also shows edits that move "
+    "a model without changing its answer. repeats: the same where the unchanged input was asked again."
+)
+"""Explains the shift of probability."""
+
+
+def _shifts(summary: Summary) -> Sheet:
+    """How far edits moved the probability of the original's answer."""
+    rows: list[tuple[Cell, ...]] = []
+    for model in summary.models:
+        if model.shift.value is None:
+            continue
+        name, noise = wording.plain(model.model), wording.estimate_lines(model.noise_shift)
+        found = [("all together", model.shift, noise)]
+        found += [
+            (row.transform, row.shift, ("",))
+            for row in model.by_transform
+            if row.kind != "identity" and row.shift.value is not None
+        ]
+        rows += [
+            (_cell(name), _cell(edits), Cell(lines=wording.estimate_lines(shift)), Cell(lines=again))
+            for edits, shift, again in found
+        ]
+    return Sheet(
+        title="How far edits moved the probability of the original's answer",
+        columns=(*words("model", "edits"), *numbers("shift", "repeats")),
+        rows=tuple(rows),
+        legend=(SHIFT,),
+        stacked=2,
+    )
 
 
 def _sampled(summary: Summary) -> Sheet:
@@ -697,6 +732,8 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
     made = [_beside(comparison)] if comparison.metrics or comparison.paired else []
     if made and comparison.coverage:
         made.append(_coverage(comparison.coverage))
+        if any(one.shift.value is not None for one in comparison.coverage):
+            made.append(_compared_shifts(comparison.coverage))
     for metric in comparison.metrics:
         if metric.test.p is not None:
             made += [_metric(metric), *_diagram(metric)]
@@ -734,6 +771,19 @@ def _coverage(coverage: Sequence[Coverage]) -> Sheet:
             "share of answers that one edit changed; per repeat: the same for the unchanged input. These "
             "two compare.",
         ),
+    )
+
+
+def _compared_shifts(coverage: Sequence[Coverage]) -> Sheet:
+    """The shift of probability of each model."""
+    return Sheet(
+        title="How far edits moved the probability of the original's answer",
+        columns=(*words("model"), *numbers("shift")),
+        rows=tuple(
+            (_cell(wording.plain(one.model)), Cell(lines=wording.estimate_lines(one.shift)))
+            for one in coverage
+        ),
+        legend=(SHIFT.partition(" repeats:")[0],),
     )
 
 

@@ -14,13 +14,16 @@ from codeaudit.reports.digests import (
     Agreements,
     Clusters,
     RunDigest,
+    Shifts,
     TransformDigest,
     TrialDigest,
     asked_once,
     clustered,
     family_of,
+    mean_shift,
     pooled,
     pooled_part,
+    pooled_shifts,
     sides_of,
 )
 from codeaudit.reports.observations import observe
@@ -132,6 +135,8 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         repeats=repeats_of(every),
         max_deviation=max((each.deviation.get("preserving", 0.0) for each in every), default=0.0),
         noise_deviation=max((each.deviation.get("identity", 0.0) for each in every), default=0.0),
+        shift=mean_shift(pooled_shifts(every, "preserving"), seed=draw),
+        noise_shift=mean_shift(pooled_shifts(every, "identity"), seed=draw),
         noise=header.noise,
         unjudged=reasons.total(),
         unjudged_reasons=_ordered(reasons),
@@ -230,6 +235,7 @@ def _by_transform(
         not_applied=_ordered(counts.not_applied),
         evidence=_ordered(counts.evidence),
         max_deviation=counts.max_deviation,
+        shift=mean_shift(_shifts(trials, kind, transform), seed=draw),
         extra=len(counts.extra),
         distance=moved.distance,
         moved=moved.samples,
@@ -274,6 +280,12 @@ def _clusters(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list
     """Those of one transform, of both draws."""
     keys = [(kind, transform, extra) for extra in (False, True)]
     return [each.clusters[key] for each in trials for key in keys if key in each.clusters]
+
+
+def _shifts(trials: Iterable[TrialDigest], kind: Kind, transform: str) -> list[Shifts]:
+    """As `_clusters`, of shifts."""
+    keys = [(kind, transform, extra) for extra in (False, True)]
+    return [each.shifts[key] for each in trials for key in keys if key in each.shifts]
 
 
 def _by_family(trials: Sequence[TrialDigest], draw: int, *, steady: bool) -> tuple[ByFamily, ...]:

@@ -92,6 +92,16 @@ def points(share: float | None) -> str:
     return "0" if share == 0 else text
 
 
+def estimate_lines(estimate: Estimate) -> tuple[str, ...]:
+    """Format a mean of shares in points, with its interval: `3.2`, `2.1–4.5`."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return (ABSENT,)
+    return (
+        f"{100 * estimate.value:.1f}",
+        f"{100 * estimate.low:.1f}\N{EN DASH}{100 * estimate.high:.1f}",
+    )
+
+
 def ends(excess: Excess) -> str:
     """Format the interval of an excess in points: `-2.1 to 24.9`."""
     if excess.low is None or excess.high is None:

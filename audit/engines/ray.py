@@ -31,6 +31,7 @@ from codeaudit.audit.interface import (
     SeveralTasks,
 )
 from codeaudit.audit.models.wrappers import innermost
+from codeaudit.audit.probabilities import scale_of
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.distribution import how_to_install
 from codeaudit.transforms.errors import CodeauditError, ModelError, RunError
@@ -291,6 +292,7 @@ class _Holder:
             found["samples"] = model.samples
         if hasattr(model, "network"):
             found["network"] = model.network
+        found["scale"] = scale_of(model)
         if hasattr(inner, "dependence"):
             found["dependence"] = inner.dependence
         return {

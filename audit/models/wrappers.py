@@ -11,11 +11,13 @@ from dataclasses import replace
 
 from codeaudit.audit.interface import (
     AnswersInAnyOrder,
+    AnswersLater,
     AnswerStream,
     ChecksInput,
     Model,
     SamplesAnswers,
 )
+from codeaudit.audit.probabilities import Scale, scale_of
 from codeaudit.audit.records import UNPARSABLE, Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
@@ -53,6 +55,11 @@ class Wrapping:
     def noise(self) -> float:
         """The inner model's."""
         return self.inner.noise
+
+    @property
+    def scale(self) -> Scale:
+        """The inner model's."""
+        return scale_of(self.inner)
 
     @property
     def samples(self) -> int:
@@ -117,6 +124,11 @@ class RollingCanonical(Canonical):
     def stream(self) -> AnswerStream:
         """As `AnswersInAnyOrder.stream`. Equal forms are asked once per call of `ask`."""
         return _CanonicalStream(self._rolling.stream())
+
+    @property
+    def ahead(self) -> int:
+        """As `AnswersLater.ahead`."""
+        return self._rolling.ahead if isinstance(self._rolling, AnswersLater) else 0
 
 
 class _CanonicalStream:

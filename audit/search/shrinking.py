@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from typing import Final, TypeAlias
 
+from codeaudit.audit.probabilities import scale_of
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
 from codeaudit.audit.search.minimal import minimal
@@ -112,7 +113,10 @@ class _Trials:
         for moves, made in fresh.items():
             self.asked.add(made.source)
             after = answer_to(labelled, made.source, answers, task)
-            verdict = judge(made, self.before, after, labelled, task=task, noise=self.setup.model.noise)
+            model = self.setup.model
+            verdict = judge(
+                made, self.before, after, labelled, task=task, noise=model.noise, scale=scale_of(model)
+            )
             if isinstance(verdict, Violated):
                 self.known[moves] = verdict
 

@@ -60,6 +60,7 @@ from codeaudit.reports.explanations import (
     moves,
     replies,
     reply_text,
+    shifted,
     steadiness,
     tally,
 )
@@ -372,7 +373,8 @@ def _violated(path: Table, row: Mapping[str, Any], perturbed: Perturbed) -> Viol
     except (RunError, *DAMAGED) as error:
         raise RunError(f"table {str(path)!r} is damaged: sample {row['sample']!r}: {error}") from error
     if isinstance(before, Predicted) and isinstance(after, Predicted):
-        return Violated(perturbed=perturbed, before=before, after=after, deviation=row["deviation"])
+        moved = {"deviation": row["deviation"], "shift": row.get("shift")}
+        return Violated(perturbed=perturbed, before=before, after=after, **moved)
     return None
 
 
@@ -555,7 +557,8 @@ def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
         # A diff whose long lines are wrapped is none for the next program.
         show_text(f"{lines}\n")
     repeats = f"repeats {steady}\n" if steady else ""
-    show_parts(Text(f"before  {before}\nafter   {after}\n{repeats}"))
+    moved = f"shift   {told}\n" if (told := shifted(each)) else ""
+    show_parts(Text(f"before  {before}\nafter   {after}\n{moved}{repeats}"))
     for side, reply in zip(("before", "after"), replies(each), strict=True):
         if reply:
             show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
@@ -568,6 +571,7 @@ def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
     known = {"evidence": edit.evidence, "rests_on": [asdict(row) for row in rests_on(edit)]}
     return {
         **explanation_row(each),
+        "shift": each.minimal.shift,
         "repeats": asked.repeats,
         "repeats_changed": asked.changed,
         **(known if evidence else {}),
@@ -592,6 +596,7 @@ def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
     told = f"- {escape(moves(each))}\n- before: {escape(before)}\n- after: {escape(after)}"
+    told += f"\n- shift: {moved}" if (moved := shifted(each)) else ""
     told += f"\n- repeats: {escape(steady)}" if steady else ""
     told += "".join(f"\n- {escape(line)}" for line in known)
     said = "".join(

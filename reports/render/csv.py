@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from codeaudit.reports.records import Excess, ModelSummary, Rate, Summary, Trial
+from codeaudit.reports.records import Estimate, Excess, ModelSummary, Rate, Summary, Trial
 
 # Columns that are fields of a record under the same name, in the order of the file.
 SCORES: Final = ("original", "macro", "attack_worst_sample", "attack_worst_round", "drop")
@@ -45,6 +45,7 @@ def _model(model: ModelSummary) -> Mapping[str, Any]:
         **_measured(model),
         "max_deviation": model.max_deviation,
         "fingerprint": model.fingerprint,
+        **_estimate("shift", model.shift),
     }
 
 
@@ -78,7 +79,12 @@ def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
             **_rate("noise", row.noise),
             **_excess("excess", row.excess),
             **_excess("pair_excess", row.pair_excess),
+            **_estimate("shift", row.shift),
         }
+
+
+def _estimate(name: str, one: Estimate) -> dict[str, Any]:
+    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
 
 
 def _attacks(model: ModelSummary) -> Iterator[Mapping[str, Any]]:

@@ -3,11 +3,11 @@ dependent.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import Final
 
-from codeaudit.reports.records import NOTHING, Rate
+from codeaudit.reports.records import NOTHING, UNKNOWN, Estimate, Rate
 
 Z: Final = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
@@ -89,6 +89,22 @@ def rate_of(kinds: Mapping[tuple[int, int], int], *, seed: int) -> Rate:
         clusters=units,
         interval=name,
     )
+
+
+FINE: Final = 400
+"""Parts of one to which shares are rounded for a resampling: far less than any interval is wide."""
+
+
+def mean_share(values: Sequence[float], *, seed: int) -> Estimate:
+    """The mean of shares, one of each sample, with a 95 % interval: as that of `rate`, over samples."""
+    units = len(values)
+    if not units:
+        return UNKNOWN
+    mean = sum(values) / units
+    low, high = wilson(mean * units, units)
+    if units >= FEW_CLUSTERS and len(set(values)) > 1:
+        low, high = _percentiles(Counter((round(value * FINE), FINE) for value in values), seed)
+    return Estimate(value=mean, low=min(low, mean), high=max(high, mean))
 
 
 def single(outcomes: Iterable[bool]) -> Rate:

@@ -73,9 +73,35 @@ class Prices:
             return None
         return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
 
-    def cost(self, into: float, out: float) -> float:
-        """Of so many tokens of prompts and replies."""
-        return (into * self.into + out * self.out) / 1e6
+    def cost(self, into: float, out: float, *, batched: bool = False) -> float:
+        """Of so many tokens of prompts and replies, in single requests or in a batch."""
+        return (into * self.into + out * self.out) / 1e6 * (BATCH_SHARE if batched else 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batching:
+    """How queries are asked as batches."""
+
+    wait: float | None
+    """Seconds to wait for answers; `None` without an end."""
+
+    @classmethod
+    def read(cls, settings: Settings) -> Self | None:
+        """As the arguments say; `None` without batches.
+
+        Raises:
+            UsageError: a wait is given without batches.
+        """
+        waits = settings.arguments.get("batch_wait")
+        if settings.arguments.get("batch") is not True:
+            if waits is not None:
+                raise UsageError(f"{settings.flag}batch_wait needs {settings.flag}batch=true")
+            return None
+        return cls(wait=None if waits is None else float(waits))
+
+
+BATCH_SHARE: Final = 0.5
+"""What a token costs in a batch, of its usual price, with every vendor that has batches."""
 
 
 def given(settings: Settings, *names: str) -> dict[str, str | float]:
@@ -129,6 +155,13 @@ ENDPOINT_ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "price_out": partial(read_number, "price_out", least=0),
 }
 """The readers of `Patience` and `Prices`."""
+
+
+BATCH_ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
+    "batch": bool,
+    "batch_wait": partial(read_number, "batch_wait", least=0),
+}
+"""The readers of `Batching`."""
 
 
 # ── arguments of some endpoints ──────────────────────────────────────────────────────────────────────────

@@ -4,11 +4,14 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from codeaudit.audit.models.endpoints.arguments import Batching
+from codeaudit.audit.models.endpoints.batches import AHEAD, BatchStream
 from codeaudit.audit.models.endpoints.session import Endpoint, Session
 from codeaudit.audit.models.endpoints.spending import tokens_of_prompt
 from codeaudit.audit.models.endpoints.traffic import LoopThread
 from codeaudit.audit.models.endpoints.window import RollingWindow
 from codeaudit.audit.models.text_models import with_prompt
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
@@ -25,7 +28,14 @@ class EndpointModel:
     parameters: None = None
 
     def __init__(
-        self, endpoint: Endpoint, *, name: str, fingerprint: str, prompt: str = "", noise: float = 0.0
+        self,
+        endpoint: Endpoint,
+        *,
+        name: str,
+        fingerprint: str,
+        prompt: str = "",
+        noise: float = 0.0,
+        batching: Batching | None = None,
     ) -> None:
         self.name = with_prompt(name, prompt)
         self.prompt = prompt
@@ -33,10 +43,18 @@ class EndpointModel:
         self.fingerprint = fingerprint
         self.noise = noise
         """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
+        self.scale: Scale = "log-probabilities"
+        """Of the first token of a reply, where the endpoint gives them."""
         self.samples = endpoint.samples
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)
+        self._batching = batching
         self._loop: LoopThread | None = None
+
+    @property
+    def ahead(self) -> int:
+        """As `AnswersLater.ahead`."""
+        return 0 if self._batching is None else AHEAD
 
     @property
     def usage(self) -> Mapping[str, object]:
@@ -57,19 +75,36 @@ class EndpointModel:
 
     def cost(self, into: int, out: int) -> float | None:
         """As `ForecastsUsage.cost`."""
-        return None if self._endpoint.prices is None else self._endpoint.prices.cost(into, out)
+        prices = self._endpoint.prices
+        return None if prices is None else prices.cost(into, out, batched=self._batching is not None)
 
-    def stream(self) -> RollingWindow:
-        """As `AnswersInAnyOrder.stream`. One stream at a time."""
+    def stream(self) -> RollingWindow | BatchStream:
+        """As `AnswersInAnyOrder.stream`. One stream at a time.
+
+        Raises:
+            ModelError: no query will be answered; or batches belong to no run.
+        """
+        if self._batching is None:
+            return self._window()
+        records = self._endpoint.spending.batches
+        if records is None:
+            raise ModelError(f"{self.name}: batches need a run that is written down; leave out -M batch here")
+        loop = self._looping()
+        return BatchStream(loop, self._session, records, self.fingerprint, patience=self._batching.wait)
+
+    def _window(self) -> RollingWindow:
+        return RollingWindow(self._looping(), self._session)
+
+    def _looping(self) -> LoopThread:
         if self._session.end is not None:
             raise self._session.end
         if self._loop is None:
             self._loop = LoopThread(self._endpoint.connect)
             weakref.finalize(self, self._loop.close)
-        return RollingWindow(self._loop, self._session)
+        return self._loop
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """One prediction per query.
+        """One prediction per query, each asked by itself: nobody waits a day for a few.
 
         If the endpoint is lost in the middle, the answers so far are returned and the next call raises.
 
@@ -77,7 +112,7 @@ class EndpointModel:
             ModelError: the endpoint is absent, refuses the key or the model, gave no answer for too long, or
                 has no prompt for the task.
         """
-        stream = self.stream()
+        stream = self._window()
         found: dict[int, Prediction] = {}
         try:
             stream.ask(queries)

@@ -248,6 +248,40 @@ class Session:
         self._replies += 1
         return reply.tokens
 
+    def heard(self) -> None:
+        """The endpoint has said something that is no answer."""
+        self._reached = True
+        self._last_answer = time.monotonic()
+
+    def in_batch(self, query: Query) -> Amount:
+        """What a request in a batch may need at most."""
+        if not self._limited:
+            return ONE
+        endpoint = self.endpoint
+        prompt = endpoint.prompts.of(query)
+        into = round(tokens_of_prompt(prompt, query) * MARGIN)
+        longest = endpoint.longest(prompt) or UNKNOWN_REPLY
+        cost = endpoint.prices.cost(into, longest, batched=True) if endpoint.prices else 0.0
+        return Amount(requests=1, tokens=into + longest, cost=cost)
+
+    def settle_in_batch(self, reserved: Amount, tokens: tuple[int, int] | None, *, again: bool) -> None:
+        """Count a request of a batch; a request that was not answered cost nothing.
+
+        Raises:
+            RunError: the ledger cannot be written.
+        """
+        into, out = tokens if tokens is not None else (0, 0)
+        cost = self.endpoint.prices.cost(into, out, batched=True) if self.endpoint.prices else 0.0
+        spent = Amount(requests=1, tokens=into + out, cost=cost)
+        spending = self.endpoint.spending
+        number = spending.sent(self.name, spent, again=again)
+        spending.settle(reserved, spent)
+        spending.ended(number, tokens, spent)
+        self.meter.requests += 1
+        self.meter.retries += again
+        self.meter.batched_in += into
+        self.meter.batched_out += out
+
     def read(self, query: Query, reply: Reply) -> Prediction:
         """Count a reply and read the answer in it."""
         self._reached = self._answered = True

@@ -7,12 +7,15 @@ from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache
 from math import inf
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.models.endpoints.ledger import NOTHING, Amount, Ledger
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 from codeaudit.transforms.errors import LimitError
+
+if TYPE_CHECKING:
+    from codeaudit.audit.models.endpoints.batches import BatchRecords
 
 MINUTE: Final = 60.0
 SLACK: Final = 0.1
@@ -82,6 +85,10 @@ class Spending:
         self._reserved = NOTHING
         self.ledger: Ledger | None = None
         """Where requests are written; `None`: nowhere, because they belong to no run folder."""
+        self.batches: BatchRecords | None = None
+        """Where batches are written down; `None`: nowhere, because there is no run."""
+        self.waiting = 0
+        """Requests in batches whose answers a later start will take."""
 
     def __reduce__(self) -> tuple[type["Spending"], tuple[()]]:
         """In another process there are no endpoints, and nothing is spent."""
@@ -133,6 +140,11 @@ class Spending:
             f"{option} {limit} is reached: {spent} spent, and the next request may need {next_one}",
             more=f"{option} {higher}",
         )
+
+    def hold(self, amount: Amount) -> None:
+        """Take note of a request that an earlier start has sent, whatever the limits say."""
+        with self._lock:
+            self._reserved += amount
 
     def settle(self, reserved: Amount, spent: Amount) -> None:
         """A request has ended: what it really needed takes the place of what was reserved."""

@@ -79,6 +79,9 @@ class Meter:
     """Requests that repeated an earlier one; included in `requests`."""
     tokens_in: int = 0
     tokens_out: int = 0
+    batched_in: int = 0
+    batched_out: int = 0
+    """Those of the tokens that were in batches."""
     unmetered: int = 0
     """Replies without a number of tokens."""
     failed: Counter[str] = field(default_factory=Counter)
@@ -107,7 +110,10 @@ class Meter:
     @property
     def cost(self) -> float | None:
         """In the currency of the prices; `None` without prices."""
-        return None if self.prices is None else self.prices.cost(self.tokens_in, self.tokens_out)
+        if self.prices is None:
+            return None
+        single = self.prices.cost(self.tokens_in - self.batched_in, self.tokens_out - self.batched_out)
+        return single + self.prices.cost(self.batched_in, self.batched_out, batched=True)
 
     def as_mapping(self) -> Mapping[str, object]:
         """The record for the manifest; empty before the first request."""

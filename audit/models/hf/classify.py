@@ -9,6 +9,7 @@ from typing_extensions import override
 from codeaudit.audit.interface import CLOSED, NameOfCode, OneLabel, OneNumber, OneWordOf, SeveralTasks
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS, answer_kind, tasks_answered_by
 from codeaudit.audit.replies import is_value
@@ -66,6 +67,11 @@ class ClassificationHead(SeveralTasks):
         if not self._labels:
             return own
         return own | frozenset(tasks_answered_by(OneLabel)) | frozenset(tasks_answered_by(OneWordOf))
+
+    @property
+    def scale(self) -> Scale:
+        """Several labels have a probability each; else all together make a whole."""
+        return "log-odds" if self._several else "logits"
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import NameOfCode
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind, tasks_answered_by
 from codeaudit.audit.tasks.function_name import subtokens
@@ -52,6 +53,7 @@ class EmbeddingHead:
     """Compares code with names by the cosine of their embeddings from the same network."""
 
     kind = "Embedding"
+    scale: Scale = ""  # likenesses
 
     @property
     def task(self) -> str:

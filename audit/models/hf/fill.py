@@ -14,6 +14,7 @@ from torch.nn.functional import log_softmax
 from codeaudit.audit.interface import NameOfCode, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, TOO_LONG, LoadedNetwork, Row, TokenizedQuery, ranked
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import WHOLE
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query, RawReply, kept_reply
 from codeaudit.audit.registry import answer_kind
@@ -31,6 +32,7 @@ class MaskFillingHead:
     """
 
     kind = "Filling"
+    scale: Scale = "log-probabilities"
     task = None
 
     def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:

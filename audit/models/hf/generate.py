@@ -28,6 +28,7 @@ from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria,
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, in_one_line
 from codeaudit.audit.models.text_models import draws
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import ContinuationPrompt, thinks
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.replies import THOUGHT_ENDS
@@ -76,6 +77,7 @@ class GenerationHead:
     """
 
     kind = "Generation"
+    scale: Scale = "log-probabilities"
     task = None
 
     def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:

@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers.utils import logging as library_logging
 
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import filled
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CodeauditError, ModelError
@@ -177,6 +178,11 @@ class Head(Protocol):
 
     kind: str
     """Its name in fingerprints, which must never change, because cached answers would be lost."""
+
+    @property
+    def scale(self) -> Scale:
+        """What its scores are."""
+        ...
 
     @property
     def task(self) -> str | None:

@@ -15,6 +15,7 @@ from typing_extensions import override
 from codeaudit.audit.interface import ChecksInput, SeveralTasks
 from codeaudit.audit.models.hf.heads import Head, LoadedNetwork, Row, TokenizedQuery, of_its_files, quiet
 from codeaudit.audit.models.text_models import joined
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
@@ -75,6 +76,11 @@ class HubModel(SeveralTasks, ChecksInput):
         if engine.texts.truncate and engine.texts.window is not None:
             told = "codeaudit: %s: an input longer than its %s tokens loses its end"
             _log.warning(told, self.name, f"{engine.texts.window:,}")
+
+    @property
+    def scale(self) -> Scale:
+        """What its scores are."""
+        return self._head.scale
 
     @property
     def task(self) -> str | None:

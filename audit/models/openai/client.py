@@ -7,7 +7,8 @@ and so the key. So none of them leaves this module, not even as a cause (`from N
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Final
 
 import httpx2
@@ -24,7 +25,12 @@ from codeaudit.audit.models.endpoints.client import (
     passes_later,
     wait_of,
 )
-from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
+from codeaudit.audit.models.openai.http import (
+    LARGEST_REPLY,
+    BoundedClient,
+    RedirectedElsewhere,
+    ReplyTooLarge,
+)
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
 from codeaudit.audit.models.openai.model import TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
@@ -72,14 +78,18 @@ class Client:
             default_query=address.query,
             timeout=limits,
             max_retries=0,
-            http_client=BoundedClient(
-                base_url=address.url,
-                timeout=limits,
-                # With a transport of our own the library does not look for a proxy in the environment.
-                transport=httpx2.AsyncHTTPTransport(
-                    limits=LIMITS, proxy=address.proxy.url if address.proxy else None
-                ),
-            ),
+            http_client=self._http(timeout, LARGEST_REPLY),
+        )
+
+    def _http(self, timeout: float, largest: int) -> BoundedClient:
+        """A client of HTTP that reads at most so many bytes of a reply."""
+        proxy = self._address.proxy
+        return BoundedClient(
+            base_url=self._address.url,
+            timeout=httpx2.Timeout(timeout, connect=min(timeout, CONNECT)),
+            largest=largest,
+            # With a transport of our own the library does not look for a proxy in the environment.
+            transport=httpx2.AsyncHTTPTransport(limits=LIMITS, proxy=proxy.url if proxy else None),
         )
 
     async def close(self) -> None:
@@ -88,10 +98,15 @@ class Client:
 
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
         """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
+        body = self._body(prompt, query, attempt)
+        async with self._failures(body), asyncio.timeout(self._timeout):
+            return self._read(await self._send(body))
+
+    @asynccontextmanager
+    async def _failures(self, sent: Mapping[str, object]) -> AsyncIterator[None]:
+        """Turns every failure of a request with this body into a `RequestError`."""
         try:
-            async with asyncio.timeout(self._timeout):
-                body = self._body(prompt, query, attempt)
-                return self._read(await self._send(body))
+            yield
         except (TimeoutError, openai.APITimeoutError) as error:
             unreachable = type(error.__cause__).__name__ == "ConnectTimeout"
             raise RequestError("timeout", again=True, busy=not unreachable, unreachable=unreachable) from None
@@ -105,7 +120,7 @@ class Client:
                 reason, message=why, again=True, unreachable=unreachable, broken=not unreachable
             ) from None
         except openai.APIStatusError as error:
-            raise self._refusal(error, body) from None
+            raise self._refusal(error, sent) from None
         except ReplyTooLarge as error:
             raise RequestError("reply too large", message=str(error)) from None
         except RedirectedElsewhere as error:
@@ -200,15 +215,18 @@ class Client:
         )
 
     def _refusal(self, error: openai.APIStatusError, sent: Mapping[str, object]) -> RequestError:
-        status = error.status_code
-        headers = error.response.headers
-        spent = error.code == "insufficient_quota"
+        # The library hands on what stands in `error`, or the whole body.
+        return self._refused(error.status_code, error.response.headers, error.body, sent)
+
+    def _refused(
+        self, status: int, headers: Mapping[str, str], body: object, sent: Mapping[str, object]
+    ) -> RequestError:
+        spent = _of(body, "code") == "insufficient_quota"
         passes = passes_later(status)
         again = passes and headers.get("x-should-retry") != "false"
-        # The library hands on what stands in `error`, or the whole body.
-        words = told(error.body)
-        page = isinstance(error.body, str) and is_page(error.body)
-        field = rejected(error.body, words, _fields(sent))
+        words = told(body)
+        page = isinstance(body, str) and is_page(body)
+        field = rejected(body, words, _fields(sent))
         # Some servers only stream, some do not know the field. The answers are the same: each way is tried.
         other = (field == STREAM and self._streams_otherwise(sent)) or self._limits_otherwise(words, sent)
         return RequestError(

@@ -22,10 +22,14 @@ class RedirectedElsewhere(Exception):  # noqa: N818 - it describes the reply
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """Reads at most `LARGEST_REPLY` bytes of a reply, and follows redirects on the same host only.
+    """Reads at most `largest` bytes of a reply, and follows redirects on the same host only.
 
     A redirected request holds the source code of a sample. The user trusts one host with it.
     """
+
+    def __init__(self, *, largest: int = LARGEST_REPLY, **options: Any) -> None:
+        super().__init__(**options)
+        self._largest = largest
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; the whole reply is read.
@@ -39,7 +43,7 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
             response = await super().send(request, **options)
             try:
                 if (after := response.next_request) is None:
-                    return await _whole(response)
+                    return await _whole(response, self._largest)
             finally:
                 # The body of a redirect is never read.
                 await response.aclose()
@@ -49,18 +53,20 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         raise httpx2.TooManyRedirects("too many redirects", request=request)
 
 
-async def _whole(response: httpx2.Response) -> httpx2.Response:
+async def _whole(response: httpx2.Response, largest: int) -> httpx2.Response:
     """The response with its unpacked body.
 
     Raises:
         ReplyTooLarge: there is too much of it, packed or unpacked.
     """
     # A second response, because the first one has no limit on the bytes that it hands to the decoder.
-    packed = httpx2.Response(response.status_code, headers=response.headers, stream=_Arriving(response))
+    packed = httpx2.Response(
+        response.status_code, headers=response.headers, stream=_Arriving(response, largest)
+    )
     body = bytearray()
     async for part in packed.aiter_bytes():
         body += part
-        _check(len(body))
+        _check(len(body), largest)
     headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKING]
     return httpx2.Response(
         response.status_code,
@@ -74,20 +80,21 @@ async def _whole(response: httpx2.Response) -> httpx2.Response:
 class _Arriving(httpx2.AsyncByteStream):
     """The body of a response as it arrives, up to the limit."""
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: httpx2.Response, largest: int) -> None:
         self._response = response
+        self._largest = largest
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         arrived = 0
         async for part in self._response.aiter_raw():
             arrived += len(part)
-            _check(arrived)
+            _check(arrived, self._largest)
             yield part
 
 
-def _check(size: int) -> None:
-    if size > LARGEST_REPLY:
-        raise ReplyTooLarge(f"more than {LARGEST_REPLY >> 20} MiB")
+def _check(size: int, largest: int) -> None:
+    if size > largest:
+        raise ReplyTooLarge(f"more than {largest >> 20} MiB")
 
 
 def is_same_host(here: httpx2.URL, there: httpx2.URL) -> bool:

@@ -14,8 +14,10 @@ from typing import Final, Literal, Self
 from urllib.parse import urlencode, urlsplit
 
 from codeaudit.audit.models.endpoints.arguments import (
+    BATCH_ARGUMENTS,
     ENDPOINT_ARGUMENTS,
     NONE,
+    Batching,
     Patience,
     Prices,
     check_answers_differ,
@@ -240,6 +242,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "noise": partial(read_number, "noise", least=0),
     "extra_body": _body,
     "stream": bool,
+    **BATCH_ARGUMENTS,
     "system": str,
     "template": str,
     "prompt": str,
@@ -297,11 +300,15 @@ def load(name: str, settings: Settings) -> EndpointModel:
     if settings.sends:
         where = replace(where, proxy=proxy_for(where.url, settings.proxy))
     decoding, asked = Decoding.read(settings, name), prompts(settings)
-    patience = Patience.read(settings)
+    patience, batching = Patience.read(settings), Batching.read(settings)
+    if batching is not None and decoding.stream:
+        raise UsageError(
+            f"{settings.flag}stream does not go with {settings.flag}batch; leave out one of them"
+        )
     endpoint = Endpoint(
         model=name,
         address=where,
-        connect=partial(_client, where, name, decoding, patience.timeout),
+        connect=partial(_client, where, name, decoding, patience.timeout, batched=batching is not None),
         prompts=asked,
         samples=decoding.samples,
         patience=patience,
@@ -327,6 +334,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         fingerprint=fingerprint,
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),
+        batching=batching,
     )
 
 
@@ -383,7 +391,13 @@ def default_base_url() -> str:
     return os.environ.get("OPENAI_BASE_URL") or HOME
 
 
-def _client(where: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> EndpointClient:
+def _client(
+    where: EndpointAddress, model: str, decoding: Decoding, timeout: float, *, batched: bool
+) -> EndpointClient:
+    if batched:
+        from codeaudit.audit.models.openai.batches import BatchingClient
+
+        return BatchingClient(where, model, decoding, timeout)
     from codeaudit.audit.models.openai.client import Client
 
     return Client(where, model, decoding, timeout)

@@ -12,6 +12,7 @@ from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, 
 from codeaudit.audit.papers.renamer.networks import NETWORKS, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import VERSION, TermInput, TermReader
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import UNPARSABLE, Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 
@@ -50,6 +51,7 @@ class TermModel(PaperModel[TermConfig, Renamer], ChecksInput):
 
     config_type = TermConfig
     shown = VERSION
+    scale: Scale = "log-odds"
     noise = 0.0
     """Other queries have no effect at all."""
 

@@ -23,6 +23,7 @@ from codeaudit.audit.papers.lines.tasks import TASKS
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
+from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.dependence.relations import TRAINABLE, Dependence
 from codeaudit.transforms.language import DEFAULT
@@ -86,6 +87,7 @@ class LineModel(PaddedModel[LineConfig, LineNetwork, EncodedLines], ChecksInput)
 
     config_type = LineConfig
     shown = VERSION
+    scale: Scale = "log-odds"
 
     def __init__(self, config: LineConfig, network: LineNetwork, files: Files, *, device: str) -> None:
         super().__init__(config, network, files, device=device)
