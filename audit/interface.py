@@ -451,6 +451,14 @@ class Task(ABC):
         """The criterion: whether two answers count as the same. By default equal ones do."""
         return before.answer == after.answer
 
+    def holds(self, before: Predicted, after: Predicted) -> bool:
+        """Whether the answer to a variant holds beside that to the original. By default if both count as the
+        same.
+
+        A task whose right answer is known for each variant asks for that answer.
+        """
+        return self.same(before, after)
+
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """What a perturbation does to the right answer.
 

@@ -78,6 +78,10 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.classification:CLASSIFICATION",
             "say which label of a column a function has (accuracy, MCC, macro F1)",
         ),
+        "equivalence": Entry(
+            "codeaudit.audit.tasks.equivalence:EQUIVALENCE",
+            "say whether a program and its variant do the same (accuracy)",
+        ),
         "derivative": Entry(
             "codeaudit.audit.tasks.derivative:DERIVATIVE",
             "say whether one expression is the derivative of another (accuracy)",

@@ -779,9 +779,9 @@ def judge(
     if reason := _why_unjudged(perturbed, expected):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved = deviation(before, after)
-    if task.same(before, after):
+    if task.holds(before, after):
         return Held(perturbed=perturbed, before=before, after=after, deviation=moved)
-    # After `same`, because noise excuses a change and never turns an equal answer into no verdict.
+    # After `holds`, because noise excuses a change and never turns an equal answer into no verdict.
     if _within_noise(before, after, NOISE_FACTOR * noise):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
     return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
