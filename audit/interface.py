@@ -17,7 +17,7 @@ from codeaudit.audit.prompts import PLAIN, Prompt, Wording, knowing, worded
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.records import as_label as as_label
 from codeaudit.transforms.language import DEFAULT
-from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sides
 
 T = TypeVar("T")
 
@@ -392,6 +392,8 @@ class Task(ABC):
     """The language in which a network whose checkpoint names no language is traced."""
     controls: tuple[str, ...] | None = None
     """The controls of a run; `None` for those of the language and the twins of what a user names."""
+    adds: tuple[str, ...] = ()
+    """Transforms of samples, no rewritings of code, that every run of the task adds: `swap-sides`."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
     """Families of transforms that a run takes only where the user names them, each with the reason."""
     beside: bool = False
@@ -529,6 +531,15 @@ class ContinuesPrompt(Protocol):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
+        ...
+
+
+@runtime_checkable
+class AsksAboutPairs(Protocol):
+    """Optional: a task about pairs of which either unit, or both, can be rewritten."""
+
+    def rewriting(self, sides: Sides) -> Task:
+        """The task with these units rewritten."""
         ...
 
 

@@ -77,15 +77,16 @@ def shown(sample: Sample, source: str) -> str:
     return same_cut(sample.source, sample.asked, source) or _half(source)
 
 
-def shown_of(sample: Sample, source: str, other: str = "") -> dict[str, Any]:
+def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict[str, Any]:
     """What a model is shown of a sample rewritten to `source`, as fields of a query: the source, and what the
-    sample has beside it. `other` is the second unit of a pair, if it was rewritten, too.
+    sample has beside it. The edit says if the other unit of a pair was rewritten, too, or if the two change
+    places.
 
     What a sample does not have is left out. Among candidates the rewritten source stands in the place of the
     sample's.
     """
-    first, second = shown(sample, source), other or sample.other
-    if sample.second:
+    first, second = shown(sample, source), (edit.other if edit else "") or sample.other
+    if (sample.sides == "second") != (edit is not None and edit.kind == "swap"):
         first, second = second, first
     chosen = tuple(source if one == sample.source else one for one in sample.candidates)
     found = {"other": second, "candidates": chosen, "text": sample.text}

@@ -70,9 +70,10 @@ def input_hash(language: str, source: str, **beside: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _hash_of(sample: Sample, source: str, other: str = "") -> str:
-    """The hash of what is shown of a sample rewritten to `source`."""
-    return input_hash(sample.language, **shown_of(sample, source, other))
+def _hash_of(sample: Sample, edit: Perturbed | None = None) -> str:
+    """The hash of what is shown of a sample, or of a variant of it."""
+    source = sample.source if edit is None else edit.source
+    return input_hash(sample.language, **shown_of(sample, source, edit))
 
 
 # ── to rows ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,7 +93,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         "asked": sample.asked or None,
         "other_side": sample.other_side or None,
         "other": sample.other or None,
-        "second": "source" if sample.second else None,
+        "sides": None if sample.sides == "first" else sample.sides,
         "candidates": json.dumps(sample.candidates) if sample.candidates else None,
         "text": sample.text or None,
         "draw": MOVABLE if case.extra else None,
@@ -102,7 +103,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         match outcome:
             case Perturbed():
                 told = {
-                    "input": _hash_of(sample, outcome.source, outcome.other),
+                    "input": _hash_of(sample, outcome),
                     "perturbed": outcome.source,
                     "evidence": outcome.evidence,
                     "rests_on": ",".join(row.id for row in rests_on(outcome)) or None,
@@ -128,7 +129,7 @@ def verdict_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
             "transform": perturbed.transform,
             "kind": perturbed.kind,
             "variant": perturbed.variant,
-            "input": _hash_of(audited.sample, perturbed.source, perturbed.other),
+            "input": _hash_of(audited.sample, perturbed),
             "outcome": "unjudged" if unjudged else "violated" if isinstance(verdict, Violated) else "held",
             "reason": verdict.reason if isinstance(verdict, Unjudged) else None,
             "deviation": None if isinstance(verdict, Unjudged) else verdict.deviation,
@@ -177,10 +178,10 @@ def _asked(sample: Sample, verdict: Verdict) -> Iterator[tuple[tuple[str, str], 
     """The two queries of a verdict, as `answers.parquet` names them, with their predictions."""
     perturbed = verdict.perturbed
     again = again_of(perturbed.variant) if perturbed.kind == "identity" else perturbed.transform
-    yield (_hash_of(sample, sample.source), FIRST), verdict.before
+    yield (_hash_of(sample), FIRST), verdict.before
     yield (
         (
-            _hash_of(sample, perturbed.source, perturbed.other),
+            _hash_of(sample, perturbed),
             again if perturbed.kind in KEEPS_TEXT else FIRST,
         ),
         verdict.after,
@@ -522,7 +523,7 @@ def _sample(row: TableRow) -> Sample:
         asked=row.get("asked") or "",
         other_side=row.get("other_side") or "",
         other=row.get("other") or "",
-        second=row.get("second") == "source",
+        sides=row.get("sides") or "first",
         candidates=_texts(row.get("candidates")),
         text=row.get("text") or "",
     )
@@ -535,7 +536,7 @@ def original_hash(row: TableRow) -> str:
         RunError, ValueError: the row holds no sample.
     """
     sample = _sample(row)
-    return _hash_of(sample, sample.source)
+    return _hash_of(sample)
 
 
 def _texts(told: str | None) -> tuple[str, ...]:
@@ -556,13 +557,10 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
             reason=row["reason"],
         )
     text = row["perturbed"]
-    other = row.get("other_after") or ""
-    if row.get("input") not in (None, _hash_of(sample, text, other)):
-        raise ValueError("'input' is not the hash of the perturbed text")
     # Some kinds give the unchanged text and nothing else; all others never do.
     if (text == sample.source) != (row["kind"] in KEEPS_TEXT):
         raise ValueError(f"'perturbed' does not fit the kind {row['kind']!r}")
-    return Perturbed(
+    found = Perturbed(
         sample=_relabelled(sample, row.get("label_after")),
         transform=row["transform"],
         kind=row["kind"],
@@ -570,8 +568,11 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
         source=text,
         moves=tuple(_move(*parts) for parts in load_json(row["moves"])),
         evidence=row["evidence"],
-        other=other,
+        other=row.get("other_after") or "",
     )
+    if row.get("input") not in (None, _hash_of(sample, found)):
+        raise ValueError("'input' is not the hash of the perturbed text")
+    return found
 
 
 def _relabelled(sample: Sample, told: str | None) -> Sample:

@@ -60,7 +60,7 @@ from codeaudit.audit.records import (
 )
 from codeaudit.audit.replies import ALONE
 from codeaudit.transforms.errors import CannotAudit, ModelError, WordsError
-from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 
 _T = TypeVar("_T")
 
@@ -331,20 +331,17 @@ def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[
             yield QueryBatch([beside, alone], company=1)
 
 
-def query_of(sample: Sample, source: str, task: Task, *, other: str = "") -> Query:
-    """The query about a text of a sample: the whole text, or the beginning that the task shows.
-
-    `other` is the second unit of a pair, if it is not that of the sample.
-    """
-    return Query(**_of(sample, source, task, other))
+def query_of(sample: Sample, source: str, task: Task) -> Query:
+    """The query about a text of a sample: the whole text, or the beginning that the task shows."""
+    return Query(**_of(sample, source, task))
 
 
-def _of(sample: Sample, source: str, task: Task, other: str = "") -> dict[str, Any]:
+def _of(sample: Sample, source: str, task: Task, edit: Perturbed | None = None) -> dict[str, Any]:
     """The fields of a query."""
     return {
         "task": task.name,
         "language": sample.language,
-        **shown_of(sample, source, other),
+        **shown_of(sample, source, edit),
         "labels": task.answers.labels if isinstance(task.answers, OneLabel) else (),
         "words": tuple(task.words.items()),
     }
@@ -352,9 +349,10 @@ def _of(sample: Sample, source: str, task: Task, other: str = "") -> dict[str, A
 
 def asked_of(sample: Sample, perturbed: Perturbed, task: Task) -> Query:
     """The query about a variant of a sample. That about the identity is `repeat_of`."""
-    if perturbed.kind not in KEEPS_TEXT:
-        return query_of(sample, perturbed.source, task, other=perturbed.other)
-    return NetworkQuery(**_of(sample, perturbed.source, task), network=perturbed.transform)
+    fields = _of(sample, perturbed.source, task, perturbed)
+    if perturbed.kind in ("network", "network-control"):
+        return NetworkQuery(**fields, network=perturbed.transform)
+    return Query(**fields)
 
 
 def repeat_of(sample: Sample, source: str, task: Task, number: int = 0) -> Repeat:

@@ -25,7 +25,7 @@ from codeaudit.audit.bound_files import Table
 from codeaudit.audit.checks import DAMAGED, KINDS, is_number, is_text, is_whole, load_json, shown
 from codeaudit.audit.records import answer_from_json
 from codeaudit.transforms.errors import RunError
-from codeaudit.transforms.records import Evidence, Kind
+from codeaudit.transforms.records import Evidence, Kind, Sides
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -328,7 +328,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
 BESIDE_COLUMNS: Final[Mapping[str, str]] = {
     "other": "string",  # the second unit of a pair, beside `source`
     "other_after": "string",  # the same, if it was rewritten, too
-    "second": "string",  # `source` if the model sees the source second and `other` first
+    "sides": "string",  # `second` if the model sees `other` first, or `both` if edits rewrite both; else null
     "candidates": "string",  # JSON; units to choose from, `source` among them
     "text": "string",  # a query in words
 }
@@ -458,6 +458,7 @@ WORDS: Final[Mapping[str, frozenset[str]]] = {
     "status": frozenset({"perturbed", "not_applied"}),
     "outcome": frozenset({"held", "violated", "unjudged"}),
     "draw": frozenset({MOVABLE}),
+    "sides": frozenset(get_args(Sides)),
 }
 """The values that a column of words may have."""
 

@@ -99,7 +99,7 @@ class Equivalence(ExactMatch):
             return NO_LANGUAGE
         if not language.parses(sample.source):
             return NOT_PARSED
-        return replace(sample, label=SAME, other=sample.source, second=True)
+        return replace(sample, label=SAME, other=sample.source, sides="second")
 
     def normalise(self, answer: object) -> str | None:
         """`same` or `different`, from a word, a truth value or a number."""

@@ -234,6 +234,25 @@ EQUIVALENCE: Final[Wordings] = {
     ),
 }
 
+CLONE_DETECTION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Here are two {language} functions. Do they do the same job, however they are written? Reply "
+            f"with one word: clone if they do, different if not.\n\n{_PAIR}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "You look for copies in a {language} project. Is the second {unit} a clone of the first one, of "
+            f"any type (1 to 4)? Write one word: clone, or different.\n\n{_PAIR}"
+        )
+    ),
+    "reasoning": _thinking_of_pairs(
+        "Are these two {language} functions clones, or do they do something different?",
+        "clone (or: different)",
+    ),
+}
+
 # ── cycles ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _BLOCKS: Final = {

@@ -67,7 +67,7 @@ def test_a_query_shows_the_units_in_the_order_of_the_sample() -> None:
     assert (asked.source, asked.other) == ("c = 1\n", "b = 2\n")
     both = asked_of(SAMPLE, replace(CHANGED, other="d = 2\n"), ERROR_DETECTION)
     assert (both.source, both.other) == ("c = 1\n", "d = 2\n")
-    second = asked_of(replace(SAMPLE, second=True), CHANGED, ERROR_DETECTION)
+    second = asked_of(replace(SAMPLE, sides="second"), CHANGED, ERROR_DETECTION)
     assert (second.source, second.other) == ("b = 2\n", "c = 1\n")
     ranked = replace(SAMPLE, other="", candidates=("z = 0\n", "a = 1\n"), text="set a")
     assert query_of(ranked, "c = 1\n", ERROR_DETECTION).beside == {
@@ -78,7 +78,7 @@ def test_a_query_shows_the_units_in_the_order_of_the_sample() -> None:
 
 @pytest.mark.parametrize("name", ["suite.parquet", "suite.jsonl"])
 def test_a_suite_of_pairs_reads_back(tmp_path: Path, name: str) -> None:
-    full = replace(SAMPLE, second=True, candidates=("a = 1\n", "z"), text="words")
+    full = replace(SAMPLE, sides="both", candidates=("a = 1\n", "z"), text="words")
     written = Case(sample=full, outcomes=(replace(CHANGED, sample=full, other="d = 2\n"),))
     path = tmp_path / name
     columns = {**SUITE_COLUMNS, **BESIDE_COLUMNS}
