@@ -17,8 +17,8 @@ from codeaudit.transforms.java.language import JAVA
 Row: TypeAlias = Mapping[str, object]
 
 OTHER: Final = "\0other"
-"""A key that no column has: the second unit of a pair. A column `other` may be anything, unless `--columns` names
-it."""
+"""A key that no column has: the second unit of a pair. A column `other` may be anything, unless `--columns`
+names it."""
 FUNCTIONS: Final = "data.jsonl"
 """The file of BigCloneBench with the functions, beside the files of pairs."""
 _LAYOUT: Final = "a line of a file of pairs is two numbers of functions and a label, with tabs between them"
