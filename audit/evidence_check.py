@@ -203,5 +203,6 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
 
 
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:
-    stronger = _STRENGTH[evidence] > _STRENGTH[outcome.evidence]
+    # Of a pair with both units rewritten a witness looks at the first alone.
+    stronger = _STRENGTH[evidence] > _STRENGTH[outcome.evidence] and not outcome.other
     return replace(outcome, evidence=evidence) if stronger else outcome

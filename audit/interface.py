@@ -17,7 +17,7 @@ from codeaudit.audit.prompts import PLAIN, Prompt, Wording, knowing, worded
 from codeaudit.audit.records import Answer, Case, Failed, Predicted, Prediction, Query
 from codeaudit.audit.records import as_label as as_label
 from codeaudit.transforms.language import DEFAULT
-from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sides
 
 T = TypeVar("T")
 
@@ -402,8 +402,13 @@ class Task(ABC):
     """The language in which a network whose checkpoint names no language is traced."""
     controls: tuple[str, ...] | None = None
     """The controls of a run; `None` for those of the language and the twins of what a user names."""
+    adds: tuple[str, ...] = ()
+    """Transforms of samples, no rewritings of code, that every run of the task adds: `swap-sides`."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
     """Families of transforms that a run takes only where the user names them, each with the reason."""
+    beside: bool = False
+    """Whether a query has more than a source: a second unit, candidates, or a query in words. `prepare` puts
+    them into the sample (`Sample.other`, `candidates`, `text`)."""
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""
@@ -457,6 +462,14 @@ class Task(ABC):
     def same(self, before: Predicted, after: Predicted) -> bool:
         """The criterion: whether two answers count as the same. By default equal ones do."""
         return before.answer == after.answer
+
+    def holds(self, before: Predicted, after: Predicted) -> bool:
+        """Whether the answer to a variant holds beside that to the original. By default if both count as the
+        same.
+
+        A task whose right answer is known for each variant asks for that answer.
+        """
+        return self.same(before, after)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """What a perturbation does to the right answer.
@@ -528,6 +541,15 @@ class ContinuesPrompt(Protocol):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
+        ...
+
+
+@runtime_checkable
+class AsksAboutPairs(Protocol):
+    """Optional: a task about pairs of which either unit, or both, can be rewritten."""
+
+    def rewriting(self, sides: Sides) -> Task:
+        """The task with these units rewritten."""
         ...
 
 

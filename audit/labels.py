@@ -325,6 +325,9 @@ class SeenLabels(Corpus):
         self._read = True
         for raw in self.whole.read(skipped):
             sample = replace(raw, label=self._task.meant(raw.label)) if self._task.words else raw
+            # A task about one unit shows no second one.
+            if not self._task.beside and (raw.other or raw.candidates or raw.text):
+                sample = replace(sample, other="", candidates=(), text="")
             if first and (label := as_label(sample.label)) is not None:
                 self._labels[label] += 1
             yield sample

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
@@ -83,6 +83,22 @@ def shown(sample: Sample, source: str) -> str:
     if source == sample.source:
         return sample.asked
     return same_cut(sample.source, sample.asked, source, sample.language) or _half(source, sample.language)
+
+
+def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict[str, Any]:
+    """What a model is shown of a sample rewritten to `source`, as fields of a query: the source, and what the
+    sample has beside it. The edit says if the other unit of a pair was rewritten, too, or if the two change
+    places.
+
+    What a sample does not have is left out. Among candidates the rewritten source stands in the place of the
+    sample's.
+    """
+    first, second = shown(sample, source), (edit.other if edit else "") or sample.other
+    if (sample.sides == "second") != (edit is not None and edit.kind == "swap"):
+        first, second = second, first
+    chosen = tuple(source if one == sample.source else one for one in sample.candidates)
+    found = {"other": second, "candidates": chosen, "text": sample.text}
+    return {"source": first, **{name: value for name, value in found.items() if value}}
 
 
 def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:

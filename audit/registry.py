@@ -1,15 +1,17 @@
 """The registry of tasks: built-in, from plug-ins (entry points `codeaudit.tasks`), and `py/MODULE:OBJECT`."""
 
 from functools import cache
-from typing import Final
+from typing import Final, get_args
 
-from codeaudit.audit.interface import AnswerKind, ContinuesPrompt, FreeText, Task
+from codeaudit.audit.interface import AnswerKind, AsksAboutPairs, ContinuesPrompt, FreeText, Task
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import PROJECT, Entry, Registry
+from codeaudit.transforms.records import Sides
+from codeaudit.transforms.registration import PROJECT, Entry, Registry, unknown
 
 
 class Tasks(Registry[Task]):
-    """The tasks. `NAME:SHARE` is a task that shows another share of each function: `generation:0.25`."""
+    """The tasks. `NAME:SHARE` is a task that shows another share of each function: `generation:0.25`.
+    `NAME:SIDES` is a task about pairs that rewrites other units of them: `clone-detection:both`."""
 
     def plain(self, name: str) -> str:
         """The name without a share."""
@@ -26,16 +28,21 @@ class Tasks(Registry[Task]):
         return super().summary(plain) if plain in self.built_in else self.get(plain).question
 
     def get(self, name: str) -> Task:
-        """The task behind a name. Its own name has no share, because suites keep the shown part.
+        """The task behind a name. Its own name has no share and no sides, because suites keep them.
 
         Raises:
-            UsageError: no such task, or no such share of it.
+            UsageError: no such task, or no such share or sides of it.
             CannotAudit: the task is a broken plug-in's.
         """
         plain, share = _split(name)
         task = super().get(plain)
         if share is None:
             return task
+        if isinstance(task, AsksAboutPairs):
+            for sides in get_args(Sides):
+                if share == sides:
+                    return task.rewriting(sides)
+            raise UsageError(f"task {name!r}: {unknown('side', share, get_args(Sides))}")
         if not isinstance(task, ContinuesPrompt):
             raise UsageError(f"task {name!r}: {plain!r} takes no share of what is shown")
         try:
@@ -77,6 +84,14 @@ TASKS = Tasks(
         "classification": Entry(
             "codeaudit.audit.tasks.classification:CLASSIFICATION",
             "say which label of a column a function has (accuracy, MCC, macro F1)",
+        ),
+        "clone-detection": Entry(
+            "codeaudit.audit.tasks.clone_detection:CLONE_DETECTION",
+            "say whether two functions are clones (F1 of the class `clone`, accuracy, MCC)",
+        ),
+        "equivalence": Entry(
+            "codeaudit.audit.tasks.equivalence:EQUIVALENCE",
+            "say whether a program and its variant do the same (accuracy)",
         ),
         "derivative": Entry(
             "codeaudit.audit.tasks.derivative:DERIVATIVE",

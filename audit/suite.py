@@ -6,14 +6,15 @@ Results and their order do not depend on the number of workers.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, get_args
 
 from codeaudit.audit.engines.local import Engine, LocalEngine
 from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Case
+from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language, find_language
 from codeaudit.transforms.perturb import failure, perturb_one
-from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Outcome, Sample, Sites
+from codeaudit.transforms.records import KEEPS_TEXT, Evidence, NotApplied, Outcome, Sample, Sites
 from codeaudit.transforms.registry import ALL, expand, families, in_relation, transform_for
 
 CHUNK: Final = 8
@@ -147,19 +148,38 @@ def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
             for number in range(plan.variants)
         ]
     try:
-        return list(
-            perturb_one(
-                sample,
-                transform,
-                variants=plan.variants,
-                seed=plan.seed,
-                sites=plan.sites,
-                unconfirmed=plan.executed,
-            )
-        )
+        found = _perturbed(sample, transform, plan)
+        if sample.sides != "both" or transform.kind in KEEPS_TEXT:
+            return found
+        # The second unit is drawn from a stream of its own.
+        second = replace(sample, id=f"{sample.id} second", source=sample.other, context="")
+        return [_both(*pair) for pair in zip(found, _perturbed(second, transform, plan), strict=True)]
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
         reason = failure(error)
         return [
             NotApplied(sample=sample, transform=name, kind=transform.kind, variant=number, reason=reason)
             for number in range(1 if transform.kind in KEEPS_TEXT else plan.variants)
         ]
+
+
+def _perturbed(sample: Sample, transform: Transform, plan: SuitePlan) -> list[Outcome]:
+    return list(
+        perturb_one(
+            sample,
+            transform,
+            variants=plan.variants,
+            seed=plan.seed,
+            sites=plan.sites,
+            unconfirmed=plan.executed,
+        )
+    )
+
+
+def _both(first: Outcome, second: Outcome) -> Outcome:
+    """The variant of a pair with both units rewritten. Its moves are those of the first unit."""
+    if isinstance(first, NotApplied):
+        return first
+    if isinstance(second, NotApplied):
+        return first.left_out(second.reason)
+    weaker = min(first.evidence, second.evidence, key=get_args(Evidence).index)
+    return replace(first, other=second.source, evidence=weaker)

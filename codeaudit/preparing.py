@@ -775,7 +775,7 @@ def draw(
             progress.note(f"all without the family {family}, unless you name it: {task.leaves_out[family]}")
         transforms = suite.with_noise_floor(names, languages, controls=controls)
     transforms = suite.with_controls_of(task, transforms, controls=options.controls)
-    transforms = (*transforms, *of_network(options.wrap))
+    transforms = (*transforms, *task.adds, *of_network(options.wrap))
     return DrawnInputs(
         name=samples.spec,
         task=task,

@@ -94,6 +94,14 @@ def grounds(explained: Explained) -> list[str]:
     return [f"evidence: {edit.evidence}", *(f"rests on {row.id}: {row.assumed}" for row in rests_on(edit))]
 
 
+def other_unit(explained: Explained) -> str:
+    """Return the other unit of a pair as lines that are safe to show; empty if it is the unit itself, or if
+    there is none."""
+    edit = explained.minimal.perturbed
+    text = edit.other or edit.sample.other
+    return "" if text == edit.sample.source else "\n".join(map(wording.plain, text.splitlines()))
+
+
 def answers(explained: Explained) -> tuple[str, str]:
     """Return both answers, each with its highest scores."""
     return told(explained.minimal.before), told(explained.minimal.after)

@@ -109,7 +109,8 @@ def _edits(summary: Summary) -> list[_Edit]:
         names = dict.fromkeys(one.family for model in summary.models for one in model.by_family)
         tables = [{one.family: _found(one, model) for one in model.by_family} for model in summary.models]
         single = [_Edit(name, tuple(table.get(name, _Found()) for table in tables)) for name in names]
-    return [*single, *_of_kind(summary, "paper"), *_of_kind(summary, "network")]
+    others: tuple[Kind, ...] = ("paper", "swap", "network")
+    return [*single, *(edit for kind in others for edit in _of_kind(summary, kind))]
 
 
 def _of_kind(summary: Summary, kind: Kind) -> list[_Edit]:

@@ -301,7 +301,7 @@ def _keeps(row: ByTransform) -> bool:
 
 def _limited(row: ByTransform) -> bool:
     """Whether its violation rate is held to `--max-violation-rate`."""
-    return row.kind in ("preserving", "network")
+    return row.kind in ("preserving", "swap", "network")
 
 
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -39,6 +39,7 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "paper": "names only (paper)",
     "control": "control",
     "identity": "unchanged",
+    "swap": "swaps the pair",
     "network": "permutes the network",
     "network-control": "breaks the network",
 }

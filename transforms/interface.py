@@ -168,6 +168,7 @@ class OtherSide:
 _FIX: Final = Move(kind="fix", site=0, value="", note="the other side of the fix")
 OTHER_SIDE = OtherSide()
 IDENTITY = Identity()
+SWAP_SIDES = Identity(name="swap-sides", kind="swap")
 COLUMNS = Identity(name="columns", kind="network")
 COLUMNS_BROKEN = Identity(name="columns-broken", kind="network-control")
 ROWS = Identity(name="rows", kind="network")

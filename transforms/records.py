@@ -7,13 +7,14 @@ Records are immutable and contain the records that they were made from. An outco
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["preserving", "paper", "control", "identity", "network", "network-control"]
+Kind: TypeAlias = Literal["preserving", "paper", "control", "identity", "swap", "network", "network-control"]
 """`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again. `paper` is
 an order by names only, as published: it should keep the answer, may change the meaning, and counts in no rate
-but its own. `network` permutes the model and not the text, `network-control` breaks the model; they count in
+but its own. `swap` shows the two units of a pair in the other order and counts in no rate but its own.
+`network` permutes the model and not the text, `network-control` breaks the model; they count in
 no rate but their own, too."""
 
-KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "network", "network-control"})
+KEEPS_TEXT: Final[frozenset[Kind]] = frozenset({"identity", "swap", "network", "network-control"})
 """The kinds whose text is the unchanged input."""
 
 Evidence: TypeAlias = Literal[
@@ -42,6 +43,11 @@ Label: TypeAlias = str | float | tuple[str, ...] | None
 Sites: TypeAlias = Literal["auto", "all", "one"]
 """How many of the proposed moves make a variant. `auto`: all of them first, then random subsets, so that
 variants differ. `all`: always all. `one`: a single one."""
+
+
+Sides: TypeAlias = Literal["first", "second", "both"]
+"""Which units of a pair are rewritten. The source of a sample is the rewritten one. A model sees it first, or
+second if that is the one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +86,14 @@ class Sample:
     """The other side of a fix: the text without the flaw, or with it. Empty: not known. No model sees it."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
+    other: str = ""
+    """The second unit of a pair, which a model sees beside the source. Empty: no pair."""
+    sides: Sides = "first"
+    """Which units of the pair are rewritten, and so where a model sees the source."""
+    candidates: tuple[str, ...] = ()
+    """Units to choose from, the source among them."""
+    text: str = ""
+    """A query in words, which a model sees beside the code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +126,8 @@ class Perturbed:
     moves: tuple[Move, ...]
     evidence: Evidence
     """The strongest evidence for it so far."""
+    other: str = ""
+    """The second unit of the pair, if it was rewritten, too; empty if it is that of the sample."""
 
     def left_out(self, reason: str) -> "NotApplied":
         """The record of this variant if it is not used after all."""

@@ -82,6 +82,7 @@ OF_NETWORKS: Final[Mapping[str, TransformEntry]] = {
 """They keep the text. `--wrap` adds them to a run; `--transform` takes none of them."""
 
 OTHER_SIDE: Final = "other-side"
+SWAP_SIDES: Final = "swap-sides"
 OF_SAMPLES: Final[Mapping[str, TransformEntry]] = {
     **OF_NETWORKS,
     OTHER_SIDE: TransformEntry(
@@ -89,6 +90,12 @@ OF_SAMPLES: Final[Mapping[str, TransformEntry]] = {
         "the other side of a fix, as the corpus has it",
         family="fix",
         kind="control",
+    ),
+    SWAP_SIDES: TransformEntry(
+        f"{_INTERFACE}:SWAP_SIDES",
+        "the two units of a pair in the other order",
+        family="pair",
+        kind="swap",
     ),
 }
 """What is no rewriting of a text. Runs add them where they fit; `--transform` takes none of them."""
@@ -280,6 +287,8 @@ def expand(
             found.append(name)
         elif name == OTHER_SIDE:
             raise UsageError(f"{name!r} rewrites no code: a task of fixes takes it as its control by itself")
+        elif name == SWAP_SIDES:
+            raise UsageError(f"{name!r} rewrites no code: a task about pairs adds it by itself")
         elif name in OF_NETWORKS:
             raise UsageError(
                 f"{name!r} changes the model and not the code; write --wrap {name.partition('-')[0]}"

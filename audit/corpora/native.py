@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from codeaudit.audit.corpora import clones
 from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven
 from codeaudit.audit.languages import audit_of
@@ -481,6 +482,39 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         read=sven,
     ),
     DataSet(
+        name="BigCloneBench, CodeXGLUE clone detection",
+        place="google/code_x_glue_cc_clone_detection_big_clone_bench; train.txt, valid.txt or test.txt "
+        "beside data.jsonl",
+        columns=("func1", "func2", "label", "id1", "id2"),
+        others=("language",),
+        licence="C-UDA (CodeXGLUE); the code, that of each project",
+        known_errors="a clone is a pair of methods that were tagged with the same of 43 functionalities; of "
+        "406 weak clones (types 3 and 4, 95 % of its clones) that were checked by hand 93 % do not do the "
+        "same (arXiv 2505.04311)",
+        told=True,
+        read=clones.functions,
+    ),
+    DataSet(
+        name="POJ-104",
+        place="CodeXGLUE's train.jsonl, valid.jsonl and test.jsonl; on the hub with id in place of index: "
+        "--columns language=c",
+        columns=("index", "code", "label"),
+        others=("language",),
+        licence="C-UDA (CodeXGLUE)",
+        known_errors="the label is the problem (1 to 104) that a program was handed in for; we know of no "
+        "published check of the labels, or of near copies among the programs of a problem",
+        read=clones.program,
+    ),
+    DataSet(
+        name="Pairs of functions",
+        place="tables with func1, func2 and label (1 for clones), perhaps language; else Java",
+        columns=("func1", "func2", "label"),
+        others=("language",),
+        licence="yours",
+        known_errors="",
+        read=clones.functions,
+    ),
+    DataSet(
         name="CodeSearchNet",
         place="code-search-net/code_search_net",
         columns=("func_name", "whole_func_string"),
@@ -512,6 +546,8 @@ _PROBLEMS: Final = (
 WITHOUT_CODE: Final[Mapping[Collection[str], str]] = {
     ("question_content", "public_test_cases"): _PROBLEMS,  # livecodebench/code_generation_lite
     ("question_content", "test_id", "test"): _PROBLEMS,  # livecodebench/test_generation
+    ("func", "idx"): "of BigCloneBench name a file of pairs beside it, train.txt, valid.txt or test.txt; of "
+    "another set the column of code: --columns source=func",
     ("question_id", "code_list"): "it has answers of models to problems of LiveCodeBench, several in a row: "
     "write one row for each, with a column `code`",
 }

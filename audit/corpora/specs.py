@@ -104,6 +104,8 @@ _PATHS: Final[Mapping[str, str]] = {
     "PATH.json[.gz]": "the same, as an array of objects or an object a line",
     "PATH.csv[.gz]": "the same; or rows of machine code and numbers without a header, as in BHive",
     "PATH.parquet": "the same",
+    "PATH.txt": "pairs of functions by their numbers in `data.jsonl` beside it, as in CodeXGLUE's "
+    "BigCloneBench",
 }
 _PROGRAMS: Final[Mapping[str, str]] = {
     "PATH of a program": "basic blocks of an x86-64 ELF file",

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
 from codeaudit.audit.checks import is_number, is_whole
-from codeaudit.audit.corpora import native
+from codeaudit.audit.corpora import clones, native
 from codeaudit.audit.corpora.records import LabelColumn, LeftOut, raw_sample, split_of
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, paired
 from codeaudit.audit.records import as_label
@@ -53,11 +53,13 @@ GROUPS: Final = ("leak_group", "split_group", "group")
 """Columns for groups of rows that a split must not separate; the first one that is present counts."""
 CONFLICT: Final = "label_conflict"
 """A column that is true if the table has the same text with another label."""
+PAIRS: Final = ".txt"
+"""The ending of a file of pairs."""
 _SPLITS: Final = 20
 """A column with at least this number of distinct values is not a column of splits."""
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
-OWN: Final = ("source", "label", "language", "name", "split", "file", "line", "group")
+OWN: Final = ("source", "label", "language", "name", "split", "file", "line", "group", "other")
 """Columns that `--columns` can name."""
 LIKELY_SOURCES: Final = ("func", "function", "snippet", "program", "body", "content", "text", "func1")
 LIKELY_LABELS: Final = ("target", "vul", "is_vulnerable", "class", "y")
@@ -148,6 +150,8 @@ def samples_of(
         renamed = {**given, **{ours: given.get(theirs) for ours, theirs in columns.items()}}
         if every is not None:
             renamed["language"] = every
+        if (second := columns.get("other")) is not None:
+            renamed[clones.OTHER] = given.get(second)
         recognised = recognised or is_known(renamed)
         if not recognised:
             names.update(dict.fromkeys(name for name in given if name is not None))
@@ -283,8 +287,8 @@ def renaming(text: str | None) -> dict[str, str]:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file's ending is that of a table."""
-    return _kind(path) in READERS
+    """Whether a file's ending is that of a table, or it is a file of pairs beside their functions."""
+    return clones.is_file_of_pairs(path) if _kind(path) == PAIRS else _kind(path) in READERS
 
 
 def _kind(path: Path) -> str:
@@ -392,6 +396,7 @@ READERS: Final[Mapping[str, Callable[[Path, Collection[str], Counter[str]], Iter
     ".json": _json,
     ".csv": _csv,
     ".parquet": _parquet,
+    PAIRS: lambda path, named, skipped: clones.pairs(path, skipped),
 }
 
 
@@ -429,6 +434,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         tests=_tests(row),
         calls=row.get(native.CALLS, ()),  # type: ignore[arg-type]
         other_side=_text(row.get(OTHER_SIDE)) or "",
+        other=_text(row.get(clones.OTHER)) or "",
     )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
-from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.audit.tasks.scoring import ExactMatch, f1, said_true_both
 from codeaudit.transforms.errors import NOT_PARSED
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Sample
@@ -43,13 +43,8 @@ class FlawTask(ExactMatch):
 
     def part(self, answer: Answer, sample: Sample) -> tuple[float, ...] | None:
         """Whether the answer, the label and both name the flaw, as 0 or 1; `None` without a label."""
-        if not sample.label:
-            return None
-        said, true = answer == self.flaw, sample.label == self.flaw
-        return float(said), float(true), float(said and true)
+        return said_true_both(answer, sample, self.flaw)
 
     def whole(self, columns: Sequence[Sequence[float]]) -> float | None:
         """The F1 of the flaw's word; `None` if no label and no answer is that word."""
-        said, true, hits = map(sum, columns)
-        # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
-        return 2 * hits / (said + true) if said + true else None
+        return f1(columns)

@@ -47,6 +47,21 @@ class ExactMatch(Task):
         return None if sample.label is None else float(answer == sample.label)
 
 
+def said_true_both(answer: Answer, sample: Sample, word: str) -> tuple[float, float, float] | None:
+    """Whether the answer, the label and both are this word, as 0 or 1; `None` without a label."""
+    if not sample.label:
+        return None
+    said, true = answer == word, sample.label == word
+    return float(said), float(true), float(said and true)
+
+
+def f1(columns: Sequence[Sequence[float]]) -> float | None:
+    """The F1 of a word from columns of `said_true_both`; `None` if no label and no answer is that word."""
+    said, true, hits = map(sum, columns)
+    # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
+    return 2 * hits / (said + true) if said + true else None
+
+
 LONGEST_RUN: Final = 4
 _WORD: Final = re.compile(r"\w+|[^\w\s]")
 

@@ -204,6 +204,55 @@ VULNERABILITY_DETECTION: Final[Wordings] = {
     ),
 }
 
+# ── pairs ────────────────────────────────────────────────────────────────────────────────────────────────
+
+_PAIR: Final = "The first:\n\n{code}\n\nThe second:\n\n{other}"
+
+
+def _thinking_of_pairs(question: str, form: str) -> Wording:
+    return Wording(
+        template=f"{question} {_LAST_LINE.format(form=form).removesuffix('{code}')}{_PAIR}", thinks=True
+    )
+
+
+EQUIVALENCE: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Here are two {language} programs. Could one replace the other without anybody noticing, "
+            f"whatever the input is? Reply with one word: same if it could, different if not.\n\n{_PAIR}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "A colleague rewrote a {language} {unit}. Does the new one behave exactly as the old one? Write "
+            f"one word: same, or different.\n\n{_PAIR}"
+        )
+    ),
+    "reasoning": _thinking_of_pairs(
+        "Do these two {language} programs do the same for every input, or something different?",
+        "same (or: different)",
+    ),
+}
+
+CLONE_DETECTION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Here are two {language} functions. Do they do the same job, however they are written? Reply "
+            f"with one word: clone if they do, different if not.\n\n{_PAIR}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "You look for copies in a {language} project. Is the second {unit} a clone of the first one, of "
+            f"any type (1 to 4)? Write one word: clone, or different.\n\n{_PAIR}"
+        )
+    ),
+    "reasoning": _thinking_of_pairs(
+        "Are these two {language} functions clones, or do they do something different?",
+        "clone (or: different)",
+    ),
+}
+
 # ── cycles ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _BLOCKS: Final = {

@@ -58,6 +58,7 @@ from codeaudit.reports.explanations import (
     grounds,
     headline,
     moves,
+    other_unit,
     replies,
     reply_text,
     shifted,
@@ -556,6 +557,8 @@ def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
     else:
         # A diff whose long lines are wrapped is none for the next program.
         show_text(f"{lines}\n")
+    if other := other_unit(each):
+        show_parts(Text(f"beside it\n{_indented(_short(other))}\n", style="dim"))
     repeats = f"repeats {steady}\n" if steady else ""
     moved = f"shift   {told}\n" if (told := shifted(each)) else ""
     show_parts(Text(f"before  {before}\nafter   {after}\n{moved}{repeats}"))
@@ -599,7 +602,9 @@ def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
     told += f"\n- shift: {moved}" if (moved := shifted(each)) else ""
     told += f"\n- repeats: {escape(steady)}" if steady else ""
     told += "".join(f"\n- {escape(line)}" for line in known)
-    said = "".join(
+    other = other_unit(each)
+    beside = f"beside it:\n\n{_indented(_indented(_short(other)))}\n\n" if other else ""
+    said = beside + "".join(
         f"reply {side}:\n\n{_indented(_indented(_short(reply)))}\n\n"
         for side, reply in zip(("before", "after"), replies(each), strict=True)
         if reply

@@ -108,7 +108,9 @@ def _write_prompts(indent: str, *, verbose: bool) -> None:
             if asked is None:
                 continue
             click.echo(f"\n{indent}{name}, {prompt}:")
-            for turn in asked.messages(Query(source=example, language=task.language, task=name)):
+            other = example if task.beside else ""
+            query = Query(source=example, other=other, language=task.language, task=name)
+            for turn in asked.messages(query):
                 click.echo(
                     "".join(f"{indent}    {line}".rstrip() + "\n" for line in turn.content.split("\n"))
                 )

@@ -34,7 +34,11 @@ def test_there_are_25_of_each_of_twelve_kinds_over_all_tasks() -> None:
     assert set(Counter(row.kind for row in REPLIES).values()) == {25}
     assert len(REPLIES) == 300
     asked = {name for name in TASKS.built_in if TASKS.get(name).prompt is not None}
-    assert asked - {row.task for row in REPLIES} <= {"vulnerability-detection"}
+    assert asked - {row.task for row in REPLIES} <= {
+        "clone-detection",
+        "equivalence",
+        "vulnerability-detection",
+    }
 
 
 @pytest.mark.parametrize("row", REPLIES, ids=lambda row: f"{row.kind}-{row.task}")

@@ -62,7 +62,7 @@ class MaskFillingHead:
             ModelError: there is no prompt for the query's task.
         """
         # Masks are read as special tokens, so one of the source would look like ours.
-        if self._mask in query.source:
+        if any(self._mask in text for text in query.units):
             return MASK_IN_CODE
         shown = self._shown(query)
         if isinstance(shown, Failed):

@@ -64,12 +64,13 @@ class WindowedTokenizer:
         self.cut: set[Query] = set()
         """The queries whose source lost its end because it was too long."""
 
-    def plain(self, text: str) -> Row:
-        """The tokens of a text with the special tokens that the model expects around it.
+    def plain(self, text: str, other: str = "") -> Row:
+        """The tokens of a text, or of a pair of texts, with the special tokens that the model expects around
+        it.
 
         A special token written in the text is read as text, because code may contain `</s>` or `[MASK]`.
         """
-        return tuple(self.tokenizer.encode(text, split_special_tokens=True))
+        return tuple(self.tokenizer.encode(text, other or None, split_special_tokens=True))
 
     def marked(self, text: str, *, whole: bool) -> Row:
         """The tokens of a text whose special tokens are meant. `whole`: it has those at its ends already."""
@@ -116,11 +117,22 @@ class WindowedTokenizer:
         return TokenizedQuery(query=query, rows=found, grows=grows)
 
     def shown(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
-        """A query for a network without a prompt: the source as it is, or in the user's template."""
+        """A query for a network without a prompt: the source as it is, or the pair of units; or the user's
+        template with them.
+
+        Raises:
+            ModelError: the tokenizer marks the texts of a pair with types of tokens, which are not given.
+        """
+        if template is None and query.other and "token_type_ids" in self.tokenizer.model_input_names:
+            raise ModelError(
+                "its tokenizer marks the texts of a pair with types of tokens, which codeaudit does not "
+                "give; write -M template=FILE, a text with {source} and {other}"
+            )
 
         def rows(source: str) -> tuple[Row, ...]:
-            text = source if template is None else filled(template, replace(query, source=source))
-            return (self.plain(text),)
+            if template is None:
+                return (self.plain(source, query.other),)
+            return (self.plain(filled(template, replace(query, source=source))),)
 
         return self.fitted(query, rows)
 

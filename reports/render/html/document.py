@@ -101,7 +101,10 @@ def browser(
             if candidate is None:
                 continue
             perturbed = verdict.perturbed
+            # First, because what is weighed is the last text.
+            rewritten = {"other": candidate.text_number(perturbed.other)} if perturbed.other else {}
             row = {
+                **rewritten,
                 "model": one.model,
                 "seed": seed,
                 "transform": perturbed.transform,
@@ -168,6 +171,8 @@ class _Candidate:
             "source": sample.source,
             "texts": list(self.texts),
         }
+        if sample.other and sample.other != sample.source:
+            told["other"] = sample.other
         if sample.label is not None:
             told["label"] = _shown(sample.label)
         if graph := self.drawing:

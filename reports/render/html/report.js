@@ -132,6 +132,8 @@
       }
       place.append(fold(`The whole edit, ${count(row.notes.length, "move")}`, !least,
         make("p", {}, plain(row.notes.join("; "))), diff(sample.source, sample.texts[row.text])));
+      if (sample.other !== undefined) place.append(fold("The other unit of the pair", false, row.other === undefined
+        ? make("pre", { class: "reply" }, plain(sample.other)) : diff(sample.other, sample.texts[row.other])));
       if (sample.graph) place.append(fold("Dependence graph with its layers", false, graph(sample.graph)));
     };
 

@@ -1,0 +1,101 @@
+"""Equivalence: the pair that is asked about, what is right, and what counts as a violation."""
+
+from dataclasses import replace
+
+import pytest
+
+from codeaudit.audit.interface import LabelRequest
+from codeaudit.audit.records import Case, Failed, Held, Predicted, Unjudged, Violated
+from codeaudit.audit.run import asked_of, judge, query_of
+from codeaudit.audit.tasks.equivalence import DIFFERENT, EQUIVALENCE, SAME, evidence_labels
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Evidence, Kind, Origin, Perturbed, Sample
+
+SOURCE = "def half(x):\n    y = x / 2\n    return y\n"
+OTHER = "def half(x):\n    z = x / 2\n    return z\n"
+
+
+def sample(source: str = SOURCE, language: str = "python") -> Sample:
+    return Sample(id="s", language=language, source=source, label="half", origin=Origin(path="a", line=1))
+
+
+def edit(kind: Kind = "preserving", evidence: Evidence = "analysis") -> Perturbed:
+    pair = EQUIVALENCE.prepare(sample())
+    assert isinstance(pair, Sample)
+    made = Perturbed(
+        sample=pair, transform="t", kind=kind, variant=0, source=OTHER, moves=(), evidence=evidence
+    )
+    (case,) = evidence_labels(LabelRequest(task=EQUIVALENCE, spec=None, cache=None, note=None)).relabelled(
+        iter([Case(sample=pair, outcomes=(made,))])
+    )
+    (outcome,) = case.outcomes
+    assert isinstance(outcome, Perturbed)
+    return outcome
+
+
+def test_the_unit_stands_first_and_the_variant_beside_it() -> None:
+    made = edit()
+    first = query_of(made.sample, SOURCE, EQUIVALENCE)
+    asked = asked_of(made.sample, made, EQUIVALENCE)
+    assert (first.source, first.other, asked.source, asked.other) == (SOURCE, SOURCE, SOURCE, OTHER)
+    assert made.sample.label == SAME
+    assert EQUIVALENCE.prepare(sample("def f(")) == "source does not parse"
+    assert EQUIVALENCE.prepare(sample(language="cobol")) == "language without a parser"
+
+
+@pytest.mark.parametrize(
+    ("kind", "evidence", "before", "after", "verdict"),
+    [
+        ("preserving", "analysis", SAME, SAME, Held),
+        ("preserving", "analysis", SAME, DIFFERENT, Violated),
+        ("preserving", "analysis", DIFFERENT, DIFFERENT, Violated),
+        ("preserving", "analysis", DIFFERENT, SAME, Held),
+        ("control", "executed", SAME, DIFFERENT, Violated),
+        ("control", "executed", DIFFERENT, DIFFERENT, Violated),
+        ("control", "executed", SAME, SAME, Held),
+        ("control", "analysis", SAME, DIFFERENT, Unjudged),
+        ("control", "compiled", SAME, DIFFERENT, Unjudged),
+    ],
+)
+def test_the_evidence_of_an_edit_decides(
+    kind: Kind, evidence: Evidence, before: str, after: str, verdict: type
+) -> None:
+    made = edit(kind, evidence)
+    answers = [Predicted(answer=one) for one in (before, after)]
+    found = judge(made, *answers, made.sample, task=EQUIVALENCE, noise=0.0)
+    assert type(found) is verdict
+    right = {"preserving": SAME, "control": DIFFERENT if evidence == "executed" else None}[kind]
+    assert made.sample.label == right
+    assert EQUIVALENCE.score(after, made.sample) == (None if right is None else float(after == right))
+
+
+def test_no_column_has_the_labels() -> None:
+    with pytest.raises(UsageError, match="what is known of edits"):
+        evidence_labels(LabelRequest(task=EQUIVALENCE, spec="label", cache=None, note=None))
+
+
+@pytest.mark.parametrize(
+    ("reply", "word"),
+    [
+        ("same", SAME), ("**Different.**", DIFFERENT), ("Yes", SAME), ("0", DIFFERENT), ("equivalent", SAME),
+        ("They are not the same.", DIFFERENT), ("The programs are equivalent.", SAME),
+        ("Not equivalent", DIFFERENT), ("Answer: different", DIFFERENT),
+        ("same or different", None), ("I cannot say.", None),
+    ],
+)  # fmt: skip
+def test_a_reply_gives_one_word_or_none(reply: str, word: str | None) -> None:
+    prompt = EQUIVALENCE.prompt
+    assert prompt is not None
+    found = prompt.read(reply)
+    assert isinstance(found, Failed) if word is None else EQUIVALENCE.normalise(found.answer) == word  # type: ignore[union-attr]
+
+
+def test_every_wording_shows_both_programs() -> None:
+    query = replace(query_of(edit().sample, SOURCE, EQUIVALENCE), other=OTHER)
+    for name in ("plain", *EQUIVALENCE.wordings):
+        asked = EQUIVALENCE.asked(name)
+        assert asked is not None
+        told = asked.messages(query)[-1].content
+        assert SOURCE.rstrip() in told
+        assert OTHER.rstrip() in told
+        assert "{" not in told
