@@ -105,6 +105,10 @@ Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
 
 
+SameAnswer: TypeAlias = Callable[[Answer, Answer], bool]
+"""A rule by which two answers count as the same."""
+
+
 class Model(Protocol):
     """Answers queries. The driver batches by length and caches; wrappers retry and throttle."""
 
@@ -527,4 +531,14 @@ class GivesPartialCredit(Protocol):
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """Closeness over a corpus, by measures from 0 to 1."""
+        ...
+
+
+@runtime_checkable
+class HasCriteria(Protocol):
+    """Optional: a task of which several rules say when two answers are the same. Reports count by each."""
+
+    @property
+    def criteria(self) -> Mapping[str, SameAnswer]:
+        """The rules by their names; first that of `Task.same`."""
         ...

@@ -23,6 +23,9 @@ class LanguageAudit:
     by reason."""
     unit_name: str = ""
     """`str -> str | None`: the name of the one function in a text."""
+    documentation: str = ""
+    """`str -> Documented | None` of `codeaudit.audit.corpora.documentation`: a unit and its documentation,
+    apart; `None` where it cannot be taken out."""
     bugs: str = ""
     """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
     probes: str = ""
@@ -34,6 +37,7 @@ class LanguageAudit:
 PYTHON: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.functions:functions",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
+    documentation="codeaudit.audit.corpora.documentation:of_python",
     bugs="codeaudit.transforms.python.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.python:PROBES",
     witness="codeaudit.audit.witnesses.python:witness",
@@ -41,6 +45,7 @@ PYTHON: Final = LanguageAudit(
 JAVA: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.methods:methods",
     unit_name="codeaudit.audit.corpora.methods:method_name",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
     bugs="codeaudit.transforms.java.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.java:PROBES",
     witness="codeaudit.audit.witnesses.java:witness",
@@ -48,14 +53,17 @@ JAVA: Final = LanguageAudit(
 JAVASCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions",
     unit_name="codeaudit.audit.corpora.scripts:function_name",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
     unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 

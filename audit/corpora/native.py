@@ -20,7 +20,7 @@ from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.vulnerabilities import big_vul, function, sven
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.language import NO_ENGINE, without_engine
+from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, without_engine
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registration import load_target
 
@@ -28,6 +28,7 @@ Row: TypeAlias = Mapping[str, object]
 
 CALLS: Final = "\0calls"
 TESTS: Final = "\0tests"
+DOCUMENTATION: Final = "\0documentation"
 """Keys that no column has: what a data set gives besides the columns of a table."""
 MOST_INPUTS: Final = 100
 """Inputs of EvalPlus that a sample's tests use; some problems have thousands."""
@@ -278,7 +279,7 @@ def _with_imports(code: str) -> str:
 
 def _code_search_net(row: Row) -> Row | str:
     language = _text(row.get("language")).lower()
-    if language and language not in (PYTHON.name, JAVA.name):
+    if language and language not in LANGUAGES:
         return f"row in {without_engine(name=language) or language}{NO_ENGINE}"
     texts = ("whole_func_string", "func_code_string", "code", "original_string")
     source = next(filter(None, (row.get(column) for column in texts)), None)
@@ -286,7 +287,8 @@ def _code_search_net(row: Row) -> Row | str:
     name = _text(row.get("func_name")).rpartition(".")[2]
     split = row.get("split_name") or row.get("partition")
     group = row.get("repository_name") or row.get("repo")
-    told = {"source": source, "language": language or PYTHON.name, "func_name": name}
+    words = row.get("func_documentation_string") or row.get("docstring")
+    told = {"source": source, "language": language or PYTHON.name, "func_name": name, DOCUMENTATION: words}
     return {**row, **told, "group": group, **({"split": split} if split else {})}
 
 
@@ -321,6 +323,10 @@ _WRONG: Final = (
 )
 _RIGHT: Final = "{share} of its vulnerable functions were found to be vulnerable (arXiv 2411.17274)"
 _FLAWED: Final = "the reference of 18 problems is wrong (EvalPlus, section 4)"
+_DOCUMENTED: Final = (
+    "documentation stands for a summary and for a query: some says little about the code, or is not English "
+    "(arXiv 1909.09436, section 2)"
+)
 DATA_SETS: Final[Sequence[DataSet]] = (
     DataSet(
         name="HumanEval+ and MBPP+ (EvalPlus files)",
@@ -435,18 +441,30 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         name="CodeSearchNet",
         place="code-search-net/code_search_net",
         columns=("func_name", "whole_func_string"),
-        others=("func_code_string", "language", "repository_name", "split_name"),
+        others=(
+            *("func_code_string", "func_documentation_string"),
+            *("language", "repository_name", "split_name"),
+        ),
         licence="that of each repository",
-        known_errors="",
+        known_errors=_DOCUMENTED,
         read=_code_search_net,
     ),
     DataSet(
-        name="CodeSearchNet (its own files)",
-        place="the files of its first release",
+        name="CodeSearchNet (its own files), CodeXGLUE code-to-text (its own files)",
+        place="the files of its first release; train.jsonl, valid.jsonl, test.jsonl",
         columns=("func_name", "code", "partition"),
-        others=("original_string", "language", "repo"),
-        licence="that of each repository",
-        known_errors="",
+        others=("original_string", "docstring", "language", "repo"),
+        licence="that of each repository; CodeXGLUE: C-UDA",
+        known_errors=_DOCUMENTED,
+        read=_code_search_net,
+    ),
+    DataSet(
+        name="CodeXGLUE code-to-text",
+        place="google/code_x_glue_ct_code_to_text",
+        columns=("func_name", "code", "docstring", "repo"),
+        others=("original_string", "language"),
+        licence="C-UDA; the code, that of each repository",
+        known_errors=_DOCUMENTED,
         read=_code_search_net,
     ),
 )

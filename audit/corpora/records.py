@@ -186,6 +186,7 @@ def raw_sample(
     group: str = "",
     calls: tuple[tuple[str, str], ...] = (),
     other_side: str = "",
+    documentation: str = "",
 ) -> Sample:
     """A sample whose id is derived from its language, its text, and the calls that its table gives."""
     shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
@@ -200,6 +201,7 @@ def raw_sample(
         group=group,
         calls=calls,
         other_side=other_side,
+        documentation=documentation,
     )
 
 
