@@ -298,8 +298,9 @@ class TrialDigest:
         self.families: defaultdict[str, Clusters] = defaultdict(Clusters)
         """By family of meaning-keeping transforms, of the plain draw."""
         self.parts: defaultdict[tuple[str, str | None, bool], Clusters] = defaultdict(Clusters)
-        """Of meaning-keeping transforms, as `clusters`, in front by `missed`, `raised` or `unmarked`: some of
-        the samples or edits, for a task with a finding; or by the name of a rule: all of them, judged by it."""
+        """Of meaning-keeping transforms, first by `missed`, `raised` or `unmarked` (some of the samples or
+        edits, for a task with a finding) or by a rule of `HasCriteria` (all, judged by it); then as
+        `clusters`."""
         self.marked = Counter[str | None]()
         """Judged pairs whose edit touches the fix, by transform; `None` for all of the plain draw."""
         self.sides: dict[int, dict[bool, bool]] = {}

@@ -1,8 +1,8 @@
-"""Takes the documentation of a unit out of its text: a docstring of Python, a comment in front of it elsewhere.
+"""Takes the documentation of a unit out of its text: a docstring of Python, elsewhere a comment in front.
 
-Each language names its function in its record (`LanguageAudit.documentation`). `summary_of` gives the sentence
-or two that say what the unit does, as CodeSearchNet takes them (Husain et al. 2019, section 2): the first
-paragraph, without parameters, results and examples.
+Each language names its function in its record (`LanguageAudit.documentation`). `summary_of` gives what says
+what the unit does, as CodeSearchNet takes it (Husain et al. 2019, section 2): the first paragraph, without
+parameters, results and examples.
 """
 
 import ast
@@ -25,7 +25,9 @@ class Documented(NamedTuple):
 _COMMENTS: Final = re.compile(r"(?:\s*(?:/\*.*?\*/|//[^\n]*(?:\n|$)))+\s*", re.DOTALL)
 """Comments at the beginning of a text. There no string and no macro can begin with the same signs."""
 _HASHES: Final = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)+")
-_ABOVE: Final = re.compile(r"(?:/\*(?:(?!\*/).)*\*/|(?://[^\n]*\n[ \t]*)*//[^\n]*)[ \t]*\n?[ \t]*$", re.DOTALL)
+_ABOVE: Final = re.compile(
+    r"(?:/\*(?:(?!\*/).)*\*/|(?://[^\n]*\n[ \t]*)*//[^\n]*)[ \t]*\n?[ \t]*$", re.DOTALL
+)
 """A comment at the end of a text: a block, or lines of one."""
 _MARKS: Final = re.compile(r"^\s*(?:/\*+!?|\*+/|\*(?!/)|//+!?|#+)?\s?|\s*\*+/\s*$")
 _DETAILS: Final = re.compile(

@@ -101,7 +101,8 @@ def longest_shared(words: Sequence[str], others: Sequence[str]) -> int:
     for word in words:
         corner = 0
         for place, against in enumerate(others, start=1):
-            corner, row[place] = row[place], corner + 1 if word == against else max(row[place], row[place - 1])
+            longest = corner + 1 if word == against else max(row[place], row[place - 1])
+            corner, row[place] = row[place], longest
     return row[-1]
 
 

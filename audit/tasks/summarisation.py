@@ -45,6 +45,8 @@ FEWEST: Final = 3
 NEAR: Final = 0.7
 """Summaries with at least this chrF count as the same by the second rule."""
 
+NEARLY: Final = f"chrF of at least {NEAR * 100:.0f} %"
+
 NO_SUMMARY: Final = "no documentation"
 SHORT: Final = f"documentation under {FEWEST} words"
 NOT_APART: Final = "documentation that cannot be taken out"
@@ -56,7 +58,7 @@ _LABEL: Final = re.compile(
     r"[*_\s]*:[*_\s]*)+",
     re.IGNORECASE,
 )
-_QUOTES: Final = "\"'`*_ \t"
+_QUOTES: Final = "\"'`*_> \t"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,7 @@ class Summarisation(Task):
     @property
     def criteria(self) -> Mapping[str, SameAnswer]:
         """Both rules by which two summaries count as the same, that of verdicts first."""
-        return {"same words": _same_words, f"chrF of at least {NEAR:.0%}": _near}
+        return {"same words": _same_words, NEARLY: _near}
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """Smoothed BLEU-4 of a summary."""
