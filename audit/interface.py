@@ -93,7 +93,14 @@ class OneLabel:
         return f"one of the labels {shown}" if shown else "a label"
 
 
-AnswerKind: TypeAlias = OneWordOf | OneLabel | OneNumber | NameOfCode | FreeText | TextLikelihood
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates of the query by their numbers from 1, the best first; it need not name all."""
+
+    accepted: ClassVar = "the number of a candidate, or a list of their numbers, the best first"
+
+
+AnswerKind: TypeAlias = OneWordOf | OneLabel | OneNumber | NameOfCode | FreeText | TextLikelihood | Ranking
 CLOSED: Final = (OneWordOf, OneLabel)
 """The kinds of answers that are one of a closed set."""
 

@@ -67,22 +67,7 @@ class Summarisation(Task):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the summary as its label; or why it is no example."""
-        found = _documented(sample)
-        if found is None:
-            return NOT_APART
-        named = sample.label == name_of(sample.source, sample.language)
-        given = sample.label if isinstance(sample.label, str) and not named else ""
-        words = sample.documentation or given or found.words
-        if not words and sample.context:
-            words = comment_above(sample.context, sample.origin.line)
-        summary = summary_of(words)
-        if not summary:
-            return NO_SUMMARY
-        if len(words_of(summary)) < FEWEST:
-            return SHORT
-        if shows(found.source, summary):
-            return STILL_SHOWN
-        return replace(sample, source=found.source, label=summary)
+        return described(sample)
 
     def normalise(self, answer: object) -> str | None:
         """The first paragraph of a text in one line, without fences, quotes, and a label such as `Summary:`;
@@ -120,6 +105,26 @@ class Summarisation(Task):
             "chrF": fmean(_chrf(said, right) for said, right in pairs),
             "ROUGE-L": fmean(rouge_l(said, right) for said, right in pairs),
         }
+
+
+def described(sample: Sample) -> Sample | str:
+    """The sample without its documentation, and the first paragraph of that as its label; or why there is none."""
+    apart = _documented(sample)
+    if apart is None:
+        return NOT_APART
+    named = sample.label == name_of(sample.source, sample.language)
+    given = sample.label if isinstance(sample.label, str) and not named else ""
+    words = sample.documentation or given or apart.words
+    if not words and sample.context:
+        words = comment_above(sample.context, sample.origin.line)
+    summary = summary_of(words)
+    if not summary:
+        return NO_SUMMARY
+    if len(words_of(summary)) < FEWEST:
+        return SHORT
+    if shows(apart.source, summary):
+        return STILL_SHOWN
+    return replace(sample, source=apart.source, label=summary)
 
 
 def _documented(sample: Sample) -> Documented | None:

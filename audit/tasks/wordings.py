@@ -402,3 +402,23 @@ SUMMARISATION: Final[Wordings] = {
         _SUMMARISED,
     ),
 }
+
+# ── search ───────────────────────────────────────────────────────────────────────────────────────────────
+
+CODE_SEARCH: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Somebody looks for code that does this: {text}\n\nHere are pieces of {language} code, each "
+            "with its number. Reply with the number of the one that fits best, and with nothing "
+            "else.\n\n{candidates}"
+        )
+    ),
+    "reasoning": Wording(
+        template=(
+            "Which of these {language} functions does what the query says? Think first, step by step, in as "
+            "many words as you need. Then end with one last line of this form, and write nothing behind "
+            "it:\nAnswer: number\n\nQuery: {text}\n\n{candidates}"
+        ),
+        thinks=True,
+    ),
+}
