@@ -162,6 +162,7 @@ class ModelMemory:
         apart += ["network", query.network] if isinstance(query, NetworkQuery) else []
         apart += ["labels", *query.labels] if query.labels else []
         apart += ["words", *(part for pair in query.words for part in pair)] if query.words else []
+        apart += ["beside", json.dumps(query.beside, sort_keys=True)] if query.beside else []
         parts = (self.fingerprint, scope, *apart, query.task, query.language, query.source)
         return digest_of(b"codeaudit-1", parts)
 

@@ -405,6 +405,9 @@ class Task(ABC):
     """The controls of a run; `None` for those of the language and the twins of what a user names."""
     leaves_out: Mapping[str, str] = field(default_factory=dict)
     """Families of transforms that a run takes only where the user names them, each with the reason."""
+    beside: bool = False
+    """Whether a query has more than a source: a second unit, candidates, or a query in words. `prepare` puts
+    them into the sample (`Sample.other`, `candidates`, `text`)."""
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""

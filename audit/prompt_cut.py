@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.patches import line_starts
@@ -75,6 +75,23 @@ def shown(sample: Sample, source: str) -> str:
     if source == sample.source:
         return sample.asked
     return same_cut(sample.source, sample.asked, source) or _half(source)
+
+
+def shown_of(sample: Sample, source: str, other: str = "") -> dict[str, Any]:
+    """What a model is shown of a sample rewritten to `source`, as fields of a query: the source, and what the
+    sample has beside it. `other` is the second unit of a pair, if it was rewritten, too.
+
+    What a sample does not have is left out. Among candidates the rewritten source stands in the place of the
+    sample's; which one it is must not be seen, so the source itself is then empty.
+    """
+    first, second = shown(sample, source), other or sample.other
+    if sample.second:
+        first, second = second, first
+    chosen = tuple(source if one == sample.source else one for one in sample.candidates)
+    found = {"other": second, "candidates": chosen, "text": sample.text}
+    if chosen:
+        first = ""
+    return {"source": first, **{name: value for name, value in found.items() if value}}
 
 
 def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -39,7 +39,15 @@ UNIT: Final = "{unit}"
 """In a template: what people call a unit of the language, such as `method`."""
 STYLE: Final = "{style}"
 """In a template: how names are written in the language, such as `camelCase`."""
-_PLACES: Final = re.compile("|".join(map(re.escape, (CODE, SOURCE, LANGUAGE, EXAMPLES, UNIT, STYLE))))
+OTHER: Final = "{other}"
+"""In a template of a task about pairs: the second unit, in a fence."""
+CANDIDATES: Final = "{candidates}"
+"""In a template of a task with candidates: these, numbered from 1, each in a fence."""
+TEXT: Final = "{text}"
+"""In a template of a task with a query in words: these words."""
+_PLACES: Final = re.compile(
+    "|".join(map(re.escape, (CODE, SOURCE, LANGUAGE, EXAMPLES, UNIT, STYLE, OTHER, CANDIDATES, TEXT)))
+)
 
 WHOLE: Final = "whole"
 """How a reply is read that is an answer as a whole."""
@@ -260,9 +268,17 @@ def filled(
         UNIT: own.unit,
         STYLE: own.style,
     }
+    # A query without them leaves these places as they are: a template of an earlier version may have them.
+    if query.other:
+        values[OTHER] = _fenced(query.other, tag)
+    if query.candidates:
+        numbered = enumerate(query.candidates, start=1)
+        values[CANDIDATES] = "\n\n".join(f"{number}.\n{_fenced(one, tag)}" for number, one in numbered)
+    if query.text:
+        values[TEXT] = query.text
     # Not `str.format`: code and templates have braces of their own, and a source that contains "{language}"
     # must stay as it is.
-    return _PLACES.sub(lambda place: values[place.group()], template)
+    return _PLACES.sub(lambda place: values.get(place.group(), place.group()), template)
 
 
 def _shown(language: str, examples: Mapping[str, tuple[SolvedExample, ...]]) -> str:

@@ -201,6 +201,27 @@ class Query:
     """The labels to choose from, for a task whose labels are those of its corpus."""
     words: tuple[tuple[str, str], ...] = ()
     """Words of models with the word of the task that each means (`--label-map`)."""
+    other: str = ""
+    """The second unit, for a task about pairs."""
+    candidates: tuple[str, ...] = ()
+    """Units to choose from, for a task that ranks them."""
+    text: str = ""
+    """A query in words, for a task that has one."""
+
+    @property
+    def beside(self) -> dict[str, str | tuple[str, ...]]:
+        """What is asked beside the source: those of `other`, `candidates` and `text` that are there."""
+        found: dict[str, str | tuple[str, ...]] = {
+            "other": self.other,
+            "candidates": self.candidates,
+            "text": self.text,
+        }
+        return {name: value for name, value in found.items() if value}
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """All texts that a model is shown, the source first."""
+        return tuple(filter(None, (self.source, self.other, *self.candidates, self.text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

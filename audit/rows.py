@@ -17,7 +17,7 @@ from codeaudit.audit.checks import DAMAGED, is_text, is_whole, load_json
 from codeaudit.audit.checks import shown as shown_value
 from codeaudit.audit.integrity import allow_explanations
 from codeaudit.audit.interface import Task
-from codeaudit.audit.prompt_cut import shown
+from codeaudit.audit.prompt_cut import shown, shown_of
 from codeaudit.audit.records import (
     NOT_REPEATED,
     Attacked,
@@ -61,9 +61,18 @@ VIOLATION: Final = ("model", "seed", "sample", "transform", "variant")
 """The columns that identify a violation."""
 
 
-def input_hash(language: str, source: str) -> str:
-    """Identifies an input: equal for equal texts of one language, on every machine."""
-    return hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def input_hash(language: str, source: str, **beside: object) -> str:
+    """Identifies an input: equal for equal texts of one language, on every machine.
+
+    `beside` is what a query has beside the source (`Query.beside`).
+    """
+    text = f"{language}\0{source}" + (f"\0{json.dumps(beside, sort_keys=True)}" if beside else "")
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _hash_of(sample: Sample, source: str, other: str = "") -> str:
+    """The hash of what is shown of a sample rewritten to `source`."""
+    return input_hash(sample.language, **shown_of(sample, source, other))
 
 
 # ── to rows ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -82,6 +91,10 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         "label": None if sample.label is None else json.dumps(sample.label),
         "asked": sample.asked or None,
         "other_side": sample.other_side or None,
+        "other": sample.other or None,
+        "second": "source" if sample.second else None,
+        "candidates": json.dumps(sample.candidates) if sample.candidates else None,
+        "text": sample.text or None,
         "draw": MOVABLE if case.extra else None,
     }
     for outcome in case.outcomes:
@@ -89,13 +102,14 @@ def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
         match outcome:
             case Perturbed():
                 told = {
-                    "input": input_hash(sample.language, shown(sample, outcome.source)),
+                    "input": _hash_of(sample, outcome.source, outcome.other),
                     "perturbed": outcome.source,
                     "evidence": outcome.evidence,
                     "rests_on": ",".join(row.id for row in rests_on(outcome)) or None,
                     "moves": _moves(outcome.moves),
                     "label_after": json.dumps(outcome.sample.label),
                     "asked_after": shown(sample, outcome.source) if sample.asked else None,
+                    "other_after": outcome.other or None,
                 }
                 yield {**shared, **named, "status": "perturbed", **told}
             case NotApplied():
@@ -114,7 +128,7 @@ def verdict_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
             "transform": perturbed.transform,
             "kind": perturbed.kind,
             "variant": perturbed.variant,
-            "input": input_hash(audited.sample.language, shown(audited.sample, perturbed.source)),
+            "input": _hash_of(audited.sample, perturbed.source, perturbed.other),
             "outcome": "unjudged" if unjudged else "violated" if isinstance(verdict, Violated) else "held",
             "reason": verdict.reason if isinstance(verdict, Unjudged) else None,
             "deviation": None if isinstance(verdict, Unjudged) else verdict.deviation,
@@ -163,10 +177,10 @@ def _asked(sample: Sample, verdict: Verdict) -> Iterator[tuple[tuple[str, str], 
     """The two queries of a verdict, as `answers.parquet` names them, with their predictions."""
     perturbed = verdict.perturbed
     again = again_of(perturbed.variant) if perturbed.kind == "identity" else perturbed.transform
-    yield (input_hash(sample.language, shown(sample, sample.source)), FIRST), verdict.before
+    yield (_hash_of(sample, sample.source), FIRST), verdict.before
     yield (
         (
-            input_hash(sample.language, shown(sample, perturbed.source)),
+            _hash_of(sample, perturbed.source, perturbed.other),
             again if perturbed.kind in KEEPS_TEXT else FIRST,
         ),
         verdict.after,
@@ -507,7 +521,29 @@ def _sample(row: TableRow) -> Sample:
         origin=Origin(path=row["path"], line=row["line"]),
         asked=row.get("asked") or "",
         other_side=row.get("other_side") or "",
+        other=row.get("other") or "",
+        second=row.get("second") == "source",
+        candidates=_texts(row.get("candidates")),
+        text=row.get("text") or "",
     )
+
+
+def original_hash(row: TableRow) -> str:
+    """The hash of the unchanged input of a row of the suite.
+
+    Raises:
+        RunError, ValueError: the row holds no sample.
+    """
+    sample = _sample(row)
+    return _hash_of(sample, sample.source)
+
+
+def _texts(told: str | None) -> tuple[str, ...]:
+    """The texts of a cell, which is JSON."""
+    value = load_json(told or "[]")
+    if not (isinstance(value, list) and all(map(is_text, value))):
+        raise ValueError(f"no list of texts: {shown_value(value)}")
+    return tuple(value)
 
 
 def _outcome(sample: Sample, row: TableRow) -> Outcome:
@@ -520,7 +556,8 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
             reason=row["reason"],
         )
     text = row["perturbed"]
-    if row.get("input") not in (None, input_hash(sample.language, shown(sample, text))):
+    other = row.get("other_after") or ""
+    if row.get("input") not in (None, _hash_of(sample, text, other)):
         raise ValueError("'input' is not the hash of the perturbed text")
     # Some kinds give the unchanged text and nothing else; all others never do.
     if (text == sample.source) != (row["kind"] in KEEPS_TEXT):
@@ -533,6 +570,7 @@ def _outcome(sample: Sample, row: TableRow) -> Outcome:
         source=text,
         moves=tuple(_move(*parts) for parts in load_json(row["moves"])),
         evidence=row["evidence"],
+        other=other,
     )
 
 

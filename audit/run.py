@@ -31,7 +31,7 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
-from codeaudit.audit.prompt_cut import shown
+from codeaudit.audit.prompt_cut import shown_of
 from codeaudit.audit.prompts import WHOLE, QuestionPrompt
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
@@ -299,9 +299,13 @@ def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
 def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
     """Batches of queries of similar length, longest first: little padding, and memory fails early."""
     # The text decides among equal lengths, so that batches do not depend on the order of the corpus.
-    ordered = sorted(rest, key=lambda query: (-len(query.source), query.source))
+    ordered = sorted(rest, key=lambda query: (-_size(query), query.units))
     for start in range(0, len(ordered), size):
         yield QueryBatch(ordered[start : start + size])
+
+
+def _size(query: Query) -> int:
+    return sum(map(len, query.units))
 
 
 def _other_size(size: int) -> int:
@@ -323,21 +327,24 @@ def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[
         else:
             alone = batch.queries[0]
             others = (query for query in company if query != alone)
-            beside = max(others, key=lambda query: (len(query.source), query.source), default=alone)
+            beside = max(others, key=lambda query: (_size(query), query.units), default=alone)
             yield QueryBatch([beside, alone], company=1)
 
 
-def query_of(sample: Sample, source: str, task: Task) -> Query:
-    """The query about a text of a sample: the whole text, or the beginning that the task shows."""
-    return Query(**_of(sample, source, task))
+def query_of(sample: Sample, source: str, task: Task, *, other: str = "") -> Query:
+    """The query about a text of a sample: the whole text, or the beginning that the task shows.
+
+    `other` is the second unit of a pair, if it is not that of the sample.
+    """
+    return Query(**_of(sample, source, task, other))
 
 
-def _of(sample: Sample, source: str, task: Task) -> dict[str, Any]:
+def _of(sample: Sample, source: str, task: Task, other: str = "") -> dict[str, Any]:
     """The fields of a query."""
     return {
         "task": task.name,
         "language": sample.language,
-        "source": shown(sample, source),
+        **shown_of(sample, source, other),
         "labels": task.answers.labels if isinstance(task.answers, OneLabel) else (),
         "words": tuple(task.words.items()),
     }
@@ -346,7 +353,7 @@ def _of(sample: Sample, source: str, task: Task) -> dict[str, Any]:
 def asked_of(sample: Sample, perturbed: Perturbed, task: Task) -> Query:
     """The query about a variant of a sample. That about the identity is `repeat_of`."""
     if perturbed.kind not in KEEPS_TEXT:
-        return query_of(sample, perturbed.source, task)
+        return query_of(sample, perturbed.source, task, other=perturbed.other)
     return NetworkQuery(**_of(sample, perturbed.source, task), network=perturbed.transform)
 
 
@@ -355,12 +362,8 @@ def repeat_of(sample: Sample, source: str, task: Task, number: int = 0) -> Repea
     return Repeat(**_of(sample, source, task), bucket=bucket_of(sample.id), number=number)
 
 
-def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
-    """The answer to a text of a sample, graded if the task grades answers."""
-    return _graded(query_of(sample, source, task), sample, answers, task)
-
-
-def _graded(query: Query, sample: Sample, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
+def answer_to(query: Query, sample: Sample, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
+    """The answer to a query about a sample, graded if the task grades answers."""
     found = answers[query]
     if isinstance(task, GradesByExecution) and isinstance(found, Predicted):
         return task.graded(found, query.source, sample)
@@ -716,17 +719,18 @@ def _wrong(task: Task, method: str, given: object, wanted: str) -> CannotAudit:
 
 
 def _audited(case: Case, answers: Mapping[Query, Prediction], setup: AuditSetup) -> Audited:
-    before = answer_to(case.sample, case.sample.source, answers, setup.task)
+    first = query_of(case.sample, case.sample.source, setup.task)
+    before = answer_to(first, case.sample, answers, setup.task)
     verdicts: list[Verdict] = []
     scores: list[float | None] = []
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
             if outcome.kind != "identity":
                 asked = asked_of(case.sample, outcome, setup.task)
-                after = _graded(asked, case.sample, answers, setup.task)
+                after = answer_to(asked, case.sample, answers, setup.task)
             elif setup.repeating.has(outcome.variant, extra=case.extra):
                 repeated = repeat_of(case.sample, outcome.source, setup.task, outcome.variant)
-                after = _graded(repeated, case.sample, answers, setup.task)
+                after = answer_to(repeated, case.sample, answers, setup.task)
             else:
                 after = Failed(reason=NOT_REPEATED)
             verdicts.append(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
+    from codeaudit.audit.interface import Task
+
 SCHEMA: Final = 2
 """Version of the manifest. The first one does not bind the files of a run together."""
 READABLE: Final = (1, SCHEMA)
@@ -323,6 +325,21 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "draw": "string",  # `movable` for a sample drawn in addition; null in the plain draw
 }
 
+BESIDE_COLUMNS: Final[Mapping[str, str]] = {
+    "other": "string",  # the second unit of a pair, beside `source`
+    "other_after": "string",  # the same, if it was rewritten, too
+    "second": "string",  # `source` if the model sees the source second and `other` first
+    "candidates": "string",  # JSON; units to choose from, `source` among them
+    "text": "string",  # a query in words
+}
+"""Columns that only a suite has whose task shows more than a source (`Task.beside`)."""
+
+
+def suite_columns(task: "Task") -> Mapping[str, str]:
+    """The columns of a suite of this task."""
+    return {**SUITE_COLUMNS, **BESIDE_COLUMNS} if task.beside else SUITE_COLUMNS
+
+
 VERDICT_COLUMNS: Final[Mapping[str, str]] = {
     "seed": "int64",
     "model": "string",
@@ -464,7 +481,7 @@ ABOUT: Final = frozenset({"schema", "task", "corpus"})
 
 _ROWS: Final = 1024
 _COLUMNS: Final = {
-    SUITE: SUITE_COLUMNS,
+    SUITE: {**SUITE_COLUMNS, **BESIDE_COLUMNS},
     VERDICTS: VERDICT_COLUMNS,
     ATTACKS: ATTACK_COLUMNS,
     ANSWERS: ANSWER_COLUMNS,
@@ -617,11 +634,27 @@ def open_parquet(path: Table) -> Iterator["ParquetFile"]:
         raise RunError(f"cannot read table {str(path)!r}: {_one_line(error)}") from error
 
 
-def schema_of(table: str) -> "pa.Schema":
-    """The columns of the table of this name, as Arrow describes them."""
+def columns_of(path: Table) -> Mapping[str, str]:
+    """The columns that a Parquet table must have: those of its name, and of a suite those of
+    `BESIDE_COLUMNS` only if it has one of them.
+
+    Raises:
+        RunError: there is no such table, or it is damaged.
+    """
+    with open_parquet(path) as file:
+        return _columns_of(path.name, file.schema_arrow.names)
+
+
+def _columns_of(table: str, names: Collection[str]) -> Mapping[str, str]:
+    plain = table == SUITE and not set(names) & set(BESIDE_COLUMNS)
+    return SUITE_COLUMNS if plain else _COLUMNS[table]
+
+
+def schema_of(columns: Mapping[str, str]) -> "pa.Schema":
+    """The columns of a table as Arrow describes them."""
     import pyarrow as pa
 
-    return pa.schema([(column, getattr(pa, kind)()) for column, kind in _COLUMNS[table].items()])
+    return pa.schema([(column, getattr(pa, kind)()) for column, kind in columns.items()])
 
 
 def read_batches(path: Table, size: int) -> Generator["pa.RecordBatch", None, None]:
@@ -630,9 +663,10 @@ def read_batches(path: Table, size: int) -> Generator["pa.RecordBatch", None, No
     Raises:
         RunError: there is no such table, or it is damaged, as in `read_rows`; or it has other columns.
     """
-    name, wanted, first = path.name, schema_of(path.name), 1
+    name, first = path.name, 1
     with open_parquet(path) as file:
         found = file.schema_arrow
+        wanted = schema_of(_columns_of(name, found.names))
         if not found.equals(wanted):
             wrong = [
                 one.name for one in (*found, *wanted) if one not in list(found) or one not in list(wanted)

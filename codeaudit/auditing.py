@@ -68,7 +68,6 @@ from codeaudit.audit.store import (
     SHARD,
     SHARD_COLUMNS,
     SUITE,
-    SUITE_COLUMNS,
     SUMMARY,
     TABLE_SCHEMA,
     TOLD,
@@ -79,6 +78,7 @@ from codeaudit.audit.store import (
     RunFolder,
     TableWriter,
     reply_table,
+    suite_columns,
 )
 from codeaudit.audit.tasks.recorded import FACTS, facts
 from codeaudit.known_runs import remember
@@ -598,7 +598,7 @@ def carry_out(job: PreparedRun, remember: Remember, repeated: dict[str, Mapping[
     about = {"schema": TABLE_SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with (
         job.folder.replacing(SUITE) as place,
-        TableWriter(place, SUITE_COLUMNS, {**about, TOLD: list(job.inputs.told_errors)}) as table,
+        TableWriter(place, suite_columns(job.task), {**about, TOLD: list(job.inputs.told_errors)}) as table,
         _places(job, about) as places,
     ):
         # All trials first, because they share one table, which every model reads back.

@@ -15,8 +15,9 @@ from typing import Final
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
 from codeaudit.audit.records import Answer, Audited, Verdict, predicted_from_json
-from codeaudit.audit.rows import input_hash
+from codeaudit.audit.rows import original_hash
 from codeaudit.audit.store import (
+    BESIDE_COLUMNS,
     MANIFEST,
     MOVABLE,
     SUITE,
@@ -73,7 +74,7 @@ PAIR: Final = (
     "score_before",
 )
 """The columns of verdicts that a gate reads."""
-SOURCE: Final = ("sample", "language", "source", "asked", "draw")
+SOURCE: Final = ("sample", "language", "path", "line", "source", "asked", "draw", *BESIDE_COLUMNS)
 """The columns of the suite that tell which text was asked about."""
 
 
@@ -393,7 +394,7 @@ def _with_pairs(run: Run, judged: Judged) -> Judged:
     # A sample that was drawn in addition has no repeated query.
     for row in read_rows(run.files / SUITE, draw=MOVABLE, columns=SOURCE):
         if row["sample"] not in originals:
-            originals[row["sample"]] = input_hash(row["language"], row["asked"] or row["source"])
+            originals[row["sample"]] = original_hash(row)
     if found:
         labels = read_rows(run.files / SUITE, columns=("sample", "label"))
         other = {row["sample"] for row in labels if row["label"] not in (None, json.dumps(finding))}

@@ -34,7 +34,6 @@ from codeaudit.audit.store import (
     REPEATS,
     SHARD,
     SUITE,
-    SUITE_COLUMNS,
     SUMMARY,
     VERDICT_COLUMNS,
     VERDICTS,
@@ -42,6 +41,7 @@ from codeaudit.audit.store import (
     RunFolder,
     TableRow,
     TableWriter,
+    columns_of,
     read_about,
     read_batches,
     read_rows,
@@ -461,7 +461,7 @@ def _written(
     )
     with progress.counting("merge", total, unit="rows") as monitor:
         tables: dict[str, tuple[Mapping[str, str], list[_Block]]] = {
-            SUITE: (SUITE_COLUMNS, [_Block(seed, "rows") for seed in seeds]),
+            SUITE: (columns_of(first.files / SUITE), [_Block(seed, "rows") for seed in seeds]),
             VERDICTS: (VERDICT_COLUMNS, [_Block(seed, "verdicts") for seed in seeds for _ in names]),
         }
         for name, (columns, blocks) in tables.items():
@@ -548,7 +548,7 @@ class _SliceReader(AbstractContextManager["_SliceReader"]):
     def __init__(self, path: Table) -> None:
         self._path = path
         self._batches = read_batches(path, BATCH)
-        self._schema = schema_of(path.name)
+        self._schema = schema_of(columns_of(path))
         self._rest: list[pa.RecordBatch] = []
 
     def __exit__(self, *error: object) -> None:

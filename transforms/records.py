@@ -82,6 +82,14 @@ class Sample:
     """Words about it that its table gives beside the code: its documentation. No model sees them."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
+    other: str = ""
+    """The second unit of a pair, which a model sees beside the source. Empty: no pair."""
+    second: bool = False
+    """Whether a model sees the source as the second unit of the pair, and `other` as the first."""
+    candidates: tuple[str, ...] = ()
+    """Units to choose from, the source among them."""
+    text: str = ""
+    """A query in words, which a model sees beside the code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +122,8 @@ class Perturbed:
     moves: tuple[Move, ...]
     evidence: Evidence
     """The strongest evidence for it so far."""
+    other: str = ""
+    """The second unit of the pair, if it was rewritten, too; empty if it is that of the sample."""
 
     def left_out(self, reason: str) -> "NotApplied":
         """The record of this variant if it is not used after all."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.calls import asserted_calls
-from codeaudit.audit.corpora.vulnerabilities import big_vul, function, sven
+from codeaudit.audit.corpora.vulnerabilities import big_vul, function, sven, truth
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, without_engine
@@ -29,6 +29,7 @@ Row: TypeAlias = Mapping[str, object]
 CALLS: Final = "\0calls"
 TESTS: Final = "\0tests"
 DOCUMENTATION: Final = "\0documentation"
+QUERY: Final = "\0query"
 """Keys that no column has: what a data set gives besides the columns of a table."""
 MOST_INPUTS: Final = 100
 """Inputs of EvalPlus that a sample's tests use; some problems have thousands."""
@@ -292,6 +293,16 @@ def _code_search_net(row: Row) -> Row | str:
     return {**row, **told, "group": group, **({"split": split} if split else {})}
 
 
+def _cosqa(row: Row) -> Row | str:
+    """A query of a search engine with a function of Python. Only pairs that fit have a right answer."""
+    fits = truth(row.get("label"))
+    if fits not in (0, 1):
+        return "pair without a label"
+    if not fits:
+        return "code that does not answer its query"
+    return {**row, "label": None, "language": PYTHON.name, QUERY: row.get("doc")}
+
+
 def _humaneval_x(row: Row) -> Row | str:
     kind = _text(row.get("task_id")).partition("/")[0].lower()
     prompt, declaration = _text(row.get("prompt")), _text(row.get("declaration"))
@@ -466,6 +477,15 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         licence="C-UDA; the code, that of each repository",
         known_errors=_DOCUMENTED,
         read=_code_search_net,
+    ),
+    DataSet(
+        name="CoSQA, CodeXGLUE code search (WebQuery)",
+        place="gonglinyuan/CoSQA; cosqa-train.json, cosqa-dev.json",
+        columns=("doc", "code", "label"),
+        licence="C-UDA (CodeXGLUE); the code, that of each repository",
+        known_errors="people judged single pairs, so other code may answer a query, too, and counts as wrong "
+        "(arXiv 2406.11589)",
+        read=_cosqa,
     ),
 )
 """In this order: the first one whose columns a row has counts."""

@@ -187,11 +187,15 @@ def raw_sample(
     calls: tuple[tuple[str, str], ...] = (),
     other_side: str = "",
     documentation: str = "",
+    other: str = "",
+    candidates: tuple[str, ...] = (),
+    text: str = "",
 ) -> Sample:
-    """A sample whose id is derived from its language, its text, and the calls that its table gives."""
+    """A sample whose id is derived from its language, its text, the calls that its table gives, and what a
+    model sees beside the text."""
     shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
     return Sample(
-        id=id_of(language, source, calls),
+        id=id_of(language, source, calls, beside=(other, *candidates, text)),
         language=language,
         source=source,
         label=label,
@@ -202,14 +206,20 @@ def raw_sample(
         calls=calls,
         other_side=other_side,
         documentation=documentation,
+        other=other,
+        candidates=candidates,
+        text=text,
     )
 
 
-def id_of(language: str, source: str, calls: tuple[tuple[str, str], ...] = ()) -> str:
+def id_of(
+    language: str, source: str, calls: tuple[tuple[str, str], ...] = (), *, beside: tuple[str, ...] = ()
+) -> str:
     """The id of a raw sample."""
     # Not from its place: a draw must not change when a file is renamed or another one is added before it.
     # CRUXEval has rows of one function with several inputs: each is a sample of its own.
-    content = "\0".join((language, source, *(part for call in calls for part in call)))
+    shown = filter(None, beside)
+    content = "\0".join((language, source, *(part for call in calls for part in call), *shown))
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -388,7 +388,8 @@ def _key(raw: Sample, prepared: Sample) -> bytes:
     # Of the raw text: a prepared one has its name masked, so two functions might look like copies. With
     # calls, also of the prepared text: one function with two calls is two questions if it shows them. A hash,
     # because the key of every sample is kept.
-    parts = (raw.language, _content(raw), prepared.source if raw.calls else "")
+    beside = filter(None, (raw.other, *raw.candidates, raw.text))
+    parts = (raw.language, _content(raw), prepared.source if raw.calls else "", *beside)
     return hashlib.blake2b(_bytes("\0".join(parts)), digest_size=16).digest()
 
 

@@ -91,7 +91,7 @@ def _constant(query: Query) -> Answer:
 def _hash(query: Query) -> Answer:
     """A word, a number or four made-up words that depend on every character of the source."""
     # A source may hold lone surrogates, which UTF-8 refuses.
-    digest = hashlib.sha256(query.source.encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256(_texts(query).encode("utf-8", "surrogatepass")).digest()
     letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
     return _answer(
         query,
@@ -103,7 +103,7 @@ def _hash(query: Query) -> Answer:
 
 
 def _length(query: Query) -> Answer:
-    lines, size = query.source.count("\n") + 1, len(query.source)
+    lines, size = _texts(query).count("\n") + 1, len(_texts(query))
     return _answer(query, number=lines + size / 1e6, place=size, text=f"lines_{lines}_characters_{size}")
 
 
@@ -118,8 +118,8 @@ def _steady(query: Query) -> Answer:
     """
     form = canonical_query(query)
     if isinstance(form, Failed):
-        words = len(_WORD.findall(query.source))
-        form = replace(query, source="".join(sorted(_OPERATOR.findall(query.source))) + str(words))
+        words = len(_WORD.findall(_texts(query)))
+        form = _only(query, "".join(sorted(_OPERATOR.findall(_texts(query)))) + str(words))
     return _hash(form)
 
 
@@ -128,14 +128,24 @@ def _hash_of_all(words: str, query: Query) -> Answer:
     return _hash(replace(query, source=query.source + words))
 
 
+def _texts(query: Query) -> str:
+    """All texts of a query, one after the other."""
+    return "\0".join(query.units)
+
+
+def _only(query: Query, source: str) -> Query:
+    """The query with this text and no other."""
+    return replace(query, source=source, other="", candidates=(), text="")
+
+
 def _noisy(share: float, words: str, query: Query) -> Answer:
     """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated, or
     put into other words."""
     repeat = (query.bucket, query.number) if isinstance(query, Repeat) else ()
-    chance = stream(0, query.source, f"fake/noisy:{query.task}:{repeat}{words}")
+    chance = stream(0, _texts(query), f"fake/noisy:{query.task}:{repeat}{words}")
     if chance.random() >= share:
         return _steady(query)
-    return _hash(replace(query, source=str(chance.random())))
+    return _hash(_only(query, str(chance.random())))
 
 
 def _shown(query: Query, answer: Answer) -> str:

@@ -1,9 +1,10 @@
 """`file/PREDICTIONS`: answers made elsewhere, looked up by their input. JSON lines, CSV or Parquet.
 
 A row names its input by the value of the suite's column `input` (in `id` or `input`), else by the text itself
-(in `perturbed` or `source`, optionally with `language`). So the rows of a suite with an added answer can be
-used; of its rows of the identity the first answers the original, and each further one is a repeat. The
-columns `answer`, `score`, `scores` and `error` mean the same as for programs.
+(in `perturbed` or `source`, optionally with `language`; of pairs with `other`, of candidates with these and
+`text`). So the rows of a suite with an added answer can be used; of its rows of the identity
+the first answers the original, and each further one is a repeat. The columns `answer`, `score`, `scores` and
+`error` mean the same as for programs.
 """
 
 import csv
@@ -95,7 +96,7 @@ class FileModel:
 
     def _entry(self, query: Query) -> RecordedAnswer | None:
         for language in (query.language, _NO_LANGUAGE):  # a row may name its language or not
-            key = input_hash(language, query.source)
+            key = input_hash(language, query.source, **query.beside)
             if isinstance(query, Repeat):
                 key = _repeat(key, query.number)
             if (entry := self.answers.get(key)) is not None:
@@ -174,7 +175,10 @@ def _key(row: Row, identity: str) -> str | None:
     text = row.get("asked_after") or row.get("perturbed") or row.get("source")
     if isinstance(text, str) and text:
         language = row.get("language")
-        return input_hash(language if isinstance(language, str) else _NO_LANGUAGE, text)
+        # A text alone is not enough: many tables have a column of this name.
+        shown = row.get("other") or row.get("candidates")
+        beside = {name: row[name] for name in ("other", "candidates", "text") if shown and row.get(name)}
+        return input_hash(language if isinstance(language, str) else _NO_LANGUAGE, text, **beside)
     return str(row[identity]) if row.get(identity) not in (None, "") else None
 
 

@@ -317,6 +317,7 @@ def _question(number: int, query: Query) -> bytes:
     row["source"] = query.source
     if query.labels:
         row["labels"] = query.labels
+    row |= query.beside
     return json.dumps(row).encode() + b"\n"
 
 

@@ -176,15 +176,19 @@ def canonical(model: Model) -> Canonical:
 
 
 def canonical_query(query: Query) -> Query | Failed:
-    """The query with its source in canonical form, or why there is none."""
+    """The query with its source in canonical form, and with the second unit of a pair; or why there is
+    none."""
     language = find_language(query.language)
     if language is None or not language.canonical:
         return Failed(reason=f"no canonical form for {query.language}")
     form: Callable[[str], str] = load_target(language.canonical)
+    found: list[str] = []
     try:
-        context = function_context_of(query.source, query.language)
-        if context.obstacle is not None:
-            return Failed(reason=context.obstacle)
-        return replace(query, source=context.before + form(context.source) + context.after)
+        for text in (query.source, *filter(None, [query.other])):
+            context = function_context_of(text, query.language)
+            if context.obstacle is not None:
+                return Failed(reason=context.obstacle)
+            found.append(context.before + form(context.source) + context.after)
     except SourceError:
         return UNPARSABLE
+    return replace(query, source=found[0], other=found[1] if query.other else "")

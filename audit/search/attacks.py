@@ -18,7 +18,7 @@ from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query, Unjudged, Violated
-from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, labels_of, query_of
+from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, labels_of, query_of
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Finite, Refused, Transform
 from codeaudit.transforms.perturb import reapply, within
@@ -150,9 +150,9 @@ def attack(
         originals = [query_of(case.sample, case.sample.source, setup.task) for case in window]
         before = first_answers(list(dict.fromkeys(originals)), setup)
         hunts = []
-        for case in window:
+        for case, original in zip(window, originals, strict=True):
             space = _space(case.sample, strategy, transforms=transforms, budget=budget, seed=seed)
-            answer = answer_to(case.sample, case.sample.source, before, setup.task)
+            answer = answer_to(original, case.sample, before, setup.task)
             hunts.append(_Hunt(case=case, space=space, before=answer, steps=STRATEGIES[strategy](space)))
         while searching := [hunt for hunt in hunts if hunt.next_batch()]:
             texts = {query: None for hunt in searching for query in hunt.queries(setup)}
@@ -216,14 +216,16 @@ class _Hunt:
 
     def queries(self, setup: AuditSetup) -> list[Query]:
         """The queries of the current batch."""
-        return [query_of(self.case.sample, one.source, setup.task) for one in self.batch]
+        return [asked_of(self.case.sample, one, setup.task) for one in self.batch]
 
     def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         """Judge the answers to the current batch; stop at the first violation."""
         self.held = []
         for one in self.batch:
             self.asked.append(one)
-            after = answer_to(self.case.sample, one.source, answers, setup.task)
+            after = answer_to(
+                asked_of(self.case.sample, one, setup.task), self.case.sample, answers, setup.task
+            )
             verdict = judge(
                 one, self.before, after, self.case.sample, task=setup.task, noise=setup.model.noise
             )

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from typing import Final, TypeAlias
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
-from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
+from codeaudit.audit.run import AuditSetup, answer_to, asked_of, first_answers, judge, query_of
 from codeaudit.audit.search.minimal import minimal
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.perturb import reapply
@@ -36,8 +36,10 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         ModelError: the model as a whole cannot answer.
     """
     sample = violated.perturbed.sample
+    # Of a pair of which both units were rewritten the second one stays so, and moves of the first are tried.
+    other = violated.perturbed.other
     original = query_of(sample, sample.source, setup.task)
-    before = answer_to(sample, sample.source, first_answers([original], setup), setup.task)
+    before = answer_to(original, sample, first_answers([original], setup), setup.task)
     trials = _Trials(
         sample=replace(sample, label=None),
         label=sample.label,
@@ -45,6 +47,7 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         variant=violated.perturbed.variant,
         before=before,
         setup=setup,
+        other=other,
     )
     # The answers of the run may be gone from the cache, and the model may have changed since.
     whole = trials.flips([violated.perturbed.moves])[0]
@@ -76,6 +79,8 @@ class _Trials:
     variant: int
     before: Prediction
     setup: AuditSetup
+    other: str = ""
+    """The second unit of a pair, if it was rewritten, too."""
     asked: set[str] = field(default_factory=set)
     known: dict[Moves, Violated | None] = field(default_factory=dict)
 
@@ -89,7 +94,7 @@ class _Trials:
                 self.known[moves] = None  # until an answer shows otherwise
                 made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=True)
                 if isinstance(made, Perturbed):
-                    fresh[moves] = made
+                    fresh[moves] = replace(made, other=self.other)
         if fresh:
             self._judge(fresh)
         return [self.known[moves] for moves in several]
@@ -106,12 +111,13 @@ class _Trials:
 
     def _judge(self, fresh: dict[Moves, Perturbed]) -> None:
         task = self.setup.task
-        queries = dict.fromkeys(query_of(self.sample, made.source, task) for made in fresh.values())
+        asked = {moves: asked_of(self.sample, made, task) for moves, made in fresh.items()}
+        queries = dict.fromkeys(asked.values())
         answers = first_answers(list(queries), self.setup)
         labelled = replace(self.sample, label=self.label)
         for moves, made in fresh.items():
             self.asked.add(made.source)
-            after = answer_to(labelled, made.source, answers, task)
+            after = answer_to(asked[moves], labelled, answers, task)
             verdict = judge(made, self.before, after, labelled, task=task, noise=self.setup.model.noise)
             if isinstance(verdict, Violated):
                 self.known[moves] = verdict

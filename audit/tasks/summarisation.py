@@ -67,7 +67,8 @@ class Summarisation(Task):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample without its documentation, and the summary as its label; or why it is no example."""
-        return described(sample)
+        found = described(sample)
+        return found if isinstance(found, str) else replace(found, text="")
 
     def normalise(self, answer: object) -> str | None:
         """The first paragraph of a text in one line, without fences, quotes, and a label such as `Summary:`;
@@ -108,13 +109,14 @@ class Summarisation(Task):
 
 
 def described(sample: Sample) -> Sample | str:
-    """The sample without its documentation, and the first paragraph of that as its label; or why there is none."""
+    """The sample without its documentation, and the first paragraph of that as its label; or why there is
+    none."""
     apart = _documented(sample)
     if apart is None:
         return NOT_APART
     named = sample.label == name_of(sample.source, sample.language)
     given = sample.label if isinstance(sample.label, str) and not named else ""
-    words = sample.documentation or given or apart.words
+    words = sample.text or sample.documentation or given or apart.words
     if not words and sample.context:
         words = comment_above(sample.context, sample.origin.line)
     summary = summary_of(words)

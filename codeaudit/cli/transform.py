@@ -53,7 +53,6 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import (
-    SUITE_COLUMNS,
     SUITE_ENDINGS,
     TABLE_SCHEMA,
     TOLD,
@@ -63,6 +62,7 @@ from codeaudit.audit.store import (
     TableWriter,
     has_lines,
     read_about,
+    suite_columns,
 )
 from codeaudit.cli.options import (
     demand_outside_of_runs,
@@ -249,7 +249,7 @@ def write_suite(
     counts: CountsByTransform = {}
     # No model is known yet, so every text is readable.
     chooser = inputs.chooser(readable_by((), task))
-    with folder.replacing(path.name) as place, writer(place, SUITE_COLUMNS, about) as table:
+    with folder.replacing(path.name) as place, writer(place, suite_columns(task), about) as table:
         for case in watched_cases(inputs, options.seed, chooser, progress):
             table.write(suite_rows(options.seed, case))
             # The shares that the table shows are those of the plain draw.
