@@ -14,8 +14,8 @@ def read_answer(raw: object) -> Prediction:
     - a text, a truth value (read as its text), a finite number, a list of texts (in order) or a set of texts
       (sorted);
     - a list of whole numbers: a ranking of candidates, the best first;
-    - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`; or with `scores`
-      alone, a list with a number for each candidate;
+    - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`;
+    - a mapping with `scores` alone, a list with a number for each candidate;
     - a prediction.
 
     A text is kept as it came. The driver reads it, and decides whether an answer fits the task.

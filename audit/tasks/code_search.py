@@ -47,7 +47,9 @@ DEPTH: Final = 10
 ALONE: Final = "no other unit to choose from"
 FIRST: Final = 1.0
 """The rank of the right candidate in a right answer."""
-_NUMBERS: Final = re.compile(r"(?:(?:number|candidate|no\.?)\s*)?#?\d{1,4}(?:\s*[,>;]\s*#?\d{1,4})*\s*[.)]?", re.I)
+_NUMBERS: Final = re.compile(
+    r"(?:(?:number|candidate|no\.?)\s*)?#?\d{1,4}(?:\s*[,>;]\s*#?\d{1,4})*\s*[.)]?", re.I
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,9 @@ class CodeSearch(Task):
             return replace(malformed(predicted.answer), replies=predicted.replies)
         scores = dict(predicted.scores)
         own = scores.get(right)
-        gaps = [abs(own - score) for name, score in scores.items() if name != right] if own is not None else []
+        gaps = (
+            [abs(own - score) for name, score in scores.items() if name != right] if own is not None else []
+        )
         return replace(
             predicted,
             answer=_rank(predicted.answer, right),
@@ -106,7 +110,9 @@ class CodeSearch(Task):
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """Recall@k, and NDCG@10 with one right candidate."""
-        ranks = [answer for answer, sample in answers if isinstance(answer, float) and sample.label is not None]
+        ranks = [
+            answer for answer, sample in answers if isinstance(answer, float) and sample.label is not None
+        ]
         if not ranks:
             return {}
         found = {f"recall@{k}": fmean(0 < rank <= k for rank in ranks) for k in AT}
@@ -122,7 +128,9 @@ def _number(value: object) -> str | None:
     """A whole number above 0 as a text."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = str(value).strip().lstrip("#") if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    text = (
+        str(value).strip().lstrip("#") if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    )
     return str(int(text)) if text.isascii() and text.isdecimal() and len(text) < 5 and int(text) else None
 
 
@@ -194,7 +202,7 @@ def _labels(request: LabelRequest) -> LabelSource:
     """
     if request.spec is not None:
         raise UsageError(
-            f"--labels {request.spec}: the queries of task {request.task.name!r} are the documentation of units"
+            f"--labels {request.spec}: queries of task {request.task.name!r} are the documentation of units"
         )
     return SearchedCorpus()
 

@@ -21,11 +21,17 @@ class EndpointModel:
     Its event loop lives in a thread of its own, because Ctrl-C must interrupt the waiting caller only.
     """
 
-    task: None = None
     parameters: None = None
 
     def __init__(
-        self, endpoint: Endpoint, *, name: str, fingerprint: str, prompt: str = "", noise: float = 0.0
+        self,
+        endpoint: Endpoint,
+        *,
+        name: str,
+        fingerprint: str,
+        prompt: str = "",
+        noise: float = 0.0,
+        task: str | None = None,
     ) -> None:
         self.name = with_prompt(name, prompt)
         self.prompt = prompt
@@ -33,6 +39,8 @@ class EndpointModel:
         self.fingerprint = fingerprint
         self.noise = noise
         """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
+        self.task = task
+        """The only task that it can answer, such as embeddings; `None` for a model of text."""
         self.samples = endpoint.samples
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)

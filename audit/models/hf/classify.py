@@ -7,7 +7,15 @@ from typing import Final
 import torch
 from typing_extensions import override
 
-from codeaudit.audit.interface import CLOSED, NameOfCode, OneLabel, OneNumber, OneWordOf, Ranking, SeveralTasks
+from codeaudit.audit.interface import (
+    CLOSED,
+    NameOfCode,
+    OneLabel,
+    OneNumber,
+    OneWordOf,
+    Ranking,
+    SeveralTasks,
+)
 from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked

@@ -79,8 +79,7 @@ class EmbeddingHead:
         self._pooling = pooling_of(folder, engine.name)
         self._template = arguments.template
         self._starts = starts_of(folder, engine.name)
-        self._room = room
-        self._known: torch.Tensor | None = None
+        self._matrix = self._embedded_names(room)
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -88,13 +87,6 @@ class EmbeddingHead:
         names = hashlib.sha256("\n".join(self._names).encode()).hexdigest()
         starts = {"starts": self._starts} if any(self._starts) else {}
         return {"names": names, "pooling": self._pooling, "template": self._template, **starts}
-
-    @property
-    def _matrix(self) -> torch.Tensor:
-        """(N, D) embeddings of the names; not computed where none is asked for."""
-        if self._known is None:
-            self._known = self._embedded_names(self._room)
-        return self._known
 
     def ask(self, query: Query) -> TokenizedQuery | Failed:
         """The source as it is, or in the template.

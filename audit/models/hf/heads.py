@@ -123,7 +123,6 @@ class WindowedTokenizer:
 
         return self.fitted(query, rows)
 
-
     def several(
         self, query: Query, texts: Sequence[str], encode: Callable[[str], Row] | None = None
     ) -> TokenizedQuery | Failed:
