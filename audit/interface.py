@@ -93,7 +93,14 @@ class OneLabel:
         return f"one of the labels {shown}" if shown else "a label"
 
 
-AnswerKind: TypeAlias = OneWordOf | OneLabel | OneNumber | NameOfCode | FreeText | TextLikelihood
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Candidates of the query by their numbers from 1, the best first; it need not name all."""
+
+    accepted: ClassVar = "the number of a candidate, or a list of their numbers, the best first"
+
+
+AnswerKind: TypeAlias = OneWordOf | OneLabel | OneNumber | NameOfCode | FreeText | TextLikelihood | Ranking
 CLOSED: Final = (OneWordOf, OneLabel)
 """The kinds of answers that are one of a closed set."""
 
@@ -103,6 +110,10 @@ NO_LABELS: Final = "none"
 
 Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
+
+
+SameAnswer: TypeAlias = Callable[[Answer, Answer], bool]
+"""A rule by which two answers count as the same."""
 
 
 class Model(Protocol):
@@ -559,4 +570,14 @@ class GivesPartialCredit(Protocol):
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """Closeness over a corpus, by measures from 0 to 1."""
+        ...
+
+
+@runtime_checkable
+class HasCriteria(Protocol):
+    """Optional: a task of which several rules say when two answers are the same. Reports count by each."""
+
+    @property
+    def criteria(self) -> Mapping[str, SameAnswer]:
+        """The rules by their names; first that of `Task.same`."""
         ...

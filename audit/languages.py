@@ -26,6 +26,9 @@ class LanguageAudit:
     body: str = ""
     """`str -> FunctionBody | str` of `codeaudit.audit.prompt_cut`: the last function of a text, to be cut, or
     the reason why there is none."""
+    documentation: str = ""
+    """`str -> Documented | None` of `codeaudit.audit.corpora.documentation`: a unit and its documentation,
+    apart; `None` where it cannot be taken out."""
     bugs: str = ""
     """A tuple of transforms that resemble mistakes of people, for seeded bugs."""
     probes: str = ""
@@ -38,6 +41,7 @@ PYTHON: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.functions:functions",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
     body="codeaudit.audit.prompt_cut:body_in_python",
+    documentation="codeaudit.audit.corpora.documentation:of_python",
     bugs="codeaudit.transforms.python.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.python:PROBES",
     witness="codeaudit.audit.witnesses.python:witness",
@@ -45,6 +49,7 @@ PYTHON: Final = LanguageAudit(
 JAVA: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.methods:methods",
     unit_name="codeaudit.audit.corpora.methods:method_name",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
     bugs="codeaudit.transforms.java.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.java:PROBES",
     witness="codeaudit.audit.witnesses.java:witness",
@@ -54,16 +59,19 @@ JAVASCRIPT: Final = LanguageAudit(
     unit_name="codeaudit.audit.corpora.scripts:function_name",
     body="codeaudit.audit.corpora.scripts:last_function",
     probes="codeaudit.audit.projects.probes.javascript:JAVASCRIPT_PROBES",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
     unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
     probes="codeaudit.audit.projects.probes.javascript:TYPESCRIPT_PROBES",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
     probes="codeaudit.audit.projects.probes.c:PROBES",
+    documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 

@@ -91,13 +91,15 @@ def shown_of(sample: Sample, source: str, edit: Perturbed | None = None) -> dict
     places.
 
     What a sample does not have is left out. Among candidates the rewritten source stands in the place of the
-    sample's.
+    sample's; which one it is must not be seen, so the source itself is then empty.
     """
     first, second = shown(sample, source), (edit.other if edit else "") or sample.other
     if (sample.sides == "second") != (edit is not None and edit.kind == "swap"):
         first, second = second, first
     chosen = tuple(source if one == sample.source else one for one in sample.candidates)
     found = {"other": second, "candidates": chosen, "text": sample.text}
+    if chosen:
+        first = ""
     return {"source": first, **{name: value for name, value in found.items() if value}}
 
 

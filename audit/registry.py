@@ -117,6 +117,14 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.next_line:NEXT_LINE",
             "write the next line of a function (exact match)",
         ),
+        "summarisation": Entry(
+            "codeaudit.audit.tasks.summarisation:SUMMARISATION",
+            "say in a sentence what a function does (smoothed BLEU-4, chrF, ROUGE-L)",
+        ),
+        "code-search": Entry(
+            "codeaudit.audit.tasks.code_search:CODE_SEARCH",
+            "find the function that a query in words describes, among twenty (MRR, recall@k, NDCG)",
+        ),
         "throughput": Entry(
             "codeaudit.audit.tasks.throughput:THROUGHPUT",
             "predict the cycles of an iteration of an x86-64 basic block (MAPE)",

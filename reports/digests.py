@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Final, NamedTuple, TypeAlias
 
-from codeaudit.audit.interface import CLOSED, HasAttempts, Task
+from codeaudit.audit.interface import CLOSED, HasAttempts, HasCriteria, Task
 from codeaudit.audit.records import Answer
-from codeaudit.reports.observations import Observation, Pair
+from codeaudit.reports.observations import Observation, Pair, judged_by
 from codeaudit.reports.records import Agreement, Estimate, Rate, Score, Sides
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs, asked
@@ -327,8 +327,9 @@ class TrialDigest:
         self.families: defaultdict[str, Clusters] = defaultdict(Clusters)
         """By family of meaning-keeping transforms, of the plain draw."""
         self.parts: defaultdict[tuple[str, str | None, bool], Clusters] = defaultdict(Clusters)
-        """For a task with a finding, by `missed`, `raised` or `unmarked`, then as `clusters`: some of the
-        samples or edits, of meaning-keeping transforms."""
+        """Of meaning-keeping transforms, first by `missed`, `raised` or `unmarked` (some of the samples or
+        edits, for a task with a finding) or by a rule of `HasCriteria` (all, judged by it); then as
+        `clusters`."""
         self.marked = Counter[str | None]()
         """Judged pairs whose edit touches the fix, by transform; `None` for all of the plain draw."""
         self.sides: dict[int, dict[bool, bool]] = {}
@@ -406,6 +407,8 @@ class TrialDigest:
                 self.shifts[kind, name, one.extra].add(number, known)
             if kind == "preserving" and self._task.finding:
                 self._add_parts(one, name, pairs, row)
+            if kind == "preserving" and name is None:
+                self._add_criteria(one, number)
             if name is not None and kind != "identity" and one.draws:
                 self._add_draws(one, self.transforms[name], pairs)
         if not one.extra:
@@ -431,6 +434,13 @@ class TrialDigest:
         self.parts["unmarked", name, one.extra].add(row([pair for pair in pairs if not pair.marked]))
         if name is not None or not one.extra:
             self.marked[name] += sum(pair.marked for pair in pairs)
+
+    def _add_criteria(self, one: Observation, number: int) -> None:
+        criteria = self._task.criteria if isinstance(self._task, HasCriteria) else {}
+        for name, same in criteria.items():
+            found = judged_by(one, same)
+            row = row_of(found, number, found.judged("preserving"), found.repeats(), by_equality=False)
+            self.parts[name, None, one.extra].add(row)
 
     def _add_side(self, one: Observation) -> None:
         finding, sample = self._task.finding, one.sample

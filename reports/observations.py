@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TypeAlias, assert_never
 
 from codeaudit.audit.fixes import touches_fix
+from codeaudit.audit.interface import SameAnswer
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     NOT_REPEATED,
@@ -220,3 +221,22 @@ def _is_marked(perturbed: Perturbed) -> bool:
     if not other or perturbed.kind != "preserving":
         return False
     return touches_fix(perturbed.sample.source, other, perturbed.source)
+
+
+def judged_by(one: Observation, same: SameAnswer) -> Observation:
+    """The observation as another rule of when two answers are the same judges its pairs."""
+    repeats = [pair.answer for pair in one.repeats()]
+
+    def changed(before: Answer | None, after: Answer | None) -> bool:
+        # Of a judged pair both are there.
+        return before is not None and after is not None and not same(before, after)
+
+    def judged(pair: Pair) -> Pair:
+        if pair.changed is None:
+            return pair
+        again = () if pair.kind == "identity" else repeats
+        apart = sum(changed(repeat, pair.answer) for repeat in again)
+        return replace(pair, changed=changed(one.answer, pair.answer), apart=apart)
+
+    within = sum(changed(before, after) for before, after in combinations([one.answer, *repeats], 2))
+    return replace(one, pairs=tuple(map(judged, one.pairs)), within=within)

@@ -518,6 +518,9 @@ class ModelSummary:
     unmarked: PartialRate = field(default_factory=PartialRate)
     marked: int = 0
     sides: Sides = field(default_factory=Sides)
+    criteria: Mapping[str, PartialRate] = field(default_factory=dict)
+    """For a task with several rules of when two answers are the same, the violation rate by each; first that
+    of all other rates."""
 
     @property
     def judged(self) -> int:

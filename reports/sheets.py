@@ -141,9 +141,10 @@ def asked_for(summary: Summary) -> tuple[Sheet, ...]:
     sides = [_sides(summary)] if any(model.sides.total for model in summary.models) else []
     robust = [_robust(summary)] if any(model.robust for model in summary.models) else []
     labelled = [_labelled(summary)] if _has_classes(summary) else []
+    criteria = [_criteria(summary)] if any(model.criteria for model in summary.models) else []
     likeness = [_likeness(summary)] if any(model.score.likeness for model in summary.models) else []
     attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
-    return (*labelled, *findings, *sides, *robust, *likeness, *attacked)
+    return (*labelled, *findings, *sides, *robust, *criteria, *likeness, *attacked)
 
 
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
@@ -644,6 +645,25 @@ def _by_label(summary: Summary) -> Sheet:
 
 def _counted(hits: int, total: int) -> Cell:
     return _cell(wording.percent(hits / total if total else None), f"{hits}/{total}")
+
+
+def _criteria(summary: Summary) -> Sheet:
+    """The violation rate by each rule of when two answers are the same."""
+    rows = [
+        (_cell(wording.plain(model.model)), _cell(name), _partial(part, model))
+        for model in summary.models
+        for name, part in model.criteria.items()
+    ]
+    return Sheet(
+        title="When two answers count as the same",
+        columns=(*words("model", "rule"), *numbers("violation rate")),
+        rows=tuple(rows),
+        legend=(
+            "the first rule is that of all other tables.",
+            *([BEYOND] if any(map(wording.is_noisy, summary.models)) else []),
+        ),
+        stacked=2,
+    )
 
 
 def _likeness(summary: Summary) -> Sheet:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
-from codeaudit.audit.interface import HasAttempts, Task
+from codeaudit.audit.interface import HasAttempts, HasCriteria, Task
 from codeaudit.audit.records import Attacked, Audited, Searched
 from codeaudit.reports import wording
 from codeaudit.reports.beyond_noise import BeyondNoise, beyond_noise, is_steady, repeats_of
@@ -150,6 +150,10 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
+        criteria={
+            name: _partial(list(pooled_part(every, name)), draw, steady=steady)
+            for name in (task.criteria if isinstance(task, HasCriteria) else ())
+        },
         **_findings(every, draw, steady=steady),
     )
 

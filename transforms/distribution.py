@@ -11,7 +11,9 @@ NAME: Final = "codeaudit-ml"
 NAMESAKE: Final = "codeaudit"
 """The other distribution. Where both are installed, each has overwritten files of the other."""
 
-Extra = Literal["emulator", "gpus", "ray", "hub", "tensorboard", "wandb", "socks", "inspect", "lora"]
+Extra = Literal[
+    "emulator", "gpus", "ray", "hub", "tensorboard", "wandb", "socks", "inspect", "lora", "summaries"
+]
 """The extras that messages name; `pyproject.toml` says what each installs."""
 
 

@@ -84,6 +84,8 @@ class Sample:
     """Calls that its table gives, each with the text of its result, or an empty text. No model sees them."""
     other_side: str = field(default="", compare=False, repr=False)
     """The other side of a fix: the text without the flaw, or with it. Empty: not known. No model sees it."""
+    documentation: str = field(default="", compare=False, repr=False)
+    """Words about it that its table gives beside the code: its documentation. No model sees them."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
     other: str = ""

@@ -18,10 +18,10 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora import clones
 from codeaudit.audit.corpora.calls import asserted_calls
-from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven
+from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven, truth
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.language import NO_ENGINE, without_engine
+from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, without_engine
 from codeaudit.transforms.oracle.toolchains import toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registration import load_target
@@ -30,6 +30,8 @@ Row: TypeAlias = Mapping[str, object]
 
 CALLS: Final = "\0calls"
 TESTS: Final = "\0tests"
+DOCUMENTATION: Final = "\0documentation"
+QUERY: Final = "\0query"
 """Keys that no column has: what a data set gives besides the columns of a table."""
 MOST_INPUTS: Final = 100
 """Inputs of EvalPlus that a sample's tests use; some problems have thousands."""
@@ -280,7 +282,7 @@ def _with_imports(code: str) -> str:
 
 def _code_search_net(row: Row) -> Row | str:
     language = _text(row.get("language")).lower()
-    if language and language not in (PYTHON.name, JAVA.name):
+    if language and language not in LANGUAGES:
         return f"row in {without_engine(name=language) or language}{NO_ENGINE}"
     texts = ("whole_func_string", "func_code_string", "code", "original_string")
     source = next(filter(None, (row.get(column) for column in texts)), None)
@@ -288,8 +290,19 @@ def _code_search_net(row: Row) -> Row | str:
     name = _text(row.get("func_name")).rpartition(".")[2]
     split = row.get("split_name") or row.get("partition")
     group = row.get("repository_name") or row.get("repo")
-    told = {"source": source, "language": language or PYTHON.name, "func_name": name}
+    words = row.get("func_documentation_string") or row.get("docstring")
+    told = {"source": source, "language": language or PYTHON.name, "func_name": name, DOCUMENTATION: words}
     return {**row, **told, "group": group, **({"split": split} if split else {})}
+
+
+def _cosqa(row: Row) -> Row | str:
+    """A query of a search engine with a function of Python. Only pairs that fit have a right answer."""
+    fits = truth(row.get("label"))
+    if fits not in (0, 1):
+        return "pair without a label"
+    if not fits:
+        return "code that does not answer its query"
+    return {**row, "label": None, "language": PYTHON.name, QUERY: row.get("doc")}
 
 
 def _humaneval_x(row: Row) -> Row | str:
@@ -351,6 +364,10 @@ _WRONG: Final = (
 )
 _RIGHT: Final = "{share} of its vulnerable functions were found to be vulnerable (arXiv 2411.17274)"
 _FLAWED: Final = "the reference of 18 problems is wrong (EvalPlus, section 4)"
+_DOCUMENTED: Final = (
+    "documentation stands for a summary and for a query: some says little about the code, or is not English "
+    "(arXiv 1909.09436, section 2)"
+)
 DATA_SETS: Final[Sequence[DataSet]] = (
     DataSet(
         name="HumanEval+ and MBPP+ (EvalPlus files)",
@@ -518,19 +535,40 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         name="CodeSearchNet",
         place="code-search-net/code_search_net",
         columns=("func_name", "whole_func_string"),
-        others=("func_code_string", "language", "repository_name", "split_name"),
+        others=(
+            *("func_code_string", "func_documentation_string"),
+            *("language", "repository_name", "split_name"),
+        ),
         licence="that of each repository",
-        known_errors="",
+        known_errors=_DOCUMENTED,
         read=_code_search_net,
     ),
     DataSet(
-        name="CodeSearchNet (its own files)",
-        place="the files of its first release",
+        name="CodeSearchNet (its own files), CodeXGLUE code-to-text (its own files)",
+        place="the files of its first release; train.jsonl, valid.jsonl, test.jsonl",
         columns=("func_name", "code", "partition"),
-        others=("original_string", "language", "repo"),
-        licence="that of each repository",
-        known_errors="",
+        others=("original_string", "docstring", "language", "repo"),
+        licence="that of each repository; CodeXGLUE: C-UDA",
+        known_errors=_DOCUMENTED,
         read=_code_search_net,
+    ),
+    DataSet(
+        name="CodeXGLUE code-to-text",
+        place="google/code_x_glue_ct_code_to_text",
+        columns=("func_name", "code", "docstring", "repo"),
+        others=("original_string", "language"),
+        licence="C-UDA; the code, that of each repository",
+        known_errors=_DOCUMENTED,
+        read=_code_search_net,
+    ),
+    DataSet(
+        name="CoSQA, CodeXGLUE code search (WebQuery)",
+        place="gonglinyuan/CoSQA; cosqa-train.json, cosqa-dev.json",
+        columns=("doc", "code", "label"),
+        licence="C-UDA (CodeXGLUE); the code, that of each repository",
+        known_errors="people judged single pairs, so other code may answer a query, too, and counts as wrong "
+        "(arXiv 2406.11589)",
+        read=_cosqa,
     ),
 )
 """In this order: the first one whose columns a row has counts."""

@@ -435,6 +435,8 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         calls=row.get(native.CALLS, ()),  # type: ignore[arg-type]
         other_side=_text(row.get(OTHER_SIDE)) or "",
         other=_text(row.get(clones.OTHER)) or "",
+        documentation=_text(row.get(native.DOCUMENTATION)) or "",
+        text=_text(row.get(native.QUERY)) or "",
     )
 
 

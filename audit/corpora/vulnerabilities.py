@@ -27,13 +27,13 @@ _NAME: Final = re.compile(r"(\w+)\s*\(")
 
 def function(row: Row) -> Row | str:
     """A row with `func` and `target`: of Devign, CodeXGLUE, DiverseVul or PrimeVul."""
-    return {**row, **_shared(row), "source": row.get("func"), "label": _truth(row.get("target"))}
+    return {**row, **_shared(row), "source": row.get("func"), "label": truth(row.get("target"))}
 
 
 def big_vul(row: Row) -> Row | str:
     """A row of BigVul. Its sample is the function before the commit, as papers use it. The function after
     it is the other side, if the commit mended a flaw in it."""
-    label = _truth(row.get("vul"))
+    label = truth(row.get("vul"))
     before, after = (_text(row.get(column)) for column in ("func_before", "func_after"))
     other = after if label == 1 and after.strip() != before.strip() else ""
     return {**row, **_shared(row), "source": before, "label": label, OTHER_SIDE: other}
@@ -72,7 +72,7 @@ def _are_sides(one: Row, other: Row) -> bool:
     commit = _text(one.get("commit_id"))
     if not commit or any(one.get(name) != other.get(name) for name in ("commit_id", "project", "file_name")):
         return False
-    if [_truth(row.get("target")) for row in (one, other)] not in ([0, 1], [1, 0]):
+    if [truth(row.get("target")) for row in (one, other)] not in ([0, 1], [1, 0]):
         return False
     heads = [_NAME.search(_text(row.get("func"))) for row in (one, other)]
     names = {found[1] if found else "" for found in heads}
@@ -96,7 +96,7 @@ def _language(row: Row) -> str:
     return C if title is None else _NAMES.get(title.lower(), title.lower())
 
 
-def _truth(value: object) -> int | object:
+def truth(value: object) -> int | object:
     """1 and 0 for truth values and numbers, also as text; every other value stays."""
     if isinstance(value, str):
         value = {"1": 1, "1.0": 1, "true": 1, "0": 0, "0.0": 0, "false": 0}.get(value.strip().lower(), value)

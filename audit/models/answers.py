@@ -1,10 +1,10 @@
 """Reads answers of foreign code into predictions, for programs, callables and files of answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 
-from codeaudit.audit.checks import finite
+from codeaudit.audit.checks import finite, is_whole
 from codeaudit.audit.records import UNREAD, Failed, Predicted, Prediction, RawReply, kept_reply, malformed
 
 
@@ -13,7 +13,9 @@ def read_answer(raw: object) -> Prediction:
 
     - a text, a truth value (read as its text), a finite number, a list of texts (in order) or a set of texts
       (sorted);
+    - a list of whole numbers: a ranking of candidates, the best first;
     - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`;
+    - a mapping with `scores` alone, a list with a number for each candidate;
     - a prediction.
 
     A text is kept as it came. The driver reads it, and decides whether an answer fits the task.
@@ -37,12 +39,22 @@ def read_answer(raw: object) -> Prediction:
             return malformed(raw) if number is None else Predicted(answer=number)
         case list() | tuple() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(raw))
+        case list() | tuple() if raw and all(is_whole(part) for part in raw):
+            return Predicted(answer=tuple(map(str, raw)))
         case set() | frozenset() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(sorted(raw)))
         case _ if type(raw).__name__ in ("bool", "bool_") and type(raw).__module__ == "numpy":
             return read_answer(str(bool(raw)))
         case _:
             return malformed(raw)
+
+
+def ranked_by(scores: Sequence[float]) -> Predicted:
+    """The ranking of candidates by their scores, which are finite; of equal ones the first comes first."""
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+    # Sorted as all scores of predictions are.
+    told = tuple(sorted((str(place + 1), float(score)) for place, score in enumerate(scores)))
+    return Predicted(answer=tuple(str(place + 1) for place in order), scores=told)
 
 
 def _kept(answer: object) -> tuple[RawReply, ...]:
@@ -58,7 +70,11 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
             told = []
         return Failed(reason=f"model: {told[0][:80]}" if told else "model: an error")
     if "answer" not in raw:
-        return malformed(dict(raw))
+        given = raw.get("scores")
+        values = [_score(one) for one in given] if isinstance(given, list | tuple) else []
+        known = [one for one in values if one is not None]
+        # All or none, as for labels.
+        return ranked_by(known) if known and len(known) == len(values) else malformed(dict(raw))
     plain = raw["answer"]
     # A mapping in a mapping could nest without end.
     predicted = malformed(raw) if isinstance(plain, Mapping) else read_answer(plain)

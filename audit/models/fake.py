@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeAlias
 
-from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf
+from codeaudit.audit.interface import NameOfCode, OneLabel, OneNumber, OneWordOf, Ranking
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.models.text_models import Prompts, named, shown_prompt, with_prompt
 from codeaudit.audit.models.wrappers import canonical_query
@@ -78,6 +78,8 @@ def _answer(query: Query, *, number: float, place: int, text: str) -> Answer:
             return words[place % len(words)]
         case OneLabel():
             return query.labels[place % len(query.labels)] if query.labels else text
+        case Ranking():
+            return str(1 + place % max(1, len(query.candidates)))
         case _:
             return text
 

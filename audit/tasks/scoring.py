@@ -109,6 +109,18 @@ def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
     return exp(sum(logs) / sizes + min(0.0, 1 - wanted / said))
 
 
+def longest_shared(words: Sequence[str], others: Sequence[str]) -> int:
+    """The length of the longest common subsequence."""
+    # One row of the table is kept: `row[n]` is that of the words so far and `others[:n]`.
+    row = [0] * (len(others) + 1)
+    for word in words:
+        corner = 0
+        for place, against in enumerate(others, start=1):
+            longest = corner + 1 if word == against else max(row[place], row[place - 1])
+            corner, row[place] = row[place], longest
+    return row[-1]
+
+
 def _runs(words: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + size]) for start in range(len(words) - size + 1))
 

@@ -447,3 +447,59 @@ GENERATION: Final[Wordings] = {
         )
     ),
 }
+
+# ── summaries ────────────────────────────────────────────────────────────────────────────────────────────
+
+_SUMMARISED: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "python": (
+        SolvedExample(
+            "def average(values):\n    return sum(values) / len(values) if values else 0.0",
+            "Return the mean of the values, or zero if there are none.",
+        ),
+    ),
+    "java": (
+        SolvedExample(
+            "boolean isBlank(String text) {\n    return text == null || text.trim().isEmpty();\n}",
+            "Tells whether a text is missing or has nothing but white space.",
+        ),
+    ),
+}
+
+SUMMARISATION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Somebody reads this {language} code for the first time. Tell them in one sentence what it is "
+            "for. Reply with that sentence alone.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "Write the first sentence of the documentation of this {language} {unit}, as {language} "
+            "programmers write it, without parameters and results. No additional text.\n\n{code}"
+        )
+    ),
+    "few-shot": _solved(
+        "Summarise a {language} {unit} in one sentence. Solved examples:",
+        _SUMMARISED,
+    ),
+}
+
+# ── search ───────────────────────────────────────────────────────────────────────────────────────────────
+
+CODE_SEARCH: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Somebody looks for code that does this: {text}\n\nHere are pieces of {language} code, each "
+            "with its number. Reply with the number of the one that fits best, and with nothing "
+            "else.\n\n{candidates}"
+        )
+    ),
+    "reasoning": Wording(
+        template=(
+            "Which of these {language} functions does what the query says? Think first, step by step, in as "
+            "many words as you need. Then end with one last line of this form, and write nothing behind "
+            "it:\nAnswer: number\n\nQuery: {text}\n\n{candidates}"
+        ),
+        thinks=True,
+    ),
+}

@@ -74,6 +74,9 @@ PARTS: Final[Mapping[str, Part]] = {
     "datasets": Part(
         module="datasets", adds="data sets of the Hugging Face hub (hfds:NAME@SPLIT)", extra="hub"
     ),
+    "sacrebleu": Part(
+        module="sacrebleu", adds="BLEU and chrF of summaries (--task summarisation)", extra="summaries"
+    ),
 }
 """By the name of the distribution."""
 

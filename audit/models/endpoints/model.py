@@ -24,7 +24,6 @@ class EndpointModel:
     Its event loop lives in a thread of its own, because Ctrl-C must interrupt the waiting caller only.
     """
 
-    task: None = None
     parameters: None = None
 
     def __init__(
@@ -36,6 +35,7 @@ class EndpointModel:
         prompt: str = "",
         noise: float = 0.0,
         batching: Batching | None = None,
+        task: str | None = None,
     ) -> None:
         self.name = with_prompt(name, prompt)
         self.prompt = prompt
@@ -45,6 +45,8 @@ class EndpointModel:
         """How far the arithmetic of the server may move a log-probability, as far as the user knows it."""
         self.scale: Scale = "log-probabilities"
         """Of the first token of a reply, where the endpoint gives them."""
+        self.task = task
+        """The only task that it can answer, such as embeddings; `None` for a model of text."""
         self.samples = endpoint.samples
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)

@@ -1,12 +1,22 @@
 """Heads of sequence classification: each output stands for an answer; a single output is a number."""
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Final
 
 import torch
 from typing_extensions import override
 
-from codeaudit.audit.interface import CLOSED, NameOfCode, OneLabel, OneNumber, OneWordOf, SeveralTasks
+from codeaudit.audit.interface import (
+    CLOSED,
+    NameOfCode,
+    OneLabel,
+    OneNumber,
+    OneWordOf,
+    Ranking,
+    SeveralTasks,
+)
+from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.probabilities import Scale
@@ -24,7 +34,8 @@ class ClassificationHead(SeveralTasks):
 
     - Outputs with the same answer are added (log-sum-exp).
     - One output with two labels is the logit of the second label; that of the first is 0.
-    - One output without labels is a number, for a task whose answers are numbers.
+    - One output without labels is a number, for a task whose answers are numbers. For a task that ranks
+      candidates it is the score of a pair of a query and a candidate, as rerankers give it.
     """
 
     kind = "Classification"
@@ -65,7 +76,7 @@ class ClassificationHead(SeveralTasks):
         """With labels, every task of labels or words, too: `--label-map` may say what the labels mean."""
         own = frozenset() if self.task is None else frozenset({self.task})
         if not self._labels:
-            return own
+            return own | frozenset(tasks_answered_by(Ranking))
         return own | frozenset(tasks_answered_by(OneLabel)) | frozenset(tasks_answered_by(OneWordOf))
 
     @property
@@ -89,11 +100,18 @@ class ClassificationHead(SeveralTasks):
         Raises:
             ModelError: the labels are not answers of the query's task.
         """
+        if not self._labels and isinstance(answer_kind(query.task), Ranking):
+            texts = self._engine.texts
+            return texts.several(query, query.candidates, lambda code: texts.pair(query.text, code))
         self._meaning(query)
         return self._engine.texts.shown(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
-        """The answers with the highest scores."""
+        """The answers with the highest scores, or the rankings of candidates."""
+        if batch and batch[0].query.candidates and not self._labels:
+            near = iter(self.scores([row for one in batch for row in one.rows])[:, 0].tolist())
+            values = [[next(near) for _ in one.rows] for one in batch]
+            return [ranked_by(each) if all(map(isfinite, each)) else NOT_FINITE for each in values]
         scores = self.scores([one.rows[0] for one in batch])
         return [self._prediction(one.query, row) for one, row in zip(batch, scores, strict=True)]
 

@@ -10,7 +10,8 @@ import torch
 from torch.nn.functional import normalize
 
 from codeaudit.audit.checks import load_json
-from codeaudit.audit.interface import NameOfCode
+from codeaudit.audit.interface import NameOfCode, Ranking
+from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.probabilities import Scale
@@ -50,7 +51,8 @@ POOLINGS: Final[Mapping[str, Pooling]] = {"mean": _mean, "max": _max, "cls": _fi
 
 
 class EmbeddingHead:
-    """Compares code with names by the cosine of their embeddings from the same network."""
+    """Compares code with names, or candidates with a query in words, by the cosine of their embeddings from
+    the same network."""
 
     kind = "Embedding"
     scale: Scale = ""  # likenesses
@@ -59,6 +61,11 @@ class EmbeddingHead:
     def task(self) -> str:
         """The task that asks for names."""
         return tasks_answered_by(NameOfCode)[0]
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """That task, and those that rank candidates."""
+        return frozenset((self.task, *tasks_answered_by(Ranking)))
 
     def __init__(self, engine: LoadedNetwork, folder: Path, arguments: Arguments, *, room: float) -> None:
         """The head for an encoder, with the pooling of its sentence encoder's config, else the mean.
@@ -73,13 +80,15 @@ class EmbeddingHead:
         self._names = read_names(arguments.names or NAMES)
         self._pooling = pooling_of(folder, engine.name)
         self._template = arguments.template
+        self._starts = starts_of(folder, engine.name)
         self._matrix = self._embedded_names(room)
 
     @property
     def decides(self) -> Mapping[str, object]:
         """The names, the pooling and the template."""
         names = hashlib.sha256("\n".join(self._names).encode()).hexdigest()
-        return {"names": names, "pooling": self._pooling, "template": self._template}
+        starts = {"starts": self._starts} if any(self._starts) else {}
+        return {"names": names, "pooling": self._pooling, "template": self._template, **starts}
 
     def ask(self, query: Query) -> TokenizedQuery | Failed:
         """The source as it is, or in the template.
@@ -87,15 +96,22 @@ class EmbeddingHead:
         Raises:
             ModelError: the task does not ask for names.
         """
+        if isinstance(answer_kind(query.task), Ranking):
+            words, code = self._starts
+            texts = [words + query.text, *(code + one for one in query.candidates)]
+            return self._engine.texts.several(query, texts)
         if not isinstance(answer_kind(query.task), NameOfCode):
             raise ModelError(
-                f"model {self._engine.name!r} gives embeddings, which find names only; it has no answer to "
-                f"the task {query.task!r}"
+                f"model {self._engine.name!r} gives embeddings, which find names and rank candidates; it has "
+                f"no answer to the task {query.task!r}"
             )
         return self._engine.texts.shown(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
-        """The nearest names."""
+        """The nearest names, or the ranking of the candidates."""
+        # One head answers one task in a run.
+        if batch and batch[0].query.candidates:
+            return self._rankings(batch)
         found: list[Prediction] = []
         for row in self.scores([one.rows[0] for one in batch]):
             if row.isfinite().all():
@@ -103,6 +119,17 @@ class EmbeddingHead:
                 found.append(Predicted(answer=self._names[int(row.argmax())], scores=kept, margin=margin))
             else:
                 found.append(NOT_FINITE)
+        return found
+
+    def _rankings(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
+        # A candidate of several queries, or of a query and its variant, is embedded once.
+        distinct = list(dict.fromkeys(row for one in batch for row in one.rows))
+        vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
+        found: list[Prediction] = []
+        for one in batch:
+            words, *candidates = (vectors[row] for row in one.rows)
+            near = torch.stack(candidates) @ words
+            found.append(ranked_by(near.tolist()) if near.isfinite().all() else NOT_FINITE)
         return found
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
@@ -172,6 +199,23 @@ def pooling_of(folder: Path, name: str) -> str:
             f"cannot load {name!r}: its pooling {' + '.join(modes) or 'none'!r} is not known here"
         )
     return modes[0]
+
+
+def starts_of(folder: Path, name: str) -> tuple[str, str]:
+    """What a sentence encoder wants in front of a query and of a document; empty texts for most.
+
+    Raises:
+        ModelError: its config is damaged.
+    """
+    prompts = _json(folder / "config_sentence_transformers.json", name, {}).get("prompts")
+    known = prompts if isinstance(prompts, dict) else {}
+    found = [next((known[key] for key in keys if known.get(key)), "") for keys in _STARTS]
+    words, code = (one if isinstance(one, str) else "" for one in found)
+    return words, code
+
+
+_STARTS: Final = (("query",), ("document", "passage"))
+"""The names of its prompts for queries and for documents."""
 
 
 def sentence_window(folder: Path, name: str) -> int | None:

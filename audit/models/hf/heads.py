@@ -72,6 +72,10 @@ class WindowedTokenizer:
         """
         return tuple(self.tokenizer.encode(text, other or None, split_special_tokens=True))
 
+    def pair(self, text: str, other: str) -> Row:
+        """The tokens of two texts with the special tokens that the model expects around and between them."""
+        return tuple(self.tokenizer.encode(text, other, split_special_tokens=True))
+
     def marked(self, text: str, *, whole: bool) -> Row:
         """The tokens of a text whose special tokens are meant. `whole`: it has those at its ends already."""
         return tuple(self.tokenizer.encode(text, add_special_tokens=not whole))
@@ -135,6 +139,23 @@ class WindowedTokenizer:
             return (self.plain(filled(template, replace(query, source=source))),)
 
         return self.fitted(query, rows)
+
+    def several(
+        self, query: Query, texts: Sequence[str], encode: Callable[[str], Row] | None = None
+    ) -> TokenizedQuery | Failed:
+        """A query with a row for each of several texts; each is cut by itself."""
+        rows: list[Row] = []
+        encoded = encode or self.plain
+        for text in texts:
+            one = replace(query, source=text)
+            found = self.fitted(one, lambda part: (encoded(part),))
+            if isinstance(found, Failed):
+                return found
+            if one in self.cut:
+                self.cut.discard(one)
+                self.cut.add(query)
+            rows += found.rows
+        return TokenizedQuery(query=query, rows=tuple(rows))
 
 
 def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | None = None) -> int | None:

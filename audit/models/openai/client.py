@@ -15,6 +15,7 @@ import httpx2
 import openai
 
 from codeaudit.audit.checks import is_whole
+from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.endpoints.client import (
     AUTHORIZATION,
     BUSY,
@@ -25,6 +26,7 @@ from codeaudit.audit.models.endpoints.client import (
     passes_later,
     wait_of,
 )
+from codeaudit.audit.models.openai.embeddings import cosine, vectors_in
 from codeaudit.audit.models.openai.http import (
     LARGEST_REPLY,
     BoundedClient,
@@ -32,7 +34,7 @@ from codeaudit.audit.models.openai.http import (
     ReplyTooLarge,
 )
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
-from codeaudit.audit.models.openai.model import TOKENS, Api, Decoding
+from codeaudit.audit.models.openai.model import EMBEDDINGS, TOKENS, Api, Decoding
 from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
 from codeaudit.audit.models.openai.structure import answer_in, structured
@@ -46,6 +48,7 @@ PATHS: Final[Mapping[Api, str]] = {
     "chat": "/chat/completions",
     "completions": "/completions",
     "responses": "/responses",
+    EMBEDDINGS: "/embeddings",
 }
 """By interface."""
 NO_KEY: Final = "none"
@@ -100,7 +103,8 @@ class Client:
         """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
         body = self._body(prompt, query, attempt)
         async with self._failures(body), asyncio.timeout(self._timeout):
-            return self._read(await self._send(body))
+            found = await self._send(body)
+            return self._ranked(found, query) if self._decoding.api == EMBEDDINGS else self._read(found)
 
     @asynccontextmanager
     async def _failures(self, sent: Mapping[str, object]) -> AsyncIterator[None]:
@@ -135,6 +139,10 @@ class Client:
         """The body of a request."""
         decoding = self._decoding
         body: dict[str, object] = {"model": self._model}
+        if decoding.api == EMBEDDINGS:
+            # As numbers: the library would ask for packed ones, which not every server sends.
+            texts = [query.text, *query.candidates]
+            return body | {"input": texts, "encoding_format": "float", **decoding.extra_body}
         if decoding.api == "completions":
             body["prompt"] = prompt.text(query)
         else:
@@ -185,6 +193,21 @@ class Client:
             thought="" if cut else found.thought,
             tokens=_tokens(_of(completion, "usage")),
             served=self._address.line(" ".join(name for name in names if isinstance(name, str) and name)),
+        )
+
+    def _ranked(self, found: object, query: Query) -> Reply:
+        """The ranking of the candidates by the cosine of their embeddings with that of the query."""
+        vectors = vectors_in(found)
+        if vectors is None or len(vectors) != 1 + len(query.candidates):
+            raise self._unreadable(found, foreign=vectors is None)
+        words, *candidates = vectors
+        ranked = ranked_by([cosine(words, one) for one in candidates])
+        served = _of(found, "model")
+        return Reply(
+            text=", ".join(map(str, ranked.answer)) if isinstance(ranked.answer, tuple) else "",
+            scores=ranked.scores,
+            tokens=_tokens(_of(found, "usage")),
+            served=self._address.line(served) if isinstance(served, str) else "",
         )
 
     def _unreadable(self, completion: object, *, foreign: bool = False) -> RequestError:

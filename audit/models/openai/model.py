@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final, Literal, Self
 from urllib.parse import urlencode, urlsplit
 
+from codeaudit.audit.interface import Ranking
 from codeaudit.audit.models.endpoints.arguments import (
     BATCH_ARGUMENTS,
     ENDPOINT_ARGUMENTS,
@@ -47,12 +48,19 @@ from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
 from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.registry import tasks_answered_by
 from codeaudit.transforms.errors import ModelError, UsageError
 
 OURS: Final = frozenset({"input", "messages", "model", "n", "prompt", "store", "stream"})
 """Fields of a request that `extra_body` cannot set."""
 
-Api = Literal["chat", "completions", "responses"]
+Api = Literal["chat", "completions", "responses", "embeddings"]
+EMBEDDINGS: Final = "embeddings"
+_WRITING: Final = (
+    *("temperature", "seed", "samples", "max_tokens", "tokens_field", "reasoning_effort", "structured"),
+    *("logprobs", "noise", "stream", "system", "template", "prompt"),
+)
+"""Arguments about texts that a model writes, which have no effect on embeddings."""
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh")
 _REASONING: Final = re.compile(r"(?:\A|[/:_-])(?:o[1-9](?!\d)|gpt-[5-9])(?!\w*-chat\b)", re.I)
 """In the names of OpenAI's models that think before they answer, wherever they are served. They take no
@@ -114,6 +122,8 @@ class Decoding:
         logprobs = settings.arguments.get("logprobs") is True
         _check_api(str(found.get("api", "chat")), settings, structured=structured)
         _check_logprobs(settings, logprobs=logprobs)
+        if found.get("api") == EMBEDDINGS:
+            found |= {"temperature": None, "seed": None, "max_tokens": None}
         if found.get("api") == "responses":
             found |= {"seed": None, "tokens_field": "max_output_tokens"}
         if reasons(model):
@@ -189,6 +199,8 @@ class Decoding:
 def _check_api(api: str, settings: Settings, *, structured: bool) -> None:
     """Raises: UsageError if an interface does not have what an argument asks for."""
     arguments = settings.arguments
+    if api == EMBEDDINGS and (idle := [name for name in _WRITING if name in arguments]):
+        raise UsageError(f"{settings.flag}{idle[0]} has no effect on embeddings; leave it out")
     if api == "completions" and structured:
         raise UsageError(f"{settings.flag}structured goes with chats only; leave out {settings.flag}api")
     if api != "responses":
@@ -230,7 +242,7 @@ def _key_env(text: str) -> str:
 
 
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
-    "api": partial(one_of, "api", ("chat", "completions", "responses")),
+    "api": partial(one_of, "api", ("chat", "completions", "responses", EMBEDDINGS)),
     "temperature": partial(or_none, partial(read_number, "temperature", least=0)),
     "seed": partial(or_none, partial(read_count, "seed", least=None)),
     "samples": samples,
@@ -335,6 +347,7 @@ def load(name: str, settings: Settings) -> EndpointModel:
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),
         batching=batching,
+        task=tasks_answered_by(Ranking)[0] if decoding.api == EMBEDDINGS else None,
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf
+from codeaudit.audit.interface import OneLabel, OneNumber, OneWordOf, Ranking
 from codeaudit.audit.prompts import Prompt, thinks
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import answer_kind
@@ -33,6 +33,8 @@ def _answer(query: Query) -> dict[str, object]:
     match answer_kind(query.task):
         case OneNumber():
             return {"type": "number"}
+        case Ranking():
+            return {"type": "integer"}
         case OneWordOf(words=words):
             return {"type": "string", "enum": list(words)}
         case OneLabel() if query.labels:

@@ -138,7 +138,7 @@ def only(row: Row, folder: Path) -> Sample:
         (CRUX, "CRUXEval"),
         (LIVE, "LiveCodeBench, execution"),
         (SEARCH_NET, "CodeSearchNet"),
-        (SEARCH_NET_FILE, "CodeSearchNet (its own files)"),
+        (SEARCH_NET_FILE, "CodeSearchNet (its own files), CodeXGLUE code-to-text (its own files)"),
         (X_PYTHON, "HumanEval-X"),
         (X_JAVA, "HumanEval-X"),
     ],

@@ -118,7 +118,7 @@ def test_names_that_cannot_be_used(
 
 
 def test_another_task_has_no_answer(names: str, load: Load) -> None:
-    with pytest.raises(ModelError, match="embeddings, which find names only"):
+    with pytest.raises(ModelError, match="embeddings, which find names and rank candidates"):
         load("encoder", names=names).predict(asked("error-detection"))
 
 

@@ -1,0 +1,233 @@
+"""Code search: which of these units does what the query says?
+
+A query in words is the first paragraph of a unit's documentation, or the query that a data set gives
+(CoSQA). The model sees it beside `CANDIDATES` units: the right one, and others of the corpus in the same
+language. The right one is perturbed; the others and the order of all stay as they are. No documentation is
+shown.
+
+A model ranks the candidates, or names the best one. Its answer is kept as the rank of the right candidate,
+from 1; 0 if it is not named. Two answers are the same if these ranks are equal. Violations are also counted
+by a second rule: whether the right candidate is the first. If a model gives scores, such as cosines, how far
+that of the right candidate moved is the deviation.
+
+The score is the mean reciprocal rank (MRR). Reports add recall@k and NDCG@10.
+"""
+
+import hashlib
+import heapq
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log2
+from statistics import fmean
+from typing import Final
+
+from codeaudit.audit.corpora.records import Corpus, Prepare, SpreadCorpus
+from codeaudit.audit.interface import LabelRequest, LabelSource, Ranking, SameAnswer, Task
+from codeaudit.audit.prompts import QuestionPrompt
+from codeaudit.audit.records import Answer, Predicted, Prediction, malformed
+from codeaudit.audit.replies import AnswerShape
+from codeaudit.audit.tasks import wordings
+from codeaudit.audit.tasks.summarisation import described
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Sample
+
+CANDIDATES: Final = 20
+"""Units that a model chooses from, the right one included: so many fit a prompt."""
+POOL: Final = 1_000
+"""Samples of the corpus that the others are taken from."""
+FEWEST: Final = 2
+"""Candidates without which there is nothing to search."""
+AT: Final = (1, 5, 10)
+"""The values of k for recall@k; as 1 is the share of right answers."""
+DEPTH: Final = 10
+"""Ranks that count for NDCG."""
+
+ALONE: Final = "no other unit to choose from"
+FIRST: Final = 1.0
+"""The rank of the right candidate in a right answer."""
+_NUMBERS: Final = re.compile(
+    r"(?:(?:number|candidate|no\.?)\s*)?#?\d{1,4}(?:\s*[,>;]\s*#?\d{1,4})*\s*[.)]?", re.I
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSearch(Task):
+    """The type of `CODE_SEARCH`."""
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample without its documentation, and the query in its place; the candidates are not there
+        yet (`SearchedCorpus`)."""
+        found = described(sample)
+        if isinstance(found, str):
+            return found
+        return replace(found, text=str(found.label), label=FIRST)
+
+    def normalise(self, answer: object) -> Answer | None:
+        """The numbers of candidates as texts, from a number or a list of them; each once."""
+        several = answer if isinstance(answer, tuple | list) else (answer,)
+        # A text may hold several.
+        parts = [part for one in several for part in (one.split(",") if isinstance(one, str) else (one,))]
+        found = [_number(one) for one in parts]
+        named = [one for one in found if one is not None]
+        return tuple(dict.fromkeys(named)) if named and len(named) == len(found) else None
+
+    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
+        """The answer as the rank of the right candidate. As `GradesByExecution.graded`; nothing is executed.
+
+        The margin is the smallest change of a score that moves the right candidate.
+        """
+        if sample.source not in sample.candidates:
+            return malformed("no candidates")
+        right = str(sample.candidates.index(sample.source) + 1)
+        every = (predicted.answer, *predicted.draws)
+        if any(not isinstance(one, tuple) or _beyond(one, len(sample.candidates)) for one in every):
+            return replace(malformed(predicted.answer), replies=predicted.replies)
+        scores = dict(predicted.scores)
+        own = scores.get(right)
+        gaps = (
+            [abs(own - score) for name, score in scores.items() if name != right] if own is not None else []
+        )
+        return replace(
+            predicted,
+            answer=_rank(predicted.answer, right),
+            draws=tuple(_rank(one, right) for one in predicted.draws),
+            scores=() if own is None else ((RIGHT, own),),
+            margin=min(gaps, default=None),
+        )
+
+    @property
+    def criteria(self) -> Mapping[str, SameAnswer]:
+        """Both rules by which two rankings count as the same, that of verdicts first."""
+        return {"same rank": _equal, "first or not": _both_first}
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """The reciprocal rank of the right candidate; 0 if it is not named."""
+        if sample.label is None or not isinstance(answer, float):
+            return None
+        return 1 / answer if answer else 0.0
+
+    def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
+        """Recall@k, and NDCG@10 with one right candidate."""
+        ranks = [
+            answer for answer, sample in answers if isinstance(answer, float) and sample.label is not None
+        ]
+        if not ranks:
+            return {}
+        found = {f"recall@{k}": fmean(0 < rank <= k for rank in ranks) for k in AT}
+        gains = [1 / log2(1 + rank) if 0 < rank <= DEPTH else 0.0 for rank in ranks]
+        return {**found, f"NDCG@{DEPTH}": fmean(gains)}
+
+
+RIGHT: Final = "right candidate"
+"""What its score is kept under."""
+
+
+def _number(value: object) -> str | None:
+    """A whole number above 0 as a text."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = (
+        str(value).strip().lstrip("#") if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    )
+    return str(int(text)) if text.isascii() and text.isdecimal() and len(text) < 5 and int(text) else None
+
+
+def _beyond(answer: tuple[object, ...], candidates: int) -> bool:
+    return any(not str(one).isdecimal() or int(str(one)) > candidates for one in answer)
+
+
+def _rank(answer: Answer, right: str) -> float:
+    return float(answer.index(right) + 1) if isinstance(answer, tuple) and right in answer else 0.0
+
+
+def _equal(before: Answer, after: Answer) -> bool:
+    return before == after
+
+
+def _both_first(before: Answer, after: Answer) -> bool:
+    return (before == FIRST) == (after == FIRST)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedCorpus(LabelSource):
+    """Queries and right answers of the corpus itself, which also gives the other candidates."""
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        return {"corpus": "its own", "candidates": CANDIDATES}
+
+    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
+        """The corpus, and the function that makes an example with its candidates."""
+        # Over the whole corpus and by hashes: neither the draw nor the shard decides who is beside whom.
+        pool = [task.prepare(one) for one in SpreadCorpus(source, POOL).read(Counter())]
+        others = [one for one in pool if isinstance(one, Sample)]
+
+        def prepare(sample: Sample) -> Sample | str:
+            found = task.prepare(sample)
+            return found if isinstance(found, str) else with_candidates(found, others)
+
+        return source, prepare
+
+
+def with_candidates(sample: Sample, others: Sequence[Sample]) -> Sample | str:
+    """The sample among others of its language, at a place that nothing but its id decides; or why not.
+
+    Units with the same query might be right, too, and are none of the others.
+    """
+    fitting = {
+        one.source: _hash(sample.id, one.source)
+        for one in others
+        if one.language == sample.language and one.source != sample.source and one.text != sample.text
+    }
+    chosen = heapq.nsmallest(CANDIDATES - 1, fitting, key=fitting.__getitem__)
+    if len(chosen) + 1 < FEWEST:
+        return ALONE
+    place = _hash(sample.id, "place") % (len(chosen) + 1)
+    return replace(sample, candidates=(*chosen[:place], sample.source, *chosen[place:]))
+
+
+def _hash(*parts: str) -> int:
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def _labels(request: LabelRequest) -> LabelSource:
+    """The corpus.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    if request.spec is not None:
+        raise UsageError(
+            f"--labels {request.spec}: queries of task {request.task.name!r} are the documentation of units"
+        )
+    return SearchedCorpus()
+
+
+def _line(text: str) -> Answer | None:
+    """The numbers that a line is; `None` for prose."""
+    plain = text.strip()
+    return tuple(re.findall(r"\d+", plain)) if _NUMBERS.fullmatch(plain) else None
+
+
+CODE_SEARCH: Final = CodeSearch(
+    name="code-search",
+    question="Which of these functions does what the query says?",
+    answers=Ranking(),
+    score_name="mrr",
+    reacts=False,
+    beside=True,
+    labels=_labels,
+    wordings=wordings.CODE_SEARCH,
+    prompt=QuestionPrompt(
+        template=(
+            "Which of these {language} functions does what the query says? Answer with its number. No "
+            "additional text.\n\nQuery: {text}\n\n{candidates}"
+        ),
+        reader=AnswerShape(alone=_line, labels=("number", "candidate", "function")),
+        usual=3,
+    ),
+)

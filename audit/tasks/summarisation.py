@@ -1,0 +1,212 @@
+"""Summarisation: what does this function do, in a sentence?
+
+The right answer is the first paragraph of a unit's documentation (`corpora.documentation.summary_of`). The
+code that is shown does not contain it: a docstring, or the comments in front of the unit, are taken out. A
+unit whose code shows the same words elsewhere is left out.
+
+The score is smoothed BLEU-4, sentence by sentence, as CodeXGLUE averages it (Lin and Och 2004; Lu et al.
+2021): lower-cased, with sacrebleu's tokens `13a`, one added to the counts of 2-grams and longer ones. Reports
+add chrF (Popović 2015) and ROUGE-L (Lin 2004), both over the corpus as means of its samples.
+
+When two summaries count as the same, no rule knows for certain. So violations are counted by each of two
+rules, and both are reported:
+
+- `same words`: equal words in equal order. Case, blanks and punctuation do not count. It is the rule of
+  verdicts, gates and searches.
+- `chrF of at least 70 %`: the mean of chrF in both directions.
+
+A control changes the meaning, and a summary in one sentence may fit both. So a good model need not react.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from codeaudit.audit.corpora.documentation import Documented, comment_above, shows, summary_of, words_of
+from codeaudit.audit.interface import FreeText, LabelRequest, LabelSource, SameAnswer, Task
+from codeaudit.audit.labels import corpus_labels
+from codeaudit.audit.languages import audit_of
+from codeaudit.audit.prompts import ContinuationPrompt
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks import wordings
+from codeaudit.audit.tasks.function_name import name_of
+from codeaudit.audit.tasks.scoring import longest_shared
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registration import load_target
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics import BLEU, CHRF
+
+FEWEST: Final = 3
+"""Words of the shortest summary, as in CodeSearchNet."""
+NEAR: Final = 0.7
+"""Summaries with at least this chrF count as the same by the second rule."""
+
+NEARLY: Final = f"chrF of at least {NEAR * 100:.0f} %"
+
+NO_SUMMARY: Final = "no documentation"
+SHORT: Final = f"documentation under {FEWEST} words"
+NOT_APART: Final = "documentation that cannot be taken out"
+STILL_SHOWN: Final = "code that shows its summary elsewhere"
+
+_FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*")
+_LABEL: Final = re.compile(
+    r"(?:[*_#\s]*(?:(?:one[- ]sentence |short |brief )?summary|answer|docstring|documentation|description)"
+    r"[*_\s]*:[*_\s]*)+",
+    re.IGNORECASE,
+)
+_QUOTES: Final = "\"'`*_> \t"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarisation(Task):
+    """The type of `SUMMARISATION`."""
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample without its documentation, and the summary as its label; or why it is no example."""
+        found = described(sample)
+        return found if isinstance(found, str) else replace(found, text="")
+
+    def normalise(self, answer: object) -> str | None:
+        """The first paragraph of a text in one line, without fences, quotes, and a label such as `Summary:`;
+        the next paragraph if the first only announces it."""
+        if not isinstance(answer, str):
+            return None
+        lines = [line for line in answer.strip().splitlines() if not _FENCE.fullmatch(line)]
+        parts = re.split(r"\n\s*\n", "\n".join(lines).strip())
+        first = parts[1] if len(parts) > 1 and parts[0].rstrip("*_ ").endswith(":") else parts[0]
+        text = summary_of(_LABEL.sub("", first.strip().strip(_QUOTES), count=1)).strip(_QUOTES)
+        return text if words_of(text) else None
+
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """The same words in the same order."""
+        return _same_words(before.answer, after.answer)
+
+    @property
+    def criteria(self) -> Mapping[str, SameAnswer]:
+        """Both rules by which two summaries count as the same, that of verdicts first."""
+        return {"same words": _same_words, NEARLY: _near}
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """Smoothed BLEU-4 of a summary."""
+        if sample.label is None:
+            return None
+        # Not `sentence_score`: it warns of every setting but its own.
+        return float(_bleu().corpus_score([str(answer)], [[str(sample.label)]]).score) / 100
+
+    def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
+        """The means of chrF and of ROUGE-L."""
+        pairs = [(str(answer), str(sample.label)) for answer, sample in answers if sample.label is not None]
+        if not pairs:
+            return {}
+        return {
+            "chrF": fmean(_chrf(said, right) for said, right in pairs),
+            "ROUGE-L": fmean(rouge_l(said, right) for said, right in pairs),
+        }
+
+
+def described(sample: Sample) -> Sample | str:
+    """The sample without its documentation, and the first paragraph of that as its label; or why there is
+    none."""
+    apart = _documented(sample)
+    if apart is None:
+        return NOT_APART
+    named = sample.label == name_of(sample.source, sample.language)
+    given = sample.label if isinstance(sample.label, str) and not named else ""
+    words = sample.text or sample.documentation or given or apart.words
+    if not words and sample.context:
+        words = comment_above(sample.context, sample.origin.line)
+    summary = summary_of(words)
+    if not summary:
+        return NO_SUMMARY
+    if len(words_of(summary)) < FEWEST:
+        return SHORT
+    if shows(apart.source, summary):
+        return STILL_SHOWN
+    return replace(sample, source=apart.source, label=summary)
+
+
+def _documented(sample: Sample) -> Documented | None:
+    """The unit and its documentation; `None` if that cannot be taken out so that the unit can still be
+    read."""
+    target = audit_of(sample.language).documentation
+    if not target:
+        return None
+    found: Documented | None = load_target(target)(sample.source)
+    if found is None or found.source == sample.source:
+        return found
+    kept = name_of(found.source, sample.language) == name_of(sample.source, sample.language)
+    return found if kept else None
+
+
+def _same_words(before: Answer, after: Answer) -> bool:
+    return words_of(str(before)) == words_of(str(after))
+
+
+def _near(before: Answer, after: Answer) -> bool:
+    one, other = str(before), str(after)
+    return (_chrf(one, other) + _chrf(other, one)) / 2 >= NEAR
+
+
+def rouge_l(text: str, reference: str) -> float:
+    """The F1 of the longest common subsequence of words (Lin 2004, equations 2 to 4, with beta 1)."""
+    # Not by the package `rouge-score`: it had no release since 2022 and brings nltk.
+    words, right = _letters(text), _letters(reference)
+    shared = longest_shared(words, right)
+    return 2 * shared / (len(words) + len(right)) if shared else 0.0
+
+
+def _letters(text: str) -> list[str]:
+    """Words of letters and digits as ROUGE has them: of ASCII only."""
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def _chrf(text: str, reference: str) -> float:
+    return float(_metric().sentence_score(text, [reference]).score) / 100
+
+
+@cache
+def _bleu() -> "BLEU":
+    from sacrebleu.metrics import BLEU
+
+    return BLEU(lowercase=True, smooth_method="add-k", smooth_value=1, effective_order=False)
+
+
+@cache
+def _metric() -> "CHRF":
+    from sacrebleu.metrics import CHRF
+
+    return CHRF()
+
+
+def _labels(request: LabelRequest) -> LabelSource:
+    """As `corpus_labels`. A run without the library for its scores ends before a model is asked.
+
+    Raises:
+        UsageError: as there.
+        ImportError: sacrebleu is not installed.
+    """
+    _bleu()
+    return corpus_labels(request)
+
+
+SUMMARISATION: Final = Summarisation(
+    name="summarisation",
+    question="What does this function do, in a sentence?",
+    answers=FreeText(),
+    score_name="bleu",
+    reacts=False,
+    labels=_labels,
+    wordings=wordings.SUMMARISATION,
+    prompt=ContinuationPrompt(
+        template=(
+            "Write a summary of what this {language} {unit} does, in one sentence. No additional text."
+            "\n\n{code}"
+        ),
+        extent="line",
+        bare=False,
+    ),
+)

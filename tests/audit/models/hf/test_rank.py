@@ -1,0 +1,88 @@
+"""Networks that rank candidates: encoders by the cosine, cross-encoders by a score of each pair."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from torch.nn.functional import cosine_similarity
+
+from codeaudit.audit.models.hf.heads import quiet
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load
+from tests.audit.models.hf.test_embed import states
+
+WORDS = "return left and right"
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> str:
+    """Few, because each load embeds them."""
+    (tmp_path / "names.txt").write_text("get_value\nadd\n")
+    return str(tmp_path / "names.txt")
+
+
+def searched(*candidates: str, text: str = WORDS) -> Query:
+    return Query(
+        task="code-search", language="python", source="", text=text, candidates=candidates or SOURCES
+    )
+
+
+def in_order(one: Prediction) -> None:
+    assert isinstance(one, Predicted)
+    scores = dict(one.scores)
+    assert one.answer == tuple(sorted(scores, key=lambda name: (-scores[name], int(name))))
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_an_encoder_ranks_by_the_cosine(
+    folders: dict[str, Path], load: Load, tmp_path: Path, names: str, *, starts: bool
+) -> None:
+    place, words, code = folders["encoder"], "", ""
+    if starts:
+        words, code = "query: ", "passage: "
+        place = Path(shutil.copytree(place, tmp_path / "m"))
+        told = {"prompts": {"query": words, "passage": code}}
+        (place / "config_sentence_transformers.json").write_text(json.dumps(told))
+    model = load(place, names=names)
+    assert {"function-name", "code-search"} <= model.tasks
+    (found, other) = model.predict([searched(), searched(*SOURCES[:2], text="def")])
+    query = states(place, words + WORDS).mean(0)
+    near = [float(cosine_similarity(query, states(place, code + one).mean(0), dim=0)) for one in SOURCES]
+    assert isinstance(found, Predicted)
+    assert dict(found.scores) == pytest.approx(
+        {str(n): one for n, one in enumerate(near, start=1)}, abs=model.noise
+    )
+    in_order(found)
+    in_order(other)
+    assert len(dict(other.scores)) == 2  # type: ignore[union-attr]
+
+
+@torch.no_grad()
+def test_a_cross_encoder_ranks_by_the_score_of_each_pair(folders: dict[str, Path], load: Load) -> None:
+    model = load("number")
+    assert "code-search" in model.tasks
+    (found,) = model.predict([searched()])
+    with quiet():
+        words = transformers.AutoTokenizer.from_pretrained(folders["number"])
+        network = transformers.AutoModelForSequenceClassification.from_pretrained(
+            folders["number"], dtype=torch.float64
+        )
+    wanted = {
+        str(n): float(network(input_ids=torch.tensor([words.encode(WORDS, one)])).logits[0, 0])
+        for n, one in enumerate(SOURCES, start=1)
+    }
+    assert isinstance(found, Predicted)
+    assert dict(found.scores) == pytest.approx(wanted, abs=model.noise)
+    in_order(found)
+
+
+def test_a_candidate_beyond_the_window_fails_or_loses_its_end(load: Load, names: str) -> None:
+    query = searched(SHORT, LONG)
+    assert load("encoder", names=names).predict([query]) == [Failed(reason="input too long")]
+    model = load("encoder", truncate="true", names=names)
+    (found,) = model.predict([query])
+    in_order(found)
+    assert model.usage == {"truncated": 1}

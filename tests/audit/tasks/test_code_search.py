@@ -1,0 +1,245 @@
+"""Code search: queries, candidates, ranks, and models of each kind that rank."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from math import log2
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.prompts import QuestionPrompt
+from codeaudit.audit.records import Answer, Failed, Predicted, Query
+from codeaudit.audit.tasks.code_search import ALONE, CANDIDATES, CODE_SEARCH, with_candidates
+from codeaudit.audit.tasks.summarisation import SUMMARISATION
+from codeaudit.cli.main import main
+from codeaudit.reports.records import Summary
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Sample
+from tests.support.endpoints import Act, Asked, sends, serving
+
+
+def source(number: int, body: str = "total") -> str:
+    return f"def add_{number}(a):\n    {body} = a + {number}\n    rest = {body} * a\n    return rest\n"
+
+
+def example(number: int) -> Sample:
+    words = f"Adds the number {number} and multiplies."
+    found = CODE_SEARCH.prepare(
+        raw_sample(source(number), language="python", label=words, path="a.py", line=number)
+    )
+    assert isinstance(found, Sample)
+    return found
+
+
+EXAMPLES = [example(number) for number in range(30)]
+
+
+def test_a_sample_has_its_query_and_others_at_a_place_of_its_own() -> None:
+    one = with_candidates(EXAMPLES[3], EXAMPLES)
+    assert isinstance(one, Sample)
+    assert one.text == "Adds the number 3 and multiplies."
+    assert len(one.candidates) == len(set(one.candidates)) == CANDIDATES
+    assert one.source in one.candidates
+    assert with_candidates(EXAMPLES[3], EXAMPLES[::-1]) == one, "the order of the corpus decides nothing"
+    placed = [with_candidates(each, EXAMPLES) for each in EXAMPLES]
+    assert len({each.candidates.index(each.source) for each in placed if isinstance(each, Sample)}) > 5
+
+
+def test_who_is_no_candidate() -> None:
+    twin = replace(EXAMPLES[1], source=source(1, "sum_"))
+    java = replace(EXAMPLES[2], language="java")
+    assert with_candidates(EXAMPLES[1], [EXAMPLES[1], twin, java]) == ALONE
+
+
+@pytest.mark.parametrize(
+    ("answer", "ranking"),
+    [
+        (3, ("3",)),
+        (3.0, ("3",)),
+        ("#3", ("3",)),
+        ("3, 1,2", ("3", "1", "2")),
+        (("3", "1", "3"), ("3", "1")),
+        ((), None),
+        ("three", None),
+        (0, None),
+        (2.5, None),
+        (True, None),
+        ("3, ?", None),
+    ],
+)
+def test_answers_are_numbers_of_candidates(answer: object, ranking: Answer | None) -> None:
+    assert CODE_SEARCH.normalise(answer) == ranking
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("7", ("7",)),
+        ("Answer: 7", ("7",)),
+        ("**Candidate 7**", ("7",)),
+        ("3 > 1 > 2", ("3", "1", "2")),
+        ("It is either 3 or 4.", None),
+        ("Function 3 adds numbers, 4 does not.", None),
+    ],
+)
+def test_replies_of_chat_models(reply: str, answer: Answer | None) -> None:
+    assert isinstance(CODE_SEARCH.prompt, QuestionPrompt)
+    found = CODE_SEARCH.prompt.read(reply)
+    assert (found.answer if isinstance(found, Predicted) else None) == answer
+
+
+def test_an_answer_is_the_rank_of_the_right_candidate() -> None:
+    one = with_candidates(EXAMPLES[3], EXAMPLES)
+    assert isinstance(one, Sample)
+    right = str(one.candidates.index(one.source) + 1)
+    others = [str(n) for n in range(1, 21) if str(n) != right]
+    scores = tuple(sorted({right: 0.5, others[0]: 0.9, others[1]: 0.25}.items()))
+    found = CODE_SEARCH.graded(Predicted(answer=(others[0], right), scores=scores), "", one)
+    assert isinstance(found, Predicted)
+    assert (found.answer, dict(found.scores), found.margin) == (2.0, {"right candidate": 0.5}, 0.25)
+    assert CODE_SEARCH.graded(Predicted(answer=(others[0],)), "", one) == Predicted(answer=0.0)
+    assert isinstance(CODE_SEARCH.graded(Predicted(answer=("21",)), "", one), Failed)
+
+
+def test_scores_by_hand() -> None:
+    answers: list[tuple[Answer, Sample]] = [(rank, EXAMPLES[0]) for rank in (1.0, 2.0, 20.0, 0.0)]
+    assert CODE_SEARCH.corpus_score(answers) == pytest.approx((1 + 1 / 2 + 1 / 20) / 4)
+    assert CODE_SEARCH.likeness(answers) == pytest.approx(
+        {"recall@1": 0.25, "recall@5": 0.5, "recall@10": 0.5, "NDCG@10": (1 + 1 / log2(3)) / 4}
+    )
+    same, first = CODE_SEARCH.criteria.values()
+    assert (same(2.0, 3.0), first(2.0, 3.0), first(1.0, 2.0)) == (False, True, False)
+
+
+def test_programs_and_callables_give_a_ranking_or_scores() -> None:
+    assert read_answer([2, 1]) == Predicted(answer=("2", "1"))
+    scores = (("1", 0.5), ("2", 0.75), ("3", 0.5))
+    assert read_answer({"scores": [0.5, 0.75, 0.5]}) == Predicted(answer=("2", "1", "3"), scores=scores)
+    assert isinstance(read_answer({"scores": [0.5, None]}), Failed)
+    assert isinstance(read_answer({"scores": []}), Failed)
+    assert isinstance(read_answer([0.5, 0.75]), Failed), "scores or a ranking? nothing is guessed"
+
+
+MODEL = """\
+import json, sys
+
+
+def near(text, code):
+    words = set(text.lower().replace(".", "").split())
+    return sum(word in code for word in words) - ("total" not in code)
+
+
+def find(samples):
+    assert all(one.source == "" for one in samples)
+    return [{"scores": [near(one.text, code) for code in one.candidates]} for one in samples]
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        one = json.loads(line)
+        values = [near(one["text"], code) for code in one["candidates"]]
+        order = sorted(range(len(values)), key=lambda n: -values[n])
+        print(json.dumps({"id": one["id"], "answer": [n + 1 for n in order]}), flush=True)
+"""
+COSQA: Mapping[str, object] = {"idx": "cosqa-train-0", "code_tokens": "def", "docstring_tokens": "Add"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_search.py").write_text(MODEL)
+    rows = [{**COSQA, "doc": f"python add the number {n}", "code": source(n), "label": 1} for n in range(24)]
+    rows.append({**COSQA, "doc": "python read a file", "code": source(99), "label": 0})
+    (tmp_path / "cosqa.json").write_text(json.dumps(rows))
+    return tmp_path
+
+
+@pytest.mark.parametrize("model", ["py/my_search:find", "exec/{python} my_search.py"])
+def test_a_run_on_cosqa(model: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+
+    words = ["run", "--task", "code-search", "--corpus", "cosqa.json", "--limit", "6", "--movable", "0"]
+    words += ["--transform", "rename", "--variants", "1", "--model", model.format(python=sys.executable)]
+    assert main([*words, "--out", "out"]) == 0
+    assert "1 × code that does not answer its query" in capsys.readouterr().err
+    (found,) = Summary.from_json((here / "out" / "summary.json").read_text()).models
+    assert found.violations.total == 6
+    assert found.violations.count > 0, "a rename takes the word that the model looks for"
+    assert set(found.criteria) == {"same rank", "first or not"}
+    assert found.score.original is not None
+    if model.startswith("py"):
+        assert found.max_deviation == 1.0, "how far the score of the right candidate moved"
+    shared = [main(["run", "--suite", "out/suite.parquet", "--model", "py/my_search:find", "--out", "again"])]
+    assert shared == [0], "a suite carries queries and candidates"
+
+
+def test_a_query_is_no_summary_that_a_model_sees(here: Path) -> None:
+    (one, *_) = corpus("cosqa.json").read(Counter())
+    found = SUMMARISATION.prepare(one)
+    assert isinstance(found, Sample)
+    assert found.text == ""
+
+
+def embedded(asked: Asked) -> Act:
+    assert asked.path == "/v1/embeddings"
+    rows = [
+        {"index": n, "embedding": [1.0, text.count("a"), len(text) / 10]}
+        for n, text in enumerate(asked.body["input"])
+    ]
+    usage = {"prompt_tokens": 12, "total_tokens": 12}
+    return sends(200, json.dumps({"data": rows[::-1], "model": "tiny-e", "usage": usage}))
+
+
+ENDPOINT_QUERY = Query(
+    task="code-search", language="python", source="", text="aab", candidates=("bbbbbbbb", "aab", "ab")
+)
+
+
+def test_an_endpoint_of_embeddings_ranks_by_the_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with serving(embedded) as endpoint:
+        settings = Settings(base_url=endpoint.url)
+        model = catalogue.load("openai/tiny-e", settings, {"api": "embeddings"})
+        (found,) = model.predict([ENDPOINT_QUERY])
+    assert model.task == "code-search"
+    assert isinstance(found, Predicted)
+    assert found.answer == ("2", "3", "1")
+    assert dict(found.scores)["2"] == pytest.approx(1.0)
+    assert endpoint.asked[0].body == {
+        "model": "tiny-e",
+        "input": ["aab", "bbbbbbbb", "aab", "ab"],
+        "encoding_format": "float",
+    }
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [{"index": 0, "embedding": [1.0]}],  # too few
+        [{"index": n, "embedding": [0.0]} for n in range(4)],
+        [{"index": 0, "embedding": [1.0]} for n in range(4)],
+        [{"index": n, "embedding": "AAAA"} for n in range(4)],
+        "no list",
+    ],
+)
+def test_embeddings_that_are_none(data: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with serving(lambda _: sends(200, json.dumps({"data": data}))) as endpoint:
+        arguments = {"api": "embeddings", "retries": "0", "unreadable": "0", "failures": "0"}
+        model = catalogue.load("openai/tiny-e", Settings(base_url=endpoint.url), arguments)
+        (found,) = model.predict([ENDPOINT_QUERY])
+    assert found == Failed(reason="endpoint: unreadable reply")
+
+
+def test_an_argument_about_written_texts_has_no_effect_on_embeddings() -> None:
+    arguments = {"api": "embeddings", "temperature": "1"}
+    with pytest.raises(UsageError, match="temperature has no effect on embeddings"):
+        catalogue.load("openai/m", Settings(base_url="http://127.0.0.1:9/v1"), arguments)
