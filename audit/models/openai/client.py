@@ -27,7 +27,18 @@ from codeaudit.audit.models.endpoints.client import (
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
 from codeaudit.audit.models.openai.model import TOKENS, Api, Decoding
-from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
+from codeaudit.audit.models.openai.refusals import (
+    CHAT,
+    SYSTEM,
+    exceeds,
+    is_loading,
+    is_of_size,
+    is_page,
+    is_unloadable,
+    rejected,
+    status_in,
+    told,
+)
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
 from codeaudit.audit.models.openai.structure import answer_in, structured
 from codeaudit.audit.prompts import Prompt
@@ -175,6 +186,8 @@ class Client:
     def _unreadable(self, completion: object, *, foreign: bool = False) -> RequestError:
         page = isinstance(completion, str) and is_page(completion)
         fault = _of(completion, "error")
+        if isinstance(fault, str) and fault:  # the words alone
+            fault = {**completion} if isinstance(completion, Mapping) else {}
         if isinstance(fault, Mapping) and VERSION.search(self._address.url):
             return self._fault(completion, fault)
         words = "a web page" if page else told(completion) or str(completion)
@@ -200,13 +213,13 @@ class Client:
         )
 
     def _refusal(self, error: openai.APIStatusError, sent: Mapping[str, object]) -> RequestError:
-        status = error.status_code
+        # The library hands on what stands in `error`, or the whole body.
+        words = told(error.body)
+        status = 400 if error.status_code == 500 and exceeds(words) else error.status_code
         headers = error.response.headers
         spent = error.code == "insufficient_quota"
         passes = passes_later(status)
         again = passes and headers.get("x-should-retry") != "false"
-        # The library hands on what stands in `error`, or the whole body.
-        words = told(error.body)
         page = isinstance(error.body, str) and is_page(error.body)
         field = rejected(error.body, words, _fields(sent))
         # Some servers only stream, some do not know the field. The answers are the same: each way is tried.
@@ -222,6 +235,8 @@ class Client:
             field="" if other else field,
             sized=status == 413 or is_of_size(words),
             foreign=page,
+            loading=status == 503 and is_loading(words),
+            unloadable=status >= 500 and is_unloadable(words),
         )
 
     def _streams_otherwise(self, sent: Mapping[str, object]) -> bool:
@@ -257,7 +272,8 @@ def _fields(body: Mapping[str, object]) -> frozenset[str]:
     """The fields of a request that a user can change."""
     turns = body.get("messages") or body.get("input")
     system = isinstance(turns, list) and any(turn["role"] == SYSTEM for turn in turns)
-    return frozenset(body) - {"messages", "prompt", "input", "store"} | ({SYSTEM} if system else frozenset())
+    turned = ({SYSTEM} if system else set()) | ({CHAT} if "messages" in body else set())
+    return frozenset(body) - {"messages", "prompt", "input", "store"} | turned
 
 
 def _of(value: object, name: str) -> object:
