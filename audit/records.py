@@ -30,6 +30,8 @@ MALFORMED: Final = "no readable answer"
 """Why an answer of the model cannot be used. In runs of earlier versions it is called `malformed answer`."""
 CUT_OFF: Final = "answer cut off by max_tokens"
 """The same, if a limit on the length of the reply is to blame."""
+CUT_BY_WINDOW: Final = "answer cut off by the server's window"
+"""The same, if the prompt left no room for it."""
 SHOWN: Final = 160
 """Largest number of characters shown of a malformed answer, or of another value from outside."""
 

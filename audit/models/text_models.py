@@ -172,20 +172,21 @@ def _no_name(text: str) -> str:
     )
 
 
-_TOLD: Final = "chat_template_kwargs"
+KWARGS: Final = "chat_template_kwargs"
+"""What servers and libraries call the arguments of a chat template."""
 CHAT_ARGUMENTS: Final[Mapping[str, Callable[[str], str]]] = {
-    f"{_TOLD}.NAME": _chat_argument,
-    _TOLD: _no_name,
+    f"{KWARGS}.NAME": _chat_argument,
+    KWARGS: _no_name,
 }
-"""The readers of the `-M` arguments for chat templates. Servers and libraries have the same word for them."""
+"""The readers of the `-M` arguments for chat templates."""
 
 
 def chat_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
-    """What a chat template is told, by name: a number, a truth value or other JSON where it reads so, or a text."""
+    """What a chat template is told, by name: JSON, such as a number or a truth value, or else a text."""
     found: dict[str, object] = {}
     for key, value in arguments.items():
         head, dot, name = key.partition(".")
-        if dot and head == _TOLD:
+        if dot and head == KWARGS:
             try:
                 found[name] = json.loads(str(value))
             except (ValueError, RecursionError):

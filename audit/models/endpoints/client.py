@@ -198,6 +198,10 @@ class RequestError(Exception):
     """Whether there was a reply without a text."""
     foreign: bool = False
     """Whether there was a reply that is not of the protocol at all, as from a wrong address."""
+    loading: bool = False
+    """Whether the server still loads its model."""
+    unloadable: bool = False
+    """Whether the server cannot load its model."""
     elsewhere: str = ""
     """The other host that the endpoint redirects to, where nothing is sent; empty without such a redirect."""
 

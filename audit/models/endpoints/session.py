@@ -32,6 +32,7 @@ from codeaudit.audit.models.endpoints.traffic import Meter
 from codeaudit.audit.models.text_models import Prompts, customised
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import (
+    CUT_BY_WINDOW,
     CUT_OFF,
     MALFORMED,
     SHOWN,
@@ -65,6 +66,10 @@ FAULTS: Final = frozenset({500, 501, 505})
 
 NOBODY: Final = frozenset({400, 404, 405, 410, 415, 422, 501, 505})
 """Statuses of programs that have nothing at an address, such as web servers."""
+SMALLEST_WINDOW: Final = 512
+"""Tokens; no server has a smaller context."""
+CUT_PROMPTS: Final = 3
+"""Prompts of different lengths with one number of tokens after which the endpoint counts as cutting them."""
 _NUMBER: Final = re.compile(r"\d+")
 
 WAIT: Final = 0.05
@@ -127,7 +132,7 @@ class Session:
     def __init__(self, endpoint: Endpoint, name: str) -> None:
         self.endpoint = endpoint
         self.name = name
-        self.meter = Meter(prices=endpoint.prices)
+        self.meter = Meter(asked=endpoint.model, prices=endpoint.prices)
         self.throttle = Throttle(endpoint.patience.concurrency)
         self.end: ModelError | None = None
         """Why no further query will be answered."""
@@ -163,6 +168,11 @@ class Session:
         self._last_error: RequestError | None = None
         """The last failure since the last answer."""
         self._compared = False
+        self._told_loading = False
+        self._most_tokens = 0
+        """The largest number of tokens of a prompt that the endpoint told, and …"""
+        self._fullest: set[int] = set()
+        """… the lengths of the prompts that it told it of."""
 
     def go_on(self) -> None:
         """Requests are sent again after a pause in the work."""
@@ -289,6 +299,8 @@ class Session:
         self._last_answer = time.monotonic()
         self._last_error = None
         self.meter.reply(reply.tokens, reply.served)
+        if reply.tokens is not None and reply.tokens[0] >= max(SMALLEST_WINDOW, self._most_tokens):
+            self._check_whole(query, reply.tokens[0])
         said = reply.text if reply.inside is None else reply.inside
         # An object that is whole was not cut.
         found = self.endpoint.prompts.of(query).read(said, cut=reply.cut and reply.inside is None)
@@ -299,11 +311,35 @@ class Session:
             replies = tuple(RawReply(kept, one.read) for one in found.replies)
             return replace(found, replies=replies, margin=reply.margin, scores=reply.scores)
         if reply.cut:
-            return Failed(reason=CUT_OFF, replies=(RawReply(kept_reply(text), CUT_OFF),))
+            why = CUT_BY_WINDOW if self._fills_window(query, reply) else CUT_OFF
+            return Failed(reason=why, replies=(RawReply(kept_reply(text), why),))
         if reply.thought:
             why = f"endpoint: no text but in {reply.thought!r}"
             return Failed(reason=why, replies=(RawReply(kept_reply(text), why),))
         return malformed(text, is_reply=True)
+
+    def _fills_window(self, query: Query, reply: Reply) -> bool:
+        """Whether a reply was cut long before its limit, so that another limit is to blame."""
+        longest = self.endpoint.longest(self.endpoint.prompts.of(query))
+        if reply.tokens is None or longest is None:
+            return False
+        return reply.tokens[1] < longest // 2 and sum(reply.tokens) >= SMALLEST_WINDOW
+
+    def _check_whole(self, query: Query, tokens: int) -> None:
+        """Tell once if the longest prompts differ and have one number of tokens: Ollama cuts them."""
+        if tokens > self._most_tokens:
+            self._most_tokens = tokens
+            self._fullest.clear()
+        self._fullest.add(len(query.source))
+        shortest, longest = min(self._fullest), max(self._fullest)
+        if len(self._fullest) == CUT_PROMPTS and longest > 1.1 * shortest:
+            _log.warning(
+                "codeaudit: %s: prompts of different lengths count %s tokens each: its server cuts longer "
+                "ones without a word, and answers what is left; give it a larger context (Ollama: num_ctx or "
+                "OLLAMA_CONTEXT_LENGTH)",
+                self.name,
+                f"{tokens:,}",
+            )
 
     def readable(self, found: Prediction, text: str) -> None:
         """Count replies in a row without a readable answer.
@@ -342,6 +378,9 @@ class Session:
             # The endpoint works and dislikes this query, so the patience starts anew.
             self._last_answer = time.monotonic()
             self._failing = 0
+        if error.loading and not self._told_loading:
+            self._told_loading = True
+            _log.warning("codeaudit: %s: %s loads its model; waiting", self.name, self._url)
         if error.elsewhere:
             raise EndpointLostError(
                 f"{self._url} redirects to another host, {error.elsewhere}, where nothing was sent; "
@@ -367,6 +406,8 @@ class Session:
         if knocks < (min(KNOCKS, tries) if error.unreachable else KNOCKS):
             return
         hint, told = self.endpoint.address_hint, _in_brackets(error.message)
+        if error.unloadable:
+            raise EndpointLostError(f"{self._url} cannot load the model {self.endpoint.model!r}{told}")
         of_all = error.status in OF_THE_QUERY | FAULTS and not (error.sized or error.foreign)
         if of_all and (remedy := self.endpoint.remedy(error.field)):
             raise EndpointLostError(
@@ -514,6 +555,8 @@ def _more_readable(reason: str) -> str:
     """What helps if the replies cannot be read for this reason."""
     if reason == CUT_OFF:
         return "a larger -M max_tokens leaves more room"
+    if reason == CUT_BY_WINDOW:
+        return "the prompts fill its context: give the server a larger one (Ollama: num_ctx, llama.cpp: -c)"
     if reason.endswith(("'tool_calls'", "'function_call'")):
         return "the model calls tools, which no request offers; does its server or its template add some?"
     if reason.startswith("endpoint: no text but in "):

@@ -1,6 +1,7 @@
 """The event loop of the requests to an endpoint, and the count of what they cost."""
 
 import asyncio
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
@@ -65,6 +66,7 @@ class LoopThread:
             await self._client.close()
 
 
+_LETTERS: Final = re.compile(r"[^a-z0-9]+")
 MOST_NAMES: Final = 10
 """How many different names of the serving model are kept: some endpoints give every reply another one."""
 
@@ -74,6 +76,8 @@ class Meter:
     """The counts since the model was loaded."""
 
     prices: Prices | None
+    asked: str = ""
+    """The model that requests name."""
     requests: int = 0
     retries: int = 0
     """Requests that repeated an earlier one; included in `requests`."""
@@ -140,9 +144,19 @@ class Meter:
         ]
         if self.unmetered:
             told.append(f"{self.unmetered:,} replies did not report their tokens")
+        if odd := [name for name in self.served if _differ(name, self.asked)]:
+            told.append(f"{odd[0]!r} answered in the place of {self.asked!r}")
         if self.cost is not None:
             told.append(f"cost {self.cost:.4f}")
         for reason, count in self.failed.most_common():
             message = f" ({self.told[reason]})" if reason in self.told else ""
             told.append(f"{reason} x{count:,}{message}")
         return "; ".join(told)
+
+
+def _differ(served: str, asked: str) -> bool:
+    """Whether a reply names another model than the request, and not the same one with a version or a path."""
+    one, other = (
+        _LETTERS.sub("", name.split()[0].lower()) if name.split() else "" for name in (served, asked)
+    )
+    return one not in other and other not in one

@@ -300,7 +300,9 @@ class RollingWindow:
         session = self._session
         session.note(error, request.attempt, began)
         failed = Failed(reason=error.reason)
-        if not error.again or request.attempt == session.endpoint.patience.retries:
+        if error.loading:  # it is no fault of the query; the patience ends the waiting
+            heappush(self._later, (time.monotonic(), next(self._order), request))
+        elif not error.again or request.attempt == session.endpoint.patience.retries:
             self._lose(request.pending, failed, error)
         else:
             # After a refusal the throttle pauses for all.

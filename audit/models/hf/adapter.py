@@ -106,7 +106,7 @@ class Adapter:
         if odd := sorted(told.unexpected_keys) or sorted(missing):
             what = "has weights for which its base model has no place" if told.unexpected_keys else "has no"
             raise ModelError(
-                f"cannot load {self.name!r}: its adapter {what} {first_of(odd, 1)}; is it the right base model?"
+                f"cannot load {self.name!r}: its adapter {what} {first_of(odd, 1)}; is it the right base?"
             )
 
     def _resize(self, network: Any) -> None:
@@ -130,11 +130,13 @@ def read_adapter(folder: Path, name: str) -> Adapter | None:
     if flaw := _flaw(folder, settings):
         raise ModelError(f"cannot load {name!r}: {flaw}")
     if find_spec("peft") is None:
-        raise ModelError(f"{name!r} is a LoRA adapter, which needs the package peft: {how_to_install('lora')}")
+        raise ModelError(
+            f"{name!r} is a LoRA adapter, which needs the package peft: {how_to_install('lora')}"
+        )
     if wrong := _unknown(settings):
         raise ModelError(f"cannot load {name!r}: its {CONFIG} sets {wrong!r}, which is not read here")
     try:
-        with safe_open(folder / WEIGHTS, "pt") as file:  # type: ignore[no-untyped-call]
+        with safe_open(folder / WEIGHTS, "pt") as file:
             shapes = {_bare(key): tuple(file.get_slice(key).get_shape()) for key in file.keys()}  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise ModelError(f"cannot load {name!r}: {WEIGHTS} is damaged: {in_one_line(error)}") from error

@@ -32,7 +32,9 @@ class HeadKind(NamedTuple):
     """The arguments that have an effect with some heads only."""
 
 
-_WRITING: Final = frozenset({"chat", "chat_template_kwargs.NAME", "max_new_tokens", "prompt", "samples", "system", "temperature"})
+_WRITING: Final = frozenset(
+    {"chat", "chat_template_kwargs.NAME", "max_new_tokens", "prompt", "samples", "system", "temperature"}
+)
 HEADS: Final[Mapping[str, HeadKind]] = {
     "classification": HeadKind(
         "sequence classification", "AutoModelForSequenceClassification", frozenset({"labels"})

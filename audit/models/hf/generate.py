@@ -18,11 +18,11 @@ from random import Random
 from typing import Any, Final
 
 import torch
-from torch.nn.functional import log_softmax
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.ext import Extension
 from jinja2.meta import find_undeclared_variables
 from jinja2.parser import Parser
+from torch.nn.functional import log_softmax
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
 from codeaudit.audit.models.hf.arguments import Arguments
@@ -125,7 +125,9 @@ class GenerationHead:
         name = self._engine.name
         first = next(iter(arguments.chat_arguments))
         if not self._chat:
-            raise UsageError(f"-M chat_template_kwargs.{first} has no effect on {name!r}, asked without a chat")
+            raise UsageError(
+                f"-M chat_template_kwargs.{first} has no effect on {name!r}, asked without a chat"
+            )
         read = _names_in(self._engine.texts.tokenizer)
         if odd := [one for one in arguments.chat_arguments if read and one not in read]:
             known = ", ".join(sorted(read - _GIVEN)) or "nothing but the turns"
@@ -371,7 +373,7 @@ def _names_in(tokenizer: Any) -> frozenset[str]:
     template = tokenizer.chat_template
     texts = template.values() if isinstance(template, Mapping) else [template]
     try:
-        reader = Environment(extensions=["jinja2.ext.loopcontrols", _GenerationBlock])  # noqa: S701 - no page
+        reader = Environment(extensions=["jinja2.ext.loopcontrols", _GenerationBlock])
         return frozenset().union(*(find_undeclared_variables(reader.parse(one)) for one in texts))
     except TemplateSyntaxError:  # it is told with the first query
         return frozenset()
@@ -411,8 +413,8 @@ def _tell(name: str, tokenizer: Any, unused: int | None) -> None:
         )
     elif not tokenizer.chat_template and _CHATS.search(name):
         _log.warning(
-            "codeaudit: %s: asked with plain texts, because its tokenizer has no chat template; its name says "
-            "that it was trained to chat: put its chat_template.jinja into the folder",
+            "codeaudit: %s: asked with plain texts, because its tokenizer has no chat template; its name "
+            "says that it was trained to chat: put its chat_template.jinja into the folder",
             name,
         )
 

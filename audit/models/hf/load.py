@@ -312,7 +312,9 @@ def _base_of(adapter: Adapter, arguments: Arguments) -> Path:
     """
     place = arguments.base or adapter.base
     if not place:
-        raise ModelError(f"{adapter.name!r} is an adapter that names no base model; -M base=NAME_OR_PATH does")
+        raise ModelError(
+            f"{adapter.name!r} is an adapter that names no base model; -M base=NAME_OR_PATH does"
+        )
     if (beside := adapter.folder / place).is_dir() and not Path(place).is_dir():
         place = str(beside)
     revision = adapter.settings.get("revision") if not (arguments.base or Path(place).is_dir()) else None
@@ -324,7 +326,9 @@ def _base_of(adapter: Adapter, arguments: Arguments) -> Path:
             "-M base=NAME_OR_PATH names it"
         ) from error
     if (folder / adapter_files.CONFIG).is_file():
-        raise ModelError(f"the base model {place!r} of {adapter.name!r} is an adapter itself; merge both first")
+        raise ModelError(
+            f"the base model {place!r} of {adapter.name!r} is an adapter itself; merge both first"
+        )
     return folder
 
 
@@ -453,7 +457,11 @@ def _network(source: Source, head: str, config: Any, precision: str | None, plac
     adapter, arguments = source.adapter, source.arguments
     auto = getattr(transformers, HEADS[head].loader)
     pictures: Any = transformers.AutoModelForImageTextToText
-    if head == "causal" and type(config) not in auto._model_mapping and type(config) in pictures._model_mapping:
+    if (
+        head == "causal"
+        and type(config) not in auto._model_mapping
+        and type(config) in pictures._model_mapping
+    ):
         auto = pictures
     settings: dict[str, Any] = {"dtype": "auto" if precision is None else PRECISIONS[precision]}
     if arguments.device_map is not None or place is not None:
@@ -488,7 +496,9 @@ def _quantised(source: Source, config: Any) -> bool:
     """
     asked, method = source.arguments.quantize, "gguf" if source.gguf else method_of(config)
     if asked is not None and method is not None:
-        raise UsageError(f"-M quantize={asked}: the weights of {source.name!r} are quantised already ({method})")
+        raise UsageError(
+            f"-M quantize={asked}: the weights of {source.name!r} are quantised already ({method})"
+        )
     if asked is not None:
         method = "bitsandbytes"
     if method is not None:

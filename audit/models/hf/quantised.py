@@ -50,8 +50,8 @@ def check_method(method: str, name: str) -> None:
     if missing:
         several = "packages" if len(missing) > 1 else "package"
         raise ModelError(
-            f"cannot load {name!r}: weights of the format {method} need the {several} {' and '.join(missing)}: "
-            f"pip install {' '.join(missing)}"
+            f"cannot load {name!r}: weights of the format {method} need the {several} "
+            f"{' and '.join(missing)}: pip install {' '.join(missing)}"
         )
 
 
@@ -59,4 +59,5 @@ def settings_for(bits: str) -> Any:
     """What the library is told so that it quantises weights to `4bit` or `8bit` while it loads them."""
     from transformers import BitsAndBytesConfig
 
-    return BitsAndBytesConfig(load_in_4bit=bits == "4bit", load_in_8bit=bits == "8bit")
+    made: Any = BitsAndBytesConfig
+    return made(load_in_4bit=bits == "4bit", load_in_8bit=bits == "8bit")

@@ -35,7 +35,18 @@ from codeaudit.audit.models.openai.http import (
 )
 from codeaudit.audit.models.openai.likelihood import NO_LEAD, leads
 from codeaudit.audit.models.openai.model import EMBEDDINGS, TOKENS, Api, Decoding
-from codeaudit.audit.models.openai.refusals import SYSTEM, is_of_size, is_page, rejected, status_in, told
+from codeaudit.audit.models.openai.refusals import (
+    CHAT,
+    SYSTEM,
+    exceeds,
+    is_loading,
+    is_of_size,
+    is_page,
+    is_unloadable,
+    rejected,
+    status_in,
+    told,
+)
 from codeaudit.audit.models.openai.replies import choice_of, of_responses, said, whole
 from codeaudit.audit.models.openai.structure import answer_in, structured
 from codeaudit.audit.prompts import Prompt
@@ -213,6 +224,8 @@ class Client:
     def _unreadable(self, completion: object, *, foreign: bool = False) -> RequestError:
         page = isinstance(completion, str) and is_page(completion)
         fault = _of(completion, "error")
+        if isinstance(fault, str) and fault:  # the words alone
+            fault = {**completion} if isinstance(completion, Mapping) else {}
         if isinstance(fault, Mapping) and VERSION.search(self._address.url):
             return self._fault(completion, fault)
         words = "a web page" if page else told(completion) or str(completion)
@@ -244,10 +257,12 @@ class Client:
     def _refused(
         self, status: int, headers: Mapping[str, str], body: object, sent: Mapping[str, object]
     ) -> RequestError:
+        words = told(body)
+        if status == 500 and exceeds(words):
+            status = 400
         spent = _of(body, "code") == "insufficient_quota"
         passes = passes_later(status)
         again = passes and headers.get("x-should-retry") != "false"
-        words = told(body)
         page = isinstance(body, str) and is_page(body)
         field = rejected(body, words, _fields(sent))
         # Some servers only stream, some do not know the field. The answers are the same: each way is tried.
@@ -263,6 +278,8 @@ class Client:
             field="" if other else field,
             sized=status == 413 or is_of_size(words),
             foreign=page,
+            loading=status == 503 and is_loading(words),
+            unloadable=status >= 500 and is_unloadable(words),
         )
 
     def _streams_otherwise(self, sent: Mapping[str, object]) -> bool:
@@ -298,7 +315,8 @@ def _fields(body: Mapping[str, object]) -> frozenset[str]:
     """The fields of a request that a user can change."""
     turns = body.get("messages") or body.get("input")
     system = isinstance(turns, list) and any(turn["role"] == SYSTEM for turn in turns)
-    return frozenset(body) - {"messages", "prompt", "input", "store"} | ({SYSTEM} if system else frozenset())
+    turned = ({SYSTEM} if system else set()) | ({CHAT} if "messages" in body else set())
+    return frozenset(body) - {"messages", "prompt", "input", "store"} | turned
 
 
 def _of(value: object, name: str) -> object:

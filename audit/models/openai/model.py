@@ -46,7 +46,15 @@ from codeaudit.audit.models.endpoints.secrets import (
 )
 from codeaudit.audit.models.endpoints.session import Endpoint
 from codeaudit.audit.models.provider import SPENDING, ArgumentReader, Provider, Settings
-from codeaudit.audit.models.text_models import TEMPERATURE, draws, samples, shown_prompt
+from codeaudit.audit.models.text_models import (
+    CHAT_ARGUMENTS,
+    KWARGS,
+    TEMPERATURE,
+    chat_arguments,
+    draws,
+    samples,
+    shown_prompt,
+)
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.registry import tasks_answered_by
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -140,7 +148,7 @@ class Decoding:
         return cls(
             **found,  # type: ignore[arg-type]
             bounded="max_tokens" in found,
-            extra_body=body,
+            extra_body=({KWARGS: told} if (told := chat_arguments(settings.arguments)) else {}) | body,
             stream=stream,
             structured=structured,
             logprobs=logprobs,
@@ -258,6 +266,7 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "system": str,
     "template": str,
     "prompt": str,
+    **CHAT_ARGUMENTS,
     **ENDPOINT_ARGUMENTS,
     "version": str,
     "name": shown_name,
@@ -417,10 +426,14 @@ def _client(
 
 
 def _remedy(decoding: Decoding, flag: str, field: str) -> str:
+    if field == KWARGS:
+        return f"leave out {flag}{KWARGS}"
     if field in decoding.extra_body:
         return f"take it out of {flag}extra_body"
     if field == "stream":  # the client has tried every other way
         return f"leave out {flag}stream" if decoding.stream else ""
+    if field == "chat":
+        return f"it has no chat template: {flag}api=completions asks without a chat"
     if field == "system":
         return f"leave out {flag}system"
     if field in ("response_format", "text"):

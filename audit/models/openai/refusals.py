@@ -39,7 +39,17 @@ _PLAIN: Final = ("temperature", "seed", "stream", "logprobs")
 _DEEPEST: Final = 8
 _MOST: Final = 3
 """Largest number of messages that a refusal shows."""
-_SIZE: Final = re.compile(r"\bcontext|\bprompt\b|too long|messages|input (?:tokens|length)", re.I)
+CHAT: Final = "chat"
+"""The same for the chat itself, where a model has no template for one."""
+_OF_CHAT: Final = re.compile(r"chat[ _]template|template not found", re.I)
+_SIZE: Final = re.compile(r"\bcontext|\bprompt\b|too long|messages|inputs?\W* (?:tokens|length)", re.I)
+_EXCEEDED: Final = re.compile(r"context (?:size|length|window).{0,40}exceeded|exceeds .{0,40}context", re.I)
+_LOADING: Final = re.compile(r"\bloading\b.{0,20}\bmodel\b|\bmodel\b.{0,20}\bloading\b", re.I)
+_UNLOADABLE: Final = re.compile(
+    r"requires more (?:system )?memory|runner process (?:has terminated|no longer running)"
+    r"|(?:failed|unable|error)(?: to)? load(?:ing)?\b.{0,20}\bmodel|insufficient system resources",
+    re.I,
+)
 
 
 def told(body: object, depth: int = 0) -> str:
@@ -109,6 +119,8 @@ def rejected(body: object, words: str, sent: Collection[str]) -> str:
             return str(one[1])
     if SYSTEM in sent and _OF_SYSTEM.search(words):
         return SYSTEM
+    if CHAT in sent and _OF_CHAT.search(words):
+        return CHAT
     # `model` and the like are words of any sentence.
     bare = [one for one in re.findall(r"\w+", words.lower()) if one in sent and ("_" in one or one in _PLAIN)]
     return bare[0] if bare else ""
@@ -117,6 +129,21 @@ def rejected(body: object, words: str, sent: Collection[str]) -> str:
 def is_of_size(words: str) -> bool:
     """Whether a refusal may be of one long query alone."""
     return _SIZE.search(words) is not None
+
+
+def exceeds(words: str) -> bool:
+    """Whether a server failed because a query does not fit its context: llama.cpp says that with 500."""
+    return _EXCEEDED.search(words) is not None
+
+
+def is_loading(words: str) -> bool:
+    """Whether a server is not ready because it still loads its model."""
+    return _LOADING.search(words) is not None
+
+
+def is_unloadable(words: str) -> bool:
+    """Whether a server has no memory for its model, or its model's process has ended."""
+    return _UNLOADABLE.search(words) is not None
 
 
 def _named(body: object, depth: int = 0) -> Iterator[str]:

@@ -218,7 +218,7 @@ def _joined(events: Iterator[str], body: str) -> object:
         if one.get("finish_reason"):
             choice["finish_reason"] = one["finish_reason"]
     if not (done or "finish_reason" in choice):
-        return {"error": found.get("error", "the stream broke off")}
+        return {"error": found["error"]} if "error" in found else {"detail": "the stream broke off"}
     if "error" in found or not (message["content"] or len(message) > 1 or choice):
         return found or body
     if not message["content"]:

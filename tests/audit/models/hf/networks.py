@@ -160,7 +160,11 @@ def save_gguf(path: Path, network: Any, words: Any) -> Path:
     merges = json.loads(words.backend_tokenizer.to_str())["model"]["merges"]
     file.add_token_merges([" ".join(pair) for pair in merges])
     file.add_eos_token_id(words.eos_token_id)
-    top = {"lm_head.weight": "output", "model.embed_tokens.weight": "token_embd", "model.norm.weight": "output_norm"}
+    top = {
+        "lm_head.weight": "output",
+        "model.embed_tokens.weight": "token_embd",
+        "model.norm.weight": "output_norm",
+    }
     heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
     for name, weight in network.state_dict().items():
         if name in top:

@@ -88,9 +88,9 @@ def test_an_adapter_answers_as_the_merged_model_does(
     again = load(lora, base=str(folders["llama"]))
     assert torch.equal(scores(again), scores(found))
     assert len({found.fingerprint, load("llama").fingerprint, load(whole).fingerprint}) == 3
-    with pytest.raises(ModelError, match="its adapter does not fit its base model|has no place"):
+    with pytest.raises(ModelError, match=r"its adapter does not fit its base model|has no place"):
         load(lora, base=str(folders["gpt2"]))
-    with pytest.raises(UsageError, match="-M base has no effect on .* which is no adapter"):
+    with pytest.raises(UsageError, match=r"-M base has no effect on .* which is no adapter"):
         load("llama", base="x")
 
 
@@ -127,7 +127,10 @@ def spoiled(folder: Path, *, weights: str = "adapter_model.safetensors", **setti
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"weights": "adapter_model.bin"}, "only safetensors are read, and its weights are in adapter_model.bin"),
+        (
+            {"weights": "adapter_model.bin"},
+            "only safetensors are read, and its weights are in adapter_model.bin",
+        ),
         ({"peft_type": "PREFIX_TUNING"}, "an adapter of type 'PREFIX_TUNING'; only LoRA is read"),
         ({"init_lora_weights": "pissa_niter_4"}, "began with 'pissa_niter_4', which changes the base model"),
         ({"weights": "model.safetensors"}, "it holds whole weights and an adapter"),
@@ -174,9 +177,11 @@ def test_a_missing_package_is_one_line_that_names_it(
     with pytest.raises(ModelError, match=r'which needs the package peft: pip install "codeaudit-ml\[lora\]"'):
         load(tmp_path / "lora")
     (tmp_path / "m.gguf").touch()
-    with pytest.raises(ModelError, match="need the packages accelerate and gguf: pip install accelerate gguf"):
+    with pytest.raises(
+        ModelError, match="need the packages accelerate and gguf: pip install accelerate gguf"
+    ):
         load(tmp_path / "m.gguf")
-    with pytest.raises(ModelError, match="no file 'n.gguf' in"):
+    with pytest.raises(ModelError, match=r"no file 'n\.gguf' in"):
         load(tmp_path / "n.gguf")
     with pytest.raises(ModelError, match="format bitsandbytes need the packages accelerate and bitsandbytes"):
         load("llama", quantize="4bit")
@@ -254,7 +259,8 @@ def test_a_base_model_is_asked_without_the_chat_template_of_its_tokenizer(
     assert "'<|turn|>', where this network does not stop; -M chat=true asks in it" in line
     forced = load(chats["base"], chat="true")
     assert prompt(forced) == prompt(chat)
-    assert set(forced.module.generation_config.eos_token_id) == set(chat.module.generation_config.eos_token_id)
+    ends, others = (set(one._engine.network.generation_config.eos_token_id) for one in (forced, chat))
+    assert ends == others
     assert len(caplog.messages) == 1
 
 
@@ -270,11 +276,13 @@ def test_a_chat_template_is_told_what_the_user_says(chats: dict[str, Path], load
     assert prompt(plain).endswith("<|bot|><think></think>")
     thinking = load(chats["chat"], **{"chat_template_kwargs.enable_thinking": "true"})
     assert prompt(thinking).endswith("<|bot|>")
-    assert thinking._head._most(asked("function-name")[0]) == 2048, "half of the window, for the thoughts"
+    assert thinking._head.ask(asked("function-name")[0]).grows == 2048, "half of the window, for the thoughts"
     deep = load(chats["chat"], **{"chat_template_kwargs.deep": "3"})
     assert prompt(deep).endswith("<think></think>3")
     assert len({plain.fingerprint, thinking.fingerprint, deep.fingerprint}) == 3
-    with pytest.raises(UsageError, match=r"thinking has no effect on .*its chat template reads deep, enable_th"):
+    with pytest.raises(
+        UsageError, match=r"thinking has no effect on .*its chat template reads deep, enable_th"
+    ):
         load(chats["chat"], **{"chat_template_kwargs.thinking": "true"})
     with pytest.raises(UsageError, match=r"\.deep has no effect on .*, asked without a chat"):
         load(chats["base"], **{"chat_template_kwargs.deep": "1"})
@@ -287,14 +295,14 @@ def test_a_window_by_another_name_and_a_network_that_also_reads_pictures(load: L
 
     words = made.tokenizer(made.GPT)
     size = {"vocab_size": len(words), "eos_token_id": words.eos_token_id}
-    mpt = transformers.MptConfig(d_model=32, n_heads=2, n_layers=2, max_seq_len=64, **size)  # type: ignore[arg-type]
+    mpt = transformers.MptConfig(d_model=32, n_heads=2, n_layers=2, max_seq_len=64, **size)
     found = load(made.save(tmp_path / "mpt", made.made("MptForCausalLM", mpt), words))
     assert found._engine.texts.window == 64
     text = {**made.SIZES, **size, "head_dim": 16, "num_key_value_heads": 1, "max_position_embeddings": 300}
     eyes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
     gemma = transformers.Gemma3Config(
-        text_config={**text, "pad_token_id": None, "bos_token_id": None},  # type: ignore[arg-type]
-        vision_config={**eyes, "image_size": 28, "patch_size": 14},  # type: ignore[arg-type]
+        text_config={**text, "pad_token_id": None, "bos_token_id": None},
+        vision_config={**eyes, "image_size": 28, "patch_size": 14},
         mm_tokens_per_image=4,
     )
     network = made.made("Gemma3ForConditionalGeneration", gemma)
