@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import native
 from codeaudit.audit.corpora.records import LabelColumn, LeftOut, raw_sample, split_of
+from codeaudit.audit.corpora.translations import TARGET_COLUMNS, targets_of, translated
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, paired
 from codeaudit.audit.records import as_label
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
@@ -69,7 +70,7 @@ _PLAIN: Final = frozenset(
     {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
     | {"language", "file", "line", "split"}
 )
-COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS)
+COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS) | frozenset(TARGET_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ def samples_of(
     first = True  # the row with number 1 may be one that cannot be read
     every: str | None = None
     """The language of all rows."""
-    for number, given in paired(rows):
+    for number, given in translated(paired(rows)):
         if first:
             first = False
             _check_no_suite(place, given)
@@ -429,6 +430,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         tests=_tests(row),
         calls=row.get(native.CALLS, ()),  # type: ignore[arg-type]
         other_side=_text(row.get(OTHER_SIDE)) or "",
+        targets=targets_of(row),
     )
 
 
