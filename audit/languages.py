@@ -61,6 +61,7 @@ TYPESCRIPT: Final = LanguageAudit(
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
+    body="codeaudit.audit.corpora.c_files:last_function",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 

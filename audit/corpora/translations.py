@@ -38,10 +38,10 @@ def translated(
             if head and tests:
                 target = Target(language=language, head=head, tests=tests, solution=solution)
                 found.setdefault(number, []).append(target)
-    for number, row in held:
-        language, own = _identity(row)
-        others = tuple(one for one in found.get(own, ()) if one.language != language)
-        yield number, {**row, _TARGETS: others} if others else row
+    for place, row in held:
+        language, number = _identity(row)
+        others = tuple(one for one in found.get(number, ()) if one.language != language)
+        yield place, {**row, _TARGETS: others} if others else row
 
 
 _PARTS: Final = ("declaration", "test", "canonical_solution")

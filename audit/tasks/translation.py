@@ -37,7 +37,7 @@ from codeaudit.audit.tasks.solving import (
     solutions,
 )
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.language import every_language, find_language
+from codeaudit.transforms.language import every_language
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.python.language import PYTHON
@@ -146,7 +146,8 @@ def _question(language: str, target: Target) -> str:
     """The comments that ask for a target, in a language."""
     mark = "#" if language == PYTHON.name else "//"
     lines = [line for line in target.head.splitlines() if line.strip()]
-    asked = [f"{_ASKS}{find_language(target.language).title}:", *lines]
+    title = next(one.title for one in every_language() if one.name == target.language)
+    asked = [f"{_ASKS}{title}:", *lines]
     return "".join(f"{mark} {line}\n" for line in asked)
 
 

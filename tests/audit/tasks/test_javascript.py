@@ -12,8 +12,9 @@ from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
 from codeaudit.audit.prompt_cut import NO_FUNCTION, shown
 from codeaudit.audit.records import Attempt, Predicted
-from codeaudit.audit.tasks.generation import FAILS_ITSELF, FAILS_NOW, GENERATION, NO_TEXT
+from codeaudit.audit.tasks.generation import FAILS_NOW, GENERATION, NO_TEXT
 from codeaudit.audit.tasks.solutions import completed
+from codeaudit.audit.tasks.solving import FAILS_ITSELF
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
