@@ -7,7 +7,6 @@ passed. One that looks for the key in its own file can forge it.
 """
 
 import json
-import math
 import os
 import secrets
 import selectors
@@ -70,7 +69,6 @@ class Programs:
         after = self._tool.after.replace("{key}", key)
         text = f"{self._tool.before}{trial.program}{self._tool.between}{trial.tests}{after}"
         printed, errors, ended, cut = self.ran(text)
-        limit = math.ceil(self._limits.cpu_seconds)
         status, used, started = ended[-1] if ended else (-signal.SIGKILL, 0.0, True)
         if not started:
             raise CannotAudit(f"programs can't be run safely here: {self._tool.command} did not start")
@@ -80,8 +78,7 @@ class Programs:
             return TrialFailed(NOT_COMPILED)
         if not status and printed.rstrip().endswith(key):
             return Passed()
-        # The kernel's clock of a limit and that of the time used are not the same.
-        if used >= self._limits.cpu_seconds or (status == -signal.SIGKILL and used >= 0.9 * limit):
+        if status == -signal.SIGXCPU or used >= self._limits.cpu_seconds:
             return TrialFailed(CPU)
         named = self._tool.failures.search(errors)
         return TrialFailed(named[1] if named else f"killed by signal {-status}" if status < 0 else FAILED)
