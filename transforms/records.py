@@ -55,7 +55,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class TranslationTarget:
     """What a sample is to be translated into."""
 
     language: str
@@ -90,7 +90,7 @@ class Sample:
     """Calls that its table gives, each with the text of its result, or an empty text. No model sees them."""
     other_side: str = field(default="", compare=False, repr=False)
     """The other side of a fix: the text without the flaw, or with it. Empty: not known. No model sees it."""
-    targets: tuple["Target", ...] = field(default=(), compare=False, repr=False)
+    targets: tuple["TranslationTarget", ...] = field(default=(), compare=False, repr=False)
     """The same program in other languages, as its table has it. No model sees more of them than heads."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""

@@ -15,7 +15,7 @@ from codeaudit.audit.checks import shown
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.grammar import counted_reasons, with_reasons
 from codeaudit.transforms.language import NO_ENGINE
-from codeaudit.transforms.records import Origin, Sample, Target
+from codeaudit.transforms.records import Origin, Sample, TranslationTarget
 
 Note: TypeAlias = Callable[[str], None]
 """Shows a line of progress to the user."""
@@ -186,7 +186,7 @@ def raw_sample(
     group: str = "",
     calls: tuple[tuple[str, str], ...] = (),
     other_side: str = "",
-    targets: tuple[Target, ...] = (),
+    targets: tuple[TranslationTarget, ...] = (),
 ) -> Sample:
     """A sample whose id is derived from its language, its text, and the calls that its table gives."""
     shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text

@@ -9,7 +9,7 @@ from typing import Final
 
 from codeaudit.transforms.oracle.toolchains import toolchain
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.records import Target
+from codeaudit.transforms.records import TranslationTarget
 
 TARGET_COLUMNS: Final = ("target_language", "target_prompt", "target_test")
 HUMAN_EVAL_X: Final = ("task_id", "prompt", "declaration", "canonical_solution", "test")
@@ -29,14 +29,14 @@ def translated(
         yield from pending
         return
     held = [first, *pending]  # some hundred rows
-    found: dict[str, list[Target]] = {}
+    found: dict[str, list[TranslationTarget]] = {}
     for _, row in held:
         language, number = _identity(row)
         if language == PYTHON.name or toolchain(language) is not None:
             # The program is the declaration with the solution. The prompt has a docstring with examples.
             head, tests, solution = (_text(row.get(name)) for name in _PARTS)
             if head and tests:
-                target = Target(language=language, head=head, tests=tests, solution=solution)
+                target = TranslationTarget(language=language, head=head, tests=tests, solution=solution)
                 found.setdefault(number, []).append(target)
     for place, row in held:
         language, number = _identity(row)
@@ -47,13 +47,15 @@ def translated(
 _PARTS: Final = ("declaration", "test", "canonical_solution")
 
 
-def targets_of(row: Mapping[str, object]) -> tuple[Target, ...]:
+def targets_of(row: Mapping[str, object]) -> tuple[TranslationTarget, ...]:
     """What a row can be translated into."""
     held = row.get(_TARGETS)
     if isinstance(held, tuple):
         return held
     language, head, tests = (_text(row.get(column)) for column in TARGET_COLUMNS)
-    return (Target(language=language.lower(), head=head, tests=tests),) if language and head and tests else ()
+    if not language or not head or not tests:
+        return ()
+    return (TranslationTarget(language=language.lower(), head=head, tests=tests),)
 
 
 def _identity(row: Mapping[str, object]) -> tuple[str, str]:

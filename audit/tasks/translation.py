@@ -41,7 +41,7 @@ from codeaudit.transforms.language import every_language
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample, Target
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample, TranslationTarget
 
 NO_TARGET: Final = "no program in another language with tests that run here"
 FAILS_NOW: Final = "the rewritten unit fails its own tests"
@@ -142,7 +142,7 @@ def _own_tests(sample: Sample) -> str | None:
     return tests if passed == [Passed()] else None
 
 
-def _question(language: str, target: Target) -> str:
+def _question(language: str, target: TranslationTarget) -> str:
     """The comments that ask for a target, in a language."""
     mark = "#" if language == PYTHON.name else "//"
     lines = [line for line in target.head.splitlines() if line.strip()]
