@@ -537,6 +537,11 @@ WITHOUT_CODE: Final[Mapping[Collection[str], str]] = {
         "stop_tokens",
     ): "rows of MultiPL-E have no solutions, and codeaudit rewrites code: add a "
     "column canonical_solution that goes on where the prompt ends",
+    (
+        "java",
+        "cs",
+    ): "it has translations of CodeXGLUE without tests, which codeaudit does not grade: name one of its "
+    "columns for another task, such as --columns source=java,language=java",
     ("question_id", "code_list"): "it has answers of models to problems of LiveCodeBench, several in a row: "
     "write one row for each, with a column `code`",
 }

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,13 @@ PROMPT = f"const half = (a) => a / 2;\n{HEAD}{FIRST}"
 )
 def test_a_reply_becomes_a_program(reply: str, program: str) -> None:
     assert completed(PROMPT, reply, "javascript") == program
+
+
+def test_without_node_problems_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = replace(TOOLCHAINS["javascript"], find=lambda: None)
+    monkeypatch.setattr("codeaudit.audit.tasks.solutions.toolchain", {"javascript": absent}.get)
+    told = GENERATION.prepare(read(ROW, tmp_path))
+    assert told == "node, which runs JavaScript, is not on this machine"
 
 
 @runs

@@ -15,6 +15,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.solutions import NOT_RUN
 from codeaudit.audit.tasks.solving import FAILS_ITSELF
 from codeaudit.audit.tasks.translation import FAILS_NOW, NO_QUESTION, NO_TARGET, NOT_WRITTEN, TRANSLATION
+from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -98,6 +99,11 @@ def test_a_table_names_its_targets(tmp_path: Path) -> None:
     assert prepared([PYTHON], tmp_path) == [NO_TARGET]
     assert prepared([{**OWN, "target_language": "cobol"}], tmp_path) == [NOT_RUN]
     assert TASKS.get("translation") is TRANSLATION
+
+
+def test_pairs_without_tests_are_told(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="translations of CodeXGLUE without tests"):
+        prepared([{"id": "0", "java": "int f() { return 1; }", "cs": "int F() { return 1; }"}], tmp_path)
 
 
 @node
