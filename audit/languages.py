@@ -72,6 +72,7 @@ C: Final = LanguageAudit(
     unit_name="codeaudit.audit.corpora.c_files:function_name",
     probes="codeaudit.audit.projects.probes.c:PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
+    body="codeaudit.audit.corpora.c_files:last_function",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
 

@@ -113,6 +113,10 @@ TASKS = Tasks(
             "codeaudit.audit.tasks.repair:REPAIR",
             "mend a function so that it passes its tests (pass@1)",
         ),
+        "translation": Entry(
+            "codeaudit.audit.tasks.translation:TRANSLATION",
+            "write a program in another language so that it passes the tests there (pass@1)",
+        ),
         "next-line": Entry(
             "codeaudit.audit.tasks.next_line:NEXT_LINE",
             "write the next line of a function (exact match)",

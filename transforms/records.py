@@ -61,6 +61,18 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TranslationTarget:
+    """What a sample is to be translated into."""
+
+    language: str
+    head: str
+    """The beginning of the program, up to the head of its function."""
+    tests: str
+    solution: str = ""
+    """The rest of a program that passes the tests; empty: not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One unit of code that a model is asked about."""
 
@@ -86,6 +98,8 @@ class Sample:
     """The other side of a fix: the text without the flaw, or with it. Empty: not known. No model sees it."""
     documentation: str = field(default="", compare=False, repr=False)
     """Words about it that its table gives beside the code: its documentation. No model sees them."""
+    targets: tuple["TranslationTarget", ...] = field(default=(), compare=False, repr=False)
+    """The same program in other languages, as its table has it. No model sees more of them than heads."""
     asked: str = ""
     """The beginning of the text, if a model sees only that; empty if it sees everything."""
     other: str = ""

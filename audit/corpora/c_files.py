@@ -6,8 +6,9 @@ from typing import Final
 
 from codeaudit.audit.corpora.functions import cut_out, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.prompt_cut import NO_FUNCTION, FunctionBody, body_in_braces
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import name_of, places, read_unit
+from codeaudit.transforms.c.parsing import FUNCTION, name_of, places, read, read_unit
 from codeaudit.transforms.errors import SourceError, UnknownSyntaxError
 from codeaudit.transforms.records import Sample
 
@@ -37,6 +38,19 @@ def function_name(source: str) -> str | None:
     except SourceError:
         return None
     return name_of(reading, function) or None
+
+
+def last_function(source: str) -> FunctionBody | str:
+    """The function at the end of a text, to be cut; or the reason why there is none.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = read(source)
+    parts = reading.root.children
+    if not parts or parts[-1].kind != FUNCTION or not (name := name_of(reading, parts[-1])):
+        return NO_FUNCTION
+    return body_in_braces(reading, name, parts[-1], parts[-1])
 
 
 def _unfit(source: str) -> str | None:

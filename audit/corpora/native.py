@@ -21,7 +21,7 @@ from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven, truth
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, without_engine
+from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, by_ending, without_engine
 from codeaudit.transforms.oracle.toolchains import toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registration import load_target
@@ -336,6 +336,16 @@ def _humaneval_pack(row: Row) -> Row | str:
     return {**found, TESTS: tests, OTHER_SIDE: before + prompt + wrong if wrong else None}
 
 
+def _multipl_e(row: Row) -> Row | str:
+    """A row with a solution, which a user has added: the published rows have none."""
+    kind = _text(row.get("language"))
+    language = by_ending(f".{kind}")
+    named = kind if language is None else language.name
+    source = _text(row.get("prompt")) + _text(row.get("canonical_solution"))
+    name = re.sub(r"^\w+?_\d+_", "", _text(row.get("name")))
+    return {**row, "source": source, "language": named, "name": name, TESTS: _text(row.get("tests")) or None}
+
+
 def _quixbugs(row: Row) -> Row | str:
     """The solution, with the buggy program as the other side of its fix."""
     source, wrong = (_text(row.get(column)).strip("\n") for column in ("solution", "buggy_program"))
@@ -386,6 +396,15 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         licence="MIT",
         known_errors="from HumanEval-X: " + _FLAWED + "; the faults were put in by hand",
         read=_humaneval_pack,
+    ),
+    DataSet(
+        name="MultiPL-E, with solutions of your own",
+        place="nuprl/MultiPL-E, with a column canonical_solution",
+        columns=("prompt", "canonical_solution", "tests", "stop_tokens"),
+        others=("name", "language"),
+        licence="MIT",
+        known_errors="translated from HumanEval and MBPP by a program, with their errors",
+        read=_multipl_e,
     ),
     DataSet(
         name="QuixBugs",
@@ -586,6 +605,17 @@ WITHOUT_CODE: Final[Mapping[Collection[str], str]] = {
     ("question_content", "test_id", "test"): _PROBLEMS,  # livecodebench/test_generation
     ("func", "idx"): "of BigCloneBench name a file of pairs beside it, train.txt, valid.txt or test.txt; of "
     "another set the column of code: --columns source=func",
+    (
+        "prompt",
+        "tests",
+        "stop_tokens",
+    ): "rows of MultiPL-E have no solutions, and codeaudit rewrites code: add a "
+    "column canonical_solution that goes on where the prompt ends",
+    (
+        "java",
+        "cs",
+    ): "it has translations of CodeXGLUE without tests, which codeaudit does not grade: name one of its "
+    "columns for another task, such as --columns source=java,language=java",
     ("question_id", "code_list"): "it has answers of models to problems of LiveCodeBench, several in a row: "
     "write one row for each, with a column `code`",
 }

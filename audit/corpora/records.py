@@ -15,7 +15,7 @@ from codeaudit.audit.checks import shown
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.grammar import counted_reasons, with_reasons
 from codeaudit.transforms.language import NO_ENGINE
-from codeaudit.transforms.records import Origin, Sample
+from codeaudit.transforms.records import Origin, Sample, TranslationTarget
 
 Note: TypeAlias = Callable[[str], None]
 """Shows a line of progress to the user."""
@@ -190,6 +190,7 @@ def raw_sample(
     other: str = "",
     candidates: tuple[str, ...] = (),
     text: str = "",
+    targets: tuple[TranslationTarget, ...] = (),
 ) -> Sample:
     """A sample whose id is derived from its language, its text, the calls that its table gives, and what a
     model sees beside the text."""
@@ -209,6 +210,7 @@ def raw_sample(
         other=other,
         candidates=candidates,
         text=text,
+        targets=targets,
     )
 
 

@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 from codeaudit.audit.checks import is_number, is_whole
 from codeaudit.audit.corpora import clones, native
 from codeaudit.audit.corpora.records import LabelColumn, LeftOut, raw_sample, split_of
+from codeaudit.audit.corpora.translations import TARGET_COLUMNS, targets_of, translated
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, paired
 from codeaudit.audit.records import as_label
 from codeaudit.transforms.errors import CorpusError, SourceError, UsageError
@@ -71,7 +72,7 @@ _PLAIN: Final = frozenset(
     {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
     | {"language", "file", "line", "split"}
 )
-COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS)
+COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS) | frozenset(TARGET_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +133,7 @@ def samples_of(
     first = True  # the row with number 1 may be one that cannot be read
     every: str | None = None
     """The language of all rows."""
-    for number, given in paired(rows):
+    for number, given in translated(paired(rows)):
         if first:
             first = False
             _check_no_suite(place, given)
@@ -437,6 +438,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         other=_text(row.get(clones.OTHER)) or "",
         documentation=_text(row.get(native.DOCUMENTATION)) or "",
         text=_text(row.get(native.QUERY)) or "",
+        targets=targets_of(row),
     )
 
 

@@ -46,6 +46,12 @@ def rewritten_in_braces(source: str, text: str, blocks: Sequence[str], language:
     return completed_in_braces(source, text, blocks, language)
 
 
+def opened_name_in_braces(prompt: str, language: str) -> str | None:
+    """As `solutions.opened_name`."""
+    opened = _opened(prompt, language)
+    return None if opened is None else opened.name
+
+
 def _opened(prompt: str, language: str) -> FunctionBody | None:
     """The unfinished function at the end of a prompt."""
     for ending in ("0;\n}", "}", ""):

@@ -27,7 +27,7 @@ from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
-from codeaudit.audit.tasks.braces import completed_in_braces, rewritten_in_braces
+from codeaudit.audit.tasks.braces import completed_in_braces, opened_name_in_braces, rewritten_in_braces
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import (
     Outcome,
@@ -80,6 +80,14 @@ def rewritten(source: str, reply: str, language: str = PYTHON.name) -> str | Non
     blocks = [*fences(text), text]
     defined = opened is not None and any(opened.defined_in(block) for block in blocks)
     return completed(source, text) if defined else None
+
+
+def opened_name(prompt: str, language: str = PYTHON.name) -> str | None:
+    """The name of the function that a prompt leaves unfinished; `None` without one."""
+    if language != PYTHON.name:
+        return opened_name_in_braces(prompt, language)
+    opened = _Opened.of(prompt)
+    return None if opened is None else opened.name
 
 
 def fences(text: str) -> list[str]:

@@ -393,6 +393,22 @@ REPAIR: Final[Wordings] = {
     ),
 }
 
+TRANSLATION: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Translate. The comments at the end of the {language} code below say into which language, and "
+            "how the result begins. Reply with the translated function, head and body, in one fence and with "
+            "nothing else.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nPort this {unit} as the last comments ask: same behaviour, the given head. Answer "
+            "with one fence. No additional text."
+        )
+    ),
+}
+
 # ── labels ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
 from typing import Final
 
@@ -231,6 +232,12 @@ def _sandbox() -> str:
     return f"seccomp filters, Landlock version {layers.landlock}" if layers.enough else ""
 
 
+def _toolchain(language: str) -> str:
+    table = "codeaudit.transforms.oracle.toolchains"
+    found = load_target(f"{table}:installed")(load_target(f"{table}:TOOLCHAINS")[language])
+    return "" if found is None else f"{found.version} ({found.path})"
+
+
 def _gpu() -> str:
     return _first_line("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
 
@@ -256,5 +263,7 @@ WITNESSES: Final = (
 """Name, how to find it, what it adds, how to get it."""
 MACHINE: Final = (
     ("sandbox", _sandbox, "execution of code (--execute, generation)", "needs Linux 5.13 or later"),
+    ("node", partial(_toolchain, "javascript"), "execution of JavaScript", "needs version 16 or newer"),
+    ("gcc", partial(_toolchain, "c"), "execution of C", "try: apt-get install gcc libc6-dev"),
     ("GPU", _gpu, "faster models (--device cuda)", "needs an NVIDIA driver; torch may know other devices"),
 )

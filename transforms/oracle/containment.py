@@ -235,7 +235,8 @@ class Containment:
         Raises:
             OSError: the kernel refused a layer that it had offered.
         """
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+        # The first limit ends it with a signal of its own, the second one also a program that ignores that.
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
         self._give_up()
         self._close_files(layers.landlock, readable, executable, folder)
         self._install(program_filter(self._machine, os.getpid(), starts=starts))

@@ -16,8 +16,7 @@ from typing import Any, Final
 from codeaudit.transforms.oracle.containment import Containment, Layers, RunLimits
 from codeaudit.transforms.oracle.server import send
 
-NOT_STARTED: Final = 127
-"""The status of a step whose program could not be started."""
+_NOT_STARTED: Final = 127
 
 
 def main() -> None:
@@ -38,24 +37,31 @@ def main() -> None:
     for name, text in job["files"].items():
         with open(name, "wb") as file:
             file.write(text.encode("utf-8", "surrogatepass"))
-    ended: list[list[float]] = []
+    ended: list[tuple[int, float, bool]] = []
     for step in job["steps"]:
+        # Closed when the child becomes the program, which therefore cannot say that it did not start.
+        failing, failed = os.pipe()
         child = os.fork()
         if not child:
-            _become(step, job, containment)
+            _become(step, job, containment, failed)
+        os.close(failed)
         _, status, used = os.wait4(child, 0)
-        ended.append([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime])
+        started = not os.read(failing, 1)
+        os.close(failing)
+        ended.append((os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, started))
         if status:
             break
     send(job["told"], json.dumps(ended).encode())
     os._exit(0)  # the first process of a namespace: its end is that of all others there
 
 
-def _become(step: Mapping[str, Any], job: Mapping[str, Any], containment: Containment) -> None:
+def _become(step: Mapping[str, Any], job: Mapping[str, Any], containment: Containment, failed: int) -> None:
     try:
         containment.die_with_parent()
         for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and programs inherit it
             signal.signal(ignored, signal.SIG_DFL)
+        if os.path.dirname(step["words"][0]) == job["folder"]:
+            os.chmod(step["words"][0], 0o500)  # a linker inside may not change modes
         containment.limit(RunLimits(**step["limits"]))
         containment.close_program(
             Layers(**job["layers"]),
@@ -67,4 +73,5 @@ def _become(step: Mapping[str, Any], job: Mapping[str, Any], containment: Contai
         )
         os.execve(step["words"][0], step["words"], step["environment"])
     finally:
-        os._exit(NOT_STARTED)
+        os.write(failed, b"!")
+        os._exit(_NOT_STARTED)

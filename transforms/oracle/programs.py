@@ -7,7 +7,6 @@ passed. One that looks for the key in its own file can forge it.
 """
 
 import json
-import math
 import os
 import secrets
 import selectors
@@ -17,23 +16,25 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.folders import scratch_folder
 from codeaudit.transforms.oracle.calls import Outcome, Passed, ProgramTrial, TrialFailed
 from codeaudit.transforms.oracle.containment import MEGABYTE, RunLimits, offered, require
-from codeaudit.transforms.oracle.launch import NOT_STARTED
 from codeaudit.transforms.oracle.sandbox import ROOT
 from codeaudit.transforms.oracle.server import CHUNK, CPU, HEADER, IDLE, TOO_MUCH
-from codeaudit.transforms.oracle.toolchains import Toolchain, installed
+from codeaudit.transforms.oracle.toolchains import PROGRAM, Toolchain, installed
 
 _BOOT: Final = (
     f"import sys; sys.path.insert(0, {ROOT!r}); from codeaudit.transforms.oracle.launch import main; main()"
 )
+NOT_COMPILED: Final = "it does not compile"
 FAILED: Final = "its tests failed"
 """The failure of a program whose errors name nothing."""
+_COMPILE_SECONDS: Final = 10.0
+_COMPILE_MEMORY: Final = 2048 * MEGABYTE
 _OUTPUT: Final = MEGABYTE
 """Bytes that a program may print."""
 _START_SECONDS: Final = 3.0
@@ -66,25 +67,25 @@ class Programs:
     def _outcome(self, trial: ProgramTrial) -> Outcome:
         key = secrets.token_hex(16)
         after = self._tool.after.replace("{key}", key)
-        text = f"{trial.program}{self._tool.between}{trial.tests}{after}"
+        text = f"{self._tool.before}{trial.program}{self._tool.between}{trial.tests}{after}"
         printed, errors, ended, cut = self.ran(text)
-        limit = math.ceil(self._limits.cpu_seconds)
-        status, used = ended[-1] if ended else (-signal.SIGKILL, 0.0)
+        status, used, started = ended[-1] if ended else (-signal.SIGKILL, 0.0, True)
+        if not started:
+            raise CannotAudit(f"programs can't be run safely here: {self._tool.command} did not start")
         if cut:
             return TrialFailed(cut, certain=cut == TOO_MUCH)
+        if status and self._tool.build and len(ended) == 1:
+            return TrialFailed(NOT_COMPILED)
         if not status and printed.rstrip().endswith(key):
             return Passed()
-        # The kernel's clock of a limit and that of the time used are not the same.
-        if used >= self._limits.cpu_seconds or (status == -signal.SIGKILL and used >= 0.9 * limit):
+        if status == -signal.SIGXCPU or used >= self._limits.cpu_seconds:
             return TrialFailed(CPU)
-        if status == NOT_STARTED and not errors:
-            raise CannotAudit(f"programs can't be run safely here: {self._tool.command} did not start")
         named = self._tool.failures.search(errors)
         return TrialFailed(named[1] if named else f"killed by signal {-status}" if status < 0 else FAILED)
 
-    def ran(self, text: str) -> tuple[str, str, list[tuple[int, float]], str]:
-        """What a program printed on its two streams, the status and time of each step, and why it was ended
-        (empty if it ended by itself)."""
+    def ran(self, text: str) -> tuple[str, str, list[tuple[int, float, bool]], str]:
+        """What a program printed on its two streams; of each step its status, its time, and whether it
+        started; and why the program was ended (empty if it ended by itself)."""
         with scratch_folder("program") as folder:
             place = str(folder)
             telling, told = os.pipe()
@@ -93,7 +94,7 @@ class Programs:
                 "layers": asdict(self._layers),
                 "limits": asdict(self._limits),
                 "files": {self._tool.file: text},
-                "steps": [self._step(place)],
+                "steps": self._steps(place),
                 "told": told,
             }
             process = subprocess.Popen(
@@ -116,30 +117,41 @@ class Programs:
                 process.wait()
             with open(telling, "rb") as pipe:
                 ended = json.loads(pipe.read()[HEADER:] or "[]")
-        return printed, errors, [(int(status), float(used)) for status, used in ended], cut
+        return printed, errors, [(int(one), float(used), bool(started)) for one, used, started in ended], cut
 
-    def _step(self, folder: str) -> dict[str, Any]:
-        return {
-            "words": [self._found.path, *self._tool.run, self._tool.file],
-            "readable": self._found.readable,
-            "executable": self._found.executable,
-            "environment": {
-                "HOME": folder,
-                "TMPDIR": folder,
-                "PATH": "/nonexistent",
-                "LANG": "C.UTF-8",
-                "TZ": "UTC",
-                **self._tool.environment,
-            },
+    def _steps(self, folder: str) -> list[dict[str, Any]]:
+        """The one that runs a program, after one that compiles it if the language has a compiler."""
+        tool, found = self._tool, self._found
+        environment = {"HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "TZ": "UTC"}
+        given = {
+            "words": [found.path, *tool.run, tool.file],
+            "readable": found.readable,
+            "executable": found.executable,
+            "environment": {**environment, "PATH": "/nonexistent", **tool.environment},
             "limits": asdict(self._limits),
             "starts": False,
         }
+        if not tool.build:
+            return [given]
+        limits = replace(self._limits, cpu_seconds=_COMPILE_SECONDS, memory=_COMPILE_MEMORY)
+        build = {
+            **given,
+            "words": [found.path, *tool.build],
+            "environment": {**environment, "PATH": found.path_list},
+            "limits": asdict(limits),
+            "starts": True,
+        }
+        made = os.path.join(folder, PROGRAM)
+        loader, *libraries = found.libraries
+        run = {**given, "words": [made], "readable": libraries, "executable": [made, loader]}
+        return [build, run]
 
     def _read(self, process: subprocess.Popen[bytes]) -> tuple[str, str, str]:
         """What a process prints until it ends, and the cause if it has to be ended before."""
         assert process.stdout is not None
         assert process.stderr is not None
         end = time.monotonic() + _START_SECONDS + _PATIENCE * self._limits.cpu_seconds
+        end += _PATIENCE * _COMPILE_SECONDS if self._tool.build else 0
         found = {process.stdout: bytearray(), process.stderr: bytearray()}
         with selectors.DefaultSelector() as waiting, process.stdout, process.stderr:
             for stream in found:

@@ -12,6 +12,8 @@ from typing import Final
 
 from codeaudit.transforms.oracle.containment import MEGABYTE
 
+PROGRAM: Final = "program"
+"""The name of what a compiler makes."""
 _SECONDS: Final = 30.0
 """For a question to a tool."""
 
@@ -26,6 +28,10 @@ class Installed:
     """Files that it executes: itself, and the loader of its libraries."""
     readable: tuple[str, ...]
     """Files and folders that it reads."""
+    path_list: str = "/nonexistent"
+    """Where it finds its parts (`PATH`)."""
+    libraries: tuple[str, ...] = ()
+    """Files that what it builds reads and maps, its loader first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +45,13 @@ class Toolchain:
     """The name of the file that holds a program with its tests."""
     find: Callable[[], Installed | None]
     """Looks for the tool; `None` if it is not on this machine, or too old."""
-    run: tuple[str, ...]
-    """What the tool is called with."""
+    run: tuple[str, ...] = ()
+    """What the tool is called with, to run the file."""
+    build: tuple[str, ...] = ()
+    """What the tool is called with, to make `PROGRAM` of the file, which runs then; empty: it runs the
+    file."""
+    before: str = ""
+    """Stands before a program."""
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Variables that the tool needs."""
     memory: int
@@ -132,5 +143,75 @@ _JAVASCRIPT: Final = Toolchain(
     failures=re.compile(r"^(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception))\b", re.MULTILINE),
 )
 
-TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT}
+_PARTS: Final = ("cc1", "collect2", "as", "ld")
+_SYSTEM: Final = ("/usr/include", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")
+_LIBRARIES: Final = ("libc.so.6", "libm.so.6")
+
+
+def _gcc() -> Installed | None:
+    found = shutil.which("gcc")
+    version = found and _asked(found, "-dumpfullversion")
+    if not found or not version:
+        return None
+    parts: list[str] = []
+    for part in _PARTS:
+        named = (_asked(found, f"-print-prog-name={part}") or "").strip()
+        at = named if os.path.isabs(named) else shutil.which(part)
+        if at is None:
+            return None
+        parts.append(os.path.realpath(at))
+    folders = dict.fromkeys(os.path.dirname(one) for one in (found, *parts[2:]))
+    told = [(_asked(found, f"-print-file-name={one}") or "").strip() for one in _LIBRARIES]
+    # The loader stands in the head of each program; this Python was started by the same one.
+    loader = next(filter(os.path.exists, _LOADERS), None)
+    if loader is None or not all(map(os.path.isabs, told)):
+        return None
+    path = os.path.realpath(found)
+    return Installed(
+        path=path,
+        version=version.strip(),
+        executable=(path, *parts, loader),
+        readable=_SYSTEM,
+        path_list=":".join(folders),
+        libraries=(loader, *map(os.path.realpath, told), "/etc/ld.so.cache"),
+    )
+
+
+_LOADERS: Final = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+_HEADERS: Final = ("assert", "ctype", "limits", "math", "stdbool", "stdint", "stdio", "stdlib", "string")
+"""Snippets of C come without the lines that include these."""
+_C: Final = Toolchain(
+    title="C",
+    command="gcc",
+    file="program.c",
+    find=_gcc,
+    # What is undefined ends the program, as far as gcc sees it without help from the memory.
+    build=(
+        "-std=gnu17",
+        "-O0",
+        "-w",
+        "-fsanitize=undefined",
+        "-fsanitize-undefined-trap-on-error",
+        "-fno-sanitize-recover=all",
+        "-o",
+        PROGRAM,
+        "program.c",
+        "-lm",
+    ),
+    memory=512 * MEGABYTE,
+    before="".join(f"#include <{one}.h>\n" for one in _HEADERS),
+    # The function `main` of the tests is called by ours, which tells that it returned 0.
+    between="\n#define main codeaudit_tests\n",
+    after=(
+        "\n#undef main\n"
+        "int main(int count, char **words) {\n"
+        "  int status = ((int (*)(int, char **))codeaudit_tests)(count, words);\n"
+        '  if (!status) fputs("\\n{key}", stdout);\n'
+        "  return status;\n"
+        "}\n"
+    ),
+    failures=re.compile(r"(Assertion) [^\n]* failed\."),
+)
+
+TOOLCHAINS: Final[Mapping[str, Toolchain]] = {"javascript": _JAVASCRIPT, "c": _C}
 """By language."""

@@ -37,8 +37,10 @@ def test_a_prompt_holds_the_source_as_it_is_and_nothing_left_to_fill(task: str) 
     assert message.role == "user"
     assert CODE.strip() in message.content
     assert message.content.count("{source}") == 1, "only the one that stands in the source itself"
-    text = PROMPTS[task].text(query(task))
-    assert text == CODE if isinstance(PROMPTS[task], ContinuationPrompt) else text.endswith("Answer:")
+    prompt = PROMPTS[task]
+    text = prompt.text(query(task))
+    bare = isinstance(prompt, ContinuationPrompt) and prompt.bare
+    assert text == CODE if bare else text.endswith("Answer:")
 
 
 def test_function_names_are_asked_in_the_words_of_the_paper() -> None:

@@ -12,14 +12,12 @@ from codeaudit.audit.prompt_cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROM
 from codeaudit.audit.records import Answer, Attempt, Failed, Predicted
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.generation import (
-    CARRIES_NOT,
-    FAILS_ITSELF,
     FAILS_NOW,
     GENERATION,
-    NO_TESTS,
     NO_TEXT,
 )
 from codeaudit.audit.tasks.solutions import NOT_RUN
+from codeaudit.audit.tasks.solving import CARRIES_NOT, FAILS_ITSELF, NO_TESTS
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.oracle.trial import NO_PLAIN_RESULT
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample

@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,10 @@ from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
 from codeaudit.audit.prompt_cut import NO_FUNCTION, shown
 from codeaudit.audit.records import Attempt, Predicted
-from codeaudit.audit.tasks.generation import FAILS_ITSELF, FAILS_NOW, GENERATION, NO_TEXT
+from codeaudit.audit.tasks.generation import FAILS_NOW, GENERATION, NO_TEXT
 from codeaudit.audit.tasks.solutions import completed
+from codeaudit.audit.tasks.solving import FAILS_ITSELF
+from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -41,7 +45,7 @@ def _kept(tmp_path_factory: pytest.TempPathFactory) -> None:
     labels(None, GENERATION, cache=tmp_path_factory.mktemp("kept"))
 
 
-def read(row: dict[str, str], folder: Path) -> Sample:
+def read(row: Mapping[str, object], folder: Path) -> Sample:
     path = folder / "rows.jsonl"
     path.write_text(json.dumps(row) + "\n", "utf-8")
     (sample,) = corpus(str(path), None, CorpusResources()).read(Counter())
@@ -67,6 +71,26 @@ def test_a_row_of_humaneval_x_shows_half_of_its_statements(tmp_path: Path) -> No
     assert (one.language, one.label, one.asked) == ("javascript", TESTS, HEAD + FIRST)
     row = {**ROW, "test": TESTS.replace("5", "6")}
     assert GENERATION.prepare(read(row, tmp_path)) == FAILS_ITSELF
+
+
+MULTI = {
+    "name": "HumanEval_7_squares",
+    "language": "js",
+    "prompt": "//Add the squares of numbers.\nfunction squares(numbers){\n",
+    "doctests": "transform",
+    "tests": "const assert = require('node:assert');\n\n\nfunction test() {\n  let candidate = squares;\n"
+    "  assert.deepEqual(candidate([1, 2]),5);\n}\n\ntest();",
+    "stop_tokens": ["\nfunction ", "\n/*", "\n//", "\nconsole.log"],
+}
+
+
+@runs
+def test_a_row_of_multipl_e_needs_a_solution(tmp_path: Path) -> None:
+    one = GENERATION.prepare(read({**MULTI, "canonical_solution": f"{FIRST}{REST}}}\n"}, tmp_path))
+    assert isinstance(one, Sample), one
+    assert (one.language, one.label) == ("javascript", f"{MULTI['tests']}\n")
+    with pytest.raises(CorpusError, match="rows of MultiPL-E have no solutions"):
+        read(MULTI, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +130,13 @@ PROMPT = f"const half = (a) => a / 2;\n{HEAD}{FIRST}"
 )
 def test_a_reply_becomes_a_program(reply: str, program: str) -> None:
     assert completed(PROMPT, reply, "javascript") == program
+
+
+def test_without_node_problems_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = replace(TOOLCHAINS["javascript"], find=lambda: None)
+    monkeypatch.setattr("codeaudit.audit.tasks.solutions.toolchain", {"javascript": absent}.get)
+    told = GENERATION.prepare(read(ROW, tmp_path))
+    assert told == "node, which runs JavaScript, is not on this machine"
 
 
 @runs

@@ -1,4 +1,4 @@
-"""Programs of JavaScript in the sandbox: what passes, what fails, and what is closed."""
+"""Programs of JavaScript and C in the sandbox: what passes, what fails, and what is closed."""
 
 import os
 from dataclasses import replace
@@ -9,21 +9,26 @@ import pytest
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle.calls import Outcome, Passed, ProgramTrial, TrialFailed
 from codeaudit.transforms.oracle.containment import offered
-from codeaudit.transforms.oracle.programs import FAILED, Programs
+from codeaudit.transforms.oracle.programs import FAILED, NOT_COMPILED, Programs
 from codeaudit.transforms.oracle.server import CPU, IDLE
-from codeaudit.transforms.oracle.toolchains import TOOLCHAINS, installed
+from codeaudit.transforms.oracle.toolchains import TOOLCHAINS, Toolchain, installed
 
 NODE = TOOLCHAINS["javascript"]
-pytestmark = pytest.mark.skipif(
+GCC = TOOLCHAINS["c"]
+node = pytest.mark.skipif(
     bool(NODE.missing) or not offered().enough, reason="no node, or no sandbox on this machine"
+)
+gcc = pytest.mark.skipif(
+    bool(GCC.missing) or not offered().enough, reason="no gcc, or no sandbox on this machine"
 )
 
 
-def outcome(program: str, tests: str = "") -> Outcome:
-    (found,) = Programs(NODE, cpu_seconds=1).outcomes([ProgramTrial(program, tests, (), "javascript")])
+def outcome(program: str, tests: str = "", tool: Toolchain = NODE) -> Outcome:
+    (found,) = Programs(tool, cpu_seconds=1).outcomes([ProgramTrial(program, tests, (), tool.title)])
     return found
 
 
+@node
 @pytest.mark.parametrize(
     ("program", "tests", "failure"),
     [
@@ -34,6 +39,7 @@ def outcome(program: str, tests: str = "") -> Outcome:
         ("const f = (a) => {", "f(1)", "SyntaxError"),
         ("const f = (a) => b;", "f(1)", "ReferenceError"),
         ("process.exit(0);", "", FAILED),
+        ("process.exit(127);", "", FAILED),
         ("const f = () => { process.exit(0); };", "f()", FAILED),
         ("while (true);", "", CPU),
         ("const a = Buffer.alloc(3e9, 1);", "", "RangeError"),
@@ -45,6 +51,7 @@ def test_a_program_passes_if_its_tests_run_to_their_end(
     assert outcome(program, tests) == (Passed() if failure is None else TrialFailed(failure))
 
 
+@node
 def test_a_sleeping_program_may_have_met_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codeaudit.transforms.oracle.programs._PATIENCE", 0)
     monkeypatch.setattr("codeaudit.transforms.oracle.programs._START_SECONDS", 1.0)
@@ -73,6 +80,7 @@ const open = new Promise((told) => {
 """
 
 
+@node
 def test_files_processes_and_the_network_are_closed() -> None:
     secret = Path.home() / f".programs-secret-{os.getpid()}"
     secret.write_text("S3CRET")
@@ -88,6 +96,45 @@ def test_files_processes_and_the_network_are_closed() -> None:
         secret.unlink()
 
 
+@gcc
+@pytest.mark.parametrize(
+    ("program", "body", "failure"),
+    [
+        ("int f(int a) { return a + 1; }", "assert(f(1) == 2);", None),
+        ("int f(int a) { return a; }", "assert(f(1) == 2);", "Assertion"),
+        ("int f(int a) { return a + 1; }", "return f(1) - 1;", FAILED),
+        ("int f(int a) { return a + 1; }", "f(2147483647);", "killed by signal 4"),
+        ("int f(int a) { exit(0); }", "f(1);", FAILED),
+        ("int f(int a) {", "f(1);", NOT_COMPILED),
+        ('#include "/etc/passwd"\nint f(int a) { return a; }', "f(1);", NOT_COMPILED),
+    ],
+)
+def test_a_program_of_c_is_compiled_and_run(program: str, body: str, failure: str | None) -> None:
+    tests = f"int main(void) {{ {body} return 0; }}"
+    assert outcome(program, tests, GCC) == (Passed() if failure is None else TrialFailed(failure))
+
+
+CLOSED_TO_C = """
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int f(void) {
+  if (open("/etc/passwd", O_RDONLY) >= 0) return 1;
+  if (open("/tmp/codeaudit-written", O_WRONLY | O_CREAT, 0600) >= 0) return 2;
+  if (fork() >= 0) return 3;
+  if (socket(AF_INET, SOCK_STREAM, 0) >= 0) return 4;
+  execl("/bin/true", "true", (char *)0);
+  return getenv("PATH") && strcmp(getenv("PATH"), "/nonexistent") ? 5 : 0;
+}
+"""
+
+
+@gcc
+def test_a_program_of_c_is_closed_in() -> None:
+    assert outcome(CLOSED_TO_C, "int main() { return f(); }", GCC) == Passed()
+
+
+@pytest.mark.skipif(not offered().enough, reason="no sandbox on this machine")
 def test_a_tool_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = replace(NODE, find=lambda: None)
     assert installed(absent) is None

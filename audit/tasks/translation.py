@@ -1,0 +1,184 @@
+"""Translation: write a program again in another language, so that it passes the tests there.
+
+The source of a query is a whole text. Its last lines are comments, which name the other language and give the
+beginning of the program there, up to the head of its function:
+
+    const half = (value) => {
+      return Math.floor(value / 2);
+    }
+
+    // Translate into Python:
+    // def half(value):
+
+The answer is the function in the other language. The program consists of that beginning without its head, and
+of the function; the tests of the other language run it in the sandbox.
+
+A meaning-keeping variant must keep the comments. If the sample has tests of its own, the variant must pass
+them; this is its evidence. A control that fails them counts: its faithful translation fails the tests of the
+other language. All other controls have no verdict.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from codeaudit.audit.interface import Expectation, FreeText
+from codeaudit.audit.languages import audit_of
+from codeaudit.audit.prompt_cut import FunctionBody, body_of
+from codeaudit.audit.prompts import ContinuationPrompt
+from codeaudit.audit.tasks import wordings
+from codeaudit.audit.tasks.solutions import opened_name, rewritten, tests_of, unrunnable
+from codeaudit.audit.tasks.solving import (
+    FAILS_ITSELF,
+    Solving,
+    label_of,
+    labels_by_variants,
+    originals,
+    solutions,
+)
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.language import every_language
+from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
+from codeaudit.transforms.oracle.tested import trial
+from codeaudit.transforms.python.language import PYTHON
+from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample, TranslationTarget
+
+NO_TARGET: Final = "no program in another language with tests that run here"
+FAILS_NOW: Final = "the rewritten unit fails its own tests"
+NO_QUESTION: Final = "the comment that asks is gone"
+NOT_WRITTEN: Final = "the function is not in the answer"
+"""The failure of an answer that is not executed."""
+_ASKS: Final = "Translate into "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation(Solving):
+    """The type of `TRANSLATION`."""
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample with the comments that ask, and the tests of the other language as its label; or why it
+        is no example.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        chosen = next((one for one in sample.targets if unrunnable(one.language) is None), None)
+        if chosen is None:
+            reasons = (unrunnable(one.language) for one in sample.targets)
+            return next(filter(None, reasons), NO_TARGET)
+        name = opened_name(chosen.head, chosen.language)
+        if name is None:
+            return NO_TARGET
+        like = replace(sample, tests=chosen.tests, language=chosen.language, label=name)
+        tests = tests_of(like, name)
+        if chosen.solution:
+            program = chosen.head + chosen.solution
+            if originals().outcomes([trial(program, program, tests, chosen.language)]) != [Passed()]:
+                return FAILS_ITSELF
+        source = f"{sample.source.rstrip()}\n\n{_question(sample.language, chosen)}"
+        return replace(sample, source=source, label=tests, context="")
+
+    def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
+        """The program in the other language with its tests."""
+        found = _asked(sample)
+        if found is None:
+            return NOT_WRITTEN
+        language, head = found
+        program = rewritten(head, text, language)
+        if program is None:
+            return NOT_WRITTEN
+        # Helpers of the tests come from the head alone, so that a program cannot replace them.
+        return trial(program, f"{head}    pass\n", str(sample.label), language)
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """Another answer under a control that fails the sample's own tests."""
+        if perturbed.kind != "control":
+            return "same"
+        return "other" if perturbed.evidence == "executed" else "unknown"
+
+    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+        """The outcomes; a variant is applied only if it still asks, and passes the sample's own tests.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        asking = sample.source[sample.source.rindex(f" {_ASKS}") :] if f" {_ASKS}" in sample.source else None
+        if label_of(sample) is None or asking is None:
+            return tuple(outcomes)
+        own = _own_tests(sample)
+        found: list[Outcome] = []
+        for one in outcomes:
+            if not isinstance(one, Perturbed) or one.kind in KEEPS_TEXT:
+                found.append(one)
+            elif not one.source.rstrip().endswith(asking.rstrip()):
+                found.append(one.left_out(NO_QUESTION))
+            else:
+                found.append(one if own is None else _proved(sample, one, own))
+        return tuple(found)
+
+
+def _proved(sample: Sample, one: Perturbed, tests: str) -> Outcome:
+    """A variant with evidence from the sample's own tests."""
+    (ran,) = solutions().outcomes([trial(one.source, sample.source, tests, sample.language)])
+    if isinstance(ran, TrialUnjudged) or (one.kind == "control" and ran == Passed()):
+        return one
+    if one.kind == "control" or ran == Passed():
+        return replace(one, evidence="executed")
+    return one.left_out(FAILS_NOW)
+
+
+def _own_tests(sample: Sample) -> str | None:
+    """The tests of a sample in its own language, if they run here and it passes them."""
+    if not sample.tests or unrunnable(sample.language) is not None or not audit_of(sample.language).body:
+        return None
+    try:
+        body = body_of(sample.source, sample.language)
+    except SourceError:
+        return None
+    if not isinstance(body, FunctionBody):
+        return None
+    tests = tests_of(replace(sample, label=None), body.name)
+    passed = originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
+    return tests if passed == [Passed()] else None
+
+
+def _question(language: str, target: TranslationTarget) -> str:
+    """The comments that ask for a target, in a language."""
+    mark = "#" if language == PYTHON.name else "//"
+    lines = [line for line in target.head.splitlines() if line.strip()]
+    title = next(one.title for one in every_language() if one.name == target.language)
+    asked = [f"{_ASKS}{title}:", *lines]
+    return "".join(f"{mark} {line}\n" for line in asked)
+
+
+def _asked(sample: Sample) -> tuple[str, str] | None:
+    """The language that the comments of a sample name, and the beginning of the program there."""
+    before, _, asked = sample.source.rpartition(f" {_ASKS}")
+    title, _, rest = asked.partition(":\n")
+    language = next((one.name for one in every_language() if one.title == title), None)
+    if not before or language is None:
+        return None
+    mark = f"{before.rpartition(chr(10))[2]} "
+    return language, "".join(f"{line.removeprefix(mark)}\n" for line in rest.splitlines())
+
+
+TRANSLATION: Final = Translation(
+    name="translation",
+    question="What is this program in another language?",
+    answers=FreeText(),
+    score_name="pass@1",
+    noun="problems",
+    labels=labels_by_variants,
+    wordings=wordings.TRANSLATION,
+    prompt=ContinuationPrompt(
+        template=(
+            "The comments at the end of this {language} code name another language and the head of a "
+            "function there. Write that function, with its head, so that it does the same. Answer with "
+            "that code in one fence. No additional text.\n\n{code}"
+        ),
+        extent="code",
+        bare=False,
+        longest=1024,
+        usual=200,
+    ),
+)
