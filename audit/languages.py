@@ -48,16 +48,19 @@ JAVA: Final = LanguageAudit(
 JAVASCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions",
     unit_name="codeaudit.audit.corpora.scripts:function_name",
+    bugs="codeaudit.transforms.javascript.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.javascript:JAVASCRIPT_PROBES",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
     unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
+    bugs="codeaudit.transforms.javascript.defects:DEFECTS_OF_TYPESCRIPT",
     probes="codeaudit.audit.projects.probes.javascript:TYPESCRIPT_PROBES",
 )
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
+    bugs="codeaudit.transforms.c.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.c:PROBES",
 )
 X86: Final = LanguageAudit(witness="codeaudit.audit.witnesses.x86:witness")
