@@ -58,18 +58,21 @@ JAVASCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions",
     unit_name="codeaudit.audit.corpora.scripts:function_name",
     body="codeaudit.audit.corpora.scripts:last_function",
+    bugs="codeaudit.transforms.javascript.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.javascript:JAVASCRIPT_PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 TYPESCRIPT: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.scripts:functions_of_typescript",
     unit_name="codeaudit.audit.corpora.scripts:function_name_in_typescript",
+    bugs="codeaudit.transforms.javascript.defects:DEFECTS_OF_TYPESCRIPT",
     probes="codeaudit.audit.projects.probes.javascript:TYPESCRIPT_PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
 )
 C: Final = LanguageAudit(
     reader="codeaudit.audit.corpora.c_files:functions",
     unit_name="codeaudit.audit.corpora.c_files:function_name",
+    bugs="codeaudit.transforms.c.defects:DEFECTS",
     probes="codeaudit.audit.projects.probes.c:PROBES",
     documentation="codeaudit.audit.corpora.documentation:of_comments",
     body="codeaudit.audit.corpora.c_files:last_function",

@@ -73,7 +73,8 @@ _MADE: Final[Mapping[str, CorpusEntry]] = {
         "bugs:seeded_bugs",
         {
             "bugs:CORPUS": "functions of a Python corpus with and without a seeded bug, 1,000 of them tried",
-            "bugs:unexecuted:CORPUS": "the same in Python and Java with bugs that were not executed",
+            "bugs:unexecuted:CORPUS": "the same in Python, Java, JavaScript, TypeScript and C with "
+            "bugs that were not executed",
             "bugs:SIZE:seedN:SPLIT:CORPUS": "so many tried, with another seed, of one split; each is "
             "optional",
         },

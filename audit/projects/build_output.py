@@ -1,6 +1,7 @@
 """Says why a test command ended without results, from what it printed. Called by `codeaudit verify`.
 
-Knows the words of javac, gcc, tsc, Maven, Gradle and pytest; of any other command the last line is the reason.
+Knows the words of javac, gcc, tsc, Maven, Gradle and pytest; of any other command the last line is the
+reason.
 """
 
 import re
@@ -12,7 +13,8 @@ _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\
 """Colours and other control sequences of a terminal (ECMA-48, section 5.4)."""
 _COMPILER: Final = re.compile(
     r"^(?:\[ERROR\] |(?::[\w.-]+)+(?=/))?(?P<path>\S[^\n:(]*\.(?:java|[ch]|[cm]?tsx?))"
-    r"(?::(?P<line>\d+):(?:\d+:)? error:|:\[(?P<place>\d+)(?:,\d+)?\]|\((?P<at>\d+),\d+\): error) ?(?P<told>.+)$",
+    r"(?::(?P<line>\d+):(?:\d+:)? error:|:\[(?P<place>\d+)(?:,\d+)?\]|\((?P<at>\d+),\d+\): error) ?"
+    r"(?P<told>.+)$",
     re.MULTILINE,
 )
 """An error as javac, Gradle and gcc write it, as Maven does, and as tsc does.

@@ -332,9 +332,7 @@ def tap_results(output: str) -> Results:
             seen[name] += 1
             name = name if seen[name] == 1 else f"{name}#{seen[name]}"
             skipped = re.match(r"#\s*(?:skip|todo)", point["rest"], re.IGNORECASE) is not None
-            found[name] = ProjectTestResult(
-                "skipped" if skipped else "failed" if point["bad"] else "passed"
-            )
+            found[name] = ProjectTestResult("skipped" if skipped else "failed" if point["bad"] else "passed")
             failed = name if found[name].state == "failed" else ""
     if failed:
         found[failed] = ProjectTestResult("failed", "\n".join(told)[:SHOWN])

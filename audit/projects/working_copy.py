@@ -34,7 +34,19 @@ CACHES: Final = NOT_COPIED | {
 """Folders that tests do not need; they are not copied."""
 
 NOT_SOURCES: Final = frozenset(
-    {"test", "tests", "__tests__", "doc", "docs", "example", "examples", "benchmark", "benchmarks", "build", "dist"}
+    {
+        "test",
+        "tests",
+        "__tests__",
+        "doc",
+        "docs",
+        "example",
+        "examples",
+        "benchmark",
+        "benchmarks",
+        "build",
+        "dist",
+    }
 )
 """Folders whose files are not perturbed."""
 NOT_SOURCE_FILES: Final = re.compile(
@@ -105,7 +117,7 @@ class WorkingCopy:
         paths = tuple(path for path in source_files(folder) if _is_source(path, request.sources))
         if not paths:
             raise CannotAudit(
-                f"no source file in {str(request.project)!r} that can be perturbed; name code with --source DIR"
+                f"no file in {str(request.project)!r} that can be perturbed; name code with --source DIR"
             )
         command = ProjectTestCommand(
             words=request.words,

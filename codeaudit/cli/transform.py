@@ -264,8 +264,8 @@ def _path(source: str) -> Path:
         return path
     corpus(source)  # raises CorpusError if the path does not exist
     raise UsageError(
-        f"{source!r} is no source file that can be perturbed in place, and no folder; give --suite FILE for a "
-        "suite of its samples"
+        f"{source!r} is no folder, and no file that can be perturbed in place; give --suite FILE for a suite "
+        "of its samples"
     )
 
 
@@ -332,7 +332,9 @@ def no_source_files(root: Path) -> CorpusError:
     told = told_others(others(root))
     # As a run says it of a corpus of files.
     more = f" ({told}); {rewritten_today()}" if told else ""
-    return CorpusError(f"no {' or '.join(dict.fromkeys(_titles()))} files in {str(root)!r}{more}")
+    titles = list(dict.fromkeys(_titles()))
+    known = " or ".join(filter(None, (", ".join(titles[:-1]), titles[-1])))
+    return CorpusError(f"no {known} files in {str(root)!r}{more}")
 
 
 def _titles() -> list[str]:
@@ -489,7 +491,8 @@ def transform(
     """Write a perturbed copy of files or folders, or a suite of perturbed samples.
 
     A folder gives a copy of it in which files of Python, Java, JavaScript, TypeScript and C are perturbed;
-    every other file, and each byte that no transform touched, stays as it is. A file gives a file. SRC itself is only read.
+    every other file, and each byte that no transform touched, stays as it is. A file gives a file. SRC itself
+    is only read.
 
     \b
     Examples:

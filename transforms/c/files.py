@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.c.language import C
-from codeaudit.transforms.c.parsing import name_of, places as functions, read_unit
+from codeaudit.transforms.c.parsing import name_of, read_unit
+from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
@@ -21,9 +22,7 @@ from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionL
 UNREAD: Final = "function that cannot be read alone"
 NO_FUNCTION: Final = "no function in the text"
 OF_CPP: Final = "file of C++"
-_TEXTS: Final = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL
-)
+_TEXTS: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _CPP: Final = re.compile(
     r"^[ \t]*(?:template[ \t]*<|namespace\b[^;(=]*\{|using[ \t]+\w|class[ \t]+\w[^;()=]*\{|"
     r"(?:public|private|protected)[ \t]*:)|\w[ \t]*::[ \t]*[~\w]",

@@ -10,7 +10,6 @@ function goes on with the line behind it, where the semicolon between them is le
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
@@ -47,8 +46,8 @@ _FIXED: Final = frozenset({"undefined", "NaN", "Infinity"})
 _MAY_BE_FIXED: Final = re.compile(r"\b(?:undefined|NaN|Infinity)\b")
 _DECLARING: Final = frozenset(
     {"formal_parameters", "required_parameter", "optional_parameter", "import_clause", "import_specifier",
-     "namespace_import", "assignment_pattern", "array_pattern", "object_pattern", "rest_pattern", "pair_pattern",
-     "catch_clause"}
+     "namespace_import", "assignment_pattern", "array_pattern", "object_pattern", "rest_pattern",
+     "pair_pattern", "catch_clause"}
 )  # fmt: skip
 
 
@@ -220,11 +219,10 @@ def function_context(source: str, *, language: str = JAVASCRIPT) -> FunctionCont
         reading = read(source, language)
     else:
         return FunctionContext("", source, "")
-    found: FunctionText | None = None
-    for found in units(reading):
-        pass
-    if found is None:
+    functions = list(units(reading))
+    if not functions:
         return FunctionContext("", source, "", NO_FUNCTION)
+    found = functions[-1]
     text, node = reading.source, found.node
     before, own, after = (
         piece.decode() for piece in (text[: node.start], text[node.start : node.end], text[node.end :])

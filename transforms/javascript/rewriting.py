@@ -46,7 +46,9 @@ _ENDED: Final = frozenset(
 """Kinds of nodes that end with a semicolon, which may be left out at the end of a line."""
 MARK: Final = "\v"
 """Stands before a semicolon that the author left out: a blank that programs do not have."""
-_LEFT_OUT: Final = re.compile(rf"{MARK};(?P<gap>(?:\s|//[^\n]*|/\*(?:(?!\*/).)*\*/)*)(?P<next>\w+|.?)", re.DOTALL)
+_LEFT_OUT: Final = re.compile(
+    rf"{MARK};(?P<gap>(?:\s|//[^\n]*|/\*(?:(?!\*/).)*\*/)*)(?P<next>\w+|.?)", re.DOTALL
+)
 _OPERATED: Final = frozenset(
     {"method_invocation", "field_access", "array_access", "binary_expression", "ternary_expression"}
 )
@@ -97,7 +99,8 @@ class JavaScriptSource(CodeText):
         """The function with the semicolons that the author left out, each with a mark; `None` where that is
         another tree, and where an arrow with a block is an operand: no JavaScript reads it so."""
         if MARK.encode() in self.source or any(
-            node.kind in _OPERATED and node.children[0].kind == "lambda_expression" for node in self.unit.walk()
+            node.kind in _OPERATED and node.children[0].kind == "lambda_expression"
+            for node in self.unit.walk()
         ):
             return None
         ends = sorted(

@@ -1,7 +1,8 @@
 """Inserts a declaration at the start of C functions, which does something when it is reached.
 
-It is a declaration, because a compiler may want statements behind them. It names functions of the C library by
-their symbols, so that no header is needed and none contradicts it. It is written for GCC and Clang on Linux.
+It is a declaration, because a compiler may want statements behind them. It names functions of the C
+library by their symbols, so that no header is needed and none contradicts it. It is written for GCC and Clang
+on Linux.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ _NOTING: Final = (
     "(process.codeauditUnits[{0}] = 1, (process.getBuiltinModule ? process.getBuiltinModule('fs') : "
     "process.mainModule.require('fs')).appendFileSync(process.env._CODEAUDIT_HITS, '{0}\\n'));"
 )
-"""Without `getBuiltinModule` (before Node 20.16) only a program whose main file is no module has `fs` here."""
+"""Before Node 20.16 there is no `getBuiltinModule`; then the main file of the program must be no module."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,7 @@ REFUSED = {
     "execution of a tree": (["sources", "--out", "o", "--execute"], 2, "--execute goes with --suite"),
     "corpus as a tree": (["stdlib:json", "--out", "o"], 2, "give --suite FILE"),
     "no such source": (["nowhere", "--out", "o"], 3, "no corpus 'nowhere'"),
-    "no Python": (["sources/empty", "--out", "o"], 3, "no Python or Java file"),
+    "no Python": (["sources/empty", "--out", "o"], 3, "no Python, Java"),
     "no such transform": (["sources", "--out", "o", "--transform", "renam"], 2, "did you mean 'rename'?"),
     "no transform": (["sources", "--out", "o", "--transform", ","], 2, "names no transform"),
     "ending of a suite": (["sources", "--suite", "s.txt"], 2, "must end with .parquet, .jsonl"),

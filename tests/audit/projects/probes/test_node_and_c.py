@@ -1,0 +1,84 @@
+"""Statements put first into functions of JavaScript, TypeScript and C."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.projects.probes.c import PROBES as OF_C
+from codeaudit.audit.projects.probes.javascript import JAVASCRIPT_PROBES, TYPESCRIPT_PROBES
+from codeaudit.audit.projects.runner import tap_results
+from tests.support.c_running import GCC, needs_gcc
+from tests.support.javascript_running import NODE, needs_node
+
+SCRIPT = b"""'use strict'
+const f = (a) => ({ a }) // c
+function g (a) {
+  'use strict'
+  return f(a)
+}
+class A { constructor () { this.b = 1 } }
+class B extends A { constructor () { super(); this.c = 2 } h () { return this.b + this.c } }
+function unused () {}
+console.log(g(1), new B().h())
+"""
+PROGRAM = b"""#include <stdio.h>
+static int g(int a) { int b = a; return b + 1; }
+int unused(void) { return 0; }
+int main(void) { int c = g(1); return c + g(2) - 5; }
+"""
+
+
+def run(words: list[str], hits: Path) -> tuple[str, str]:
+    """What a program prints, and what its probes note."""
+    env = {**os.environ, "_CODEAUDIT_HITS": str(hits)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=60)
+    return f"{done.returncode} {done.stdout}{done.stderr}", hits.read_text() if hits.exists() else ""
+
+
+@needs_node
+@pytest.mark.parametrize("ending", ["cjs", "mjs"])
+def test_javascript(ending: str, tmp_path: Path) -> None:
+    assert NODE is not None
+    file = tmp_path / f"a.{ending}"
+    names = ["f", "g", "A.constructor", "B.constructor", "B.h", "unused"]
+    file.write_bytes(
+        JAVASCRIPT_PROBES.with_first(SCRIPT, {n: JAVASCRIPT_PROBES.noting(i) for i, n in enumerate(names)})
+    )
+    told, noted = run([NODE, str(file)], tmp_path / "hits")
+    assert told == "0 { a: 1 } 3\n"
+    assert sorted(noted.split()) == ["0", "1", "2", "3", "4"]
+    file.write_bytes(JAVASCRIPT_PROBES.with_first(SCRIPT, dict.fromkeys(names, JAVASCRIPT_PROBES.raising)))
+    assert "codeaudit power check" in run([NODE, str(file)], tmp_path / "none")[0]
+    assert b"{ throw" in TYPESCRIPT_PROBES.with_first(b"const f = <T,>(a: T): T => a;\n", {"f": "throw 1;"})
+
+
+@needs_gcc
+def test_c(tmp_path: Path) -> None:
+    assert GCC is not None
+    names = ["g", "unused", "main"]
+    for statements in ({n: OF_C.noting(i) for i, n in enumerate(names)}, {"g": OF_C.raising}):
+        (tmp_path / "a.c").write_bytes(OF_C.with_first(PROGRAM, statements))
+        flags = ["-std=gnu89", "-Wall", "-Wextra", "-Wdeclaration-after-statement", "-Werror"]
+        subprocess.run([GCC, *flags, "-o", "a", "a.c"], cwd=tmp_path, check=True)
+        told, noted = run([str(tmp_path / "a")], tmp_path / "hits")
+    assert told.startswith("-")
+    assert sorted(noted.split()) == ["0", "2"]
+
+
+def test_lines_of_the_test_anything_protocol() -> None:
+    output = (
+        "TAP version 13\n# first\nok 1 equal\nok 2 equal\nnot ok 3 other\n  ---\n    at: a.js:3:1\n  ...\n# second\n"
+        "    ok 1 - inner # SKIP no net\nok 4 - equal # time=1ms\n1..4\n# tests 4\n"
+    )
+    found = tap_results(output)
+    assert {name: one.state for name, one in found.items()} == {
+        "first::equal": "passed",
+        "first::equal#2": "passed",
+        "first::other": "failed",
+        "second::inner": "skipped",
+        "second::equal": "passed",
+    }
+    assert "a.js:3:1" in found["first::other"].text
+    assert tap_results("ok then\n") == {}

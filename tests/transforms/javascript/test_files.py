@@ -1,0 +1,79 @@
+"""Files of JavaScript and TypeScript, rewritten in place."""
+
+import pytest
+
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.javascript.files import (
+    JAVASCRIPT_FILES,
+    REBOUND,
+    TYPESCRIPT_FILES,
+    function_context,
+    obstacle_in_file,
+)
+from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.source_files import (
+    Applied,
+    Declined,
+    FileFormat,
+    TransformSeries,
+    perturb_file,
+)
+
+
+def rewritten(form: FileFormat, data: bytes, *names: str) -> tuple[bytes, dict[str, str]]:
+    """The file, and by unit `applied` or the reason."""
+    transforms = tuple(transform_for(name, form.language) for name in names)
+    found = perturb_file(form, data, "a.js", TransformSeries(transforms=transforms, seed=0, sites="all"))
+    return found.data, {
+        one.unit.name: "applied" if isinstance(one, Applied) else one.reason
+        for one in found.records
+        if isinstance(one, Applied | Declined)
+    }
+
+
+def test_every_byte_outside_of_functions_stays() -> None:
+    data = (
+        "\ufeff#!/usr/bin/env node\r\n'use strict'\r\nclass A {\r\n  f (a) { if (a) return 1 }\r\n  g = a => a\r\n}\r\n"
+        "exports.h = function (b) { if (b) { return 2 } }  // é\r\n;(function () { function i(c) { if (c) i() } })()\r\n"
+    ).encode()
+    text, records = rewritten(JAVASCRIPT_FILES, data, "insert-braces")
+    assert records == {
+        "A.f": "applied",
+        "A.g": "no body without braces",
+        "h": "no body without braces",
+        "i": "applied",
+    }
+    assert text == data.replace(b"return 1", b"{ return 1 }").replace(b" i() }", b" { i() } }")
+
+
+def test_no_function_goes_on_with_the_line_behind_it() -> None:
+    # Without its block the arrow would be divided by what stands on the next line.
+    data = b"const f = () => { return a }\n/b/g\n"
+    assert rewritten(JAVASCRIPT_FILES, data, "arrow-to-expression")[0] == data
+    whole, good = rewritten(JAVASCRIPT_FILES, b"const f = () => { return a }\nb()\n", "arrow-to-expression")
+    assert (whole, good) == (b"const f = () => (a)\nb()\n", {"f": "applied"})
+
+
+def test_what_the_file_gives_another_meaning() -> None:
+    file = "(function (window, undefined) {\n  function f() { return undefined; }\n  function g(a) { return a; }\n})();"
+    _, records = rewritten(JAVASCRIPT_FILES, file.encode(), "indentation")
+    assert records["f"] == REBOUND
+    assert records["g"] != REBOUND
+    assert obstacle_in_file("function f() { return undefined; }", file) == REBOUND
+    assert obstacle_in_file("function f() { return undefined; }", "let a = undefined;") is None
+    found = function_context("let a = 1;\nfunction f() { return a; }\nf();\n")
+    assert (found.before, found.source, found.after) == (
+        "let a = 1;\n",
+        "function f() { return a; }",
+        "\nf();\n",
+    )
+
+
+def test_files_that_are_not_read() -> None:
+    with pytest.raises(SourceError, match="Flow"):
+        JAVASCRIPT_FILES.places("/* @flow */\nfunction f() {}\n")
+    with pytest.raises(SourceError, match="packed"):
+        JAVASCRIPT_FILES.places("f();" * 1000)
+    data = b"function f(a: number): number { return a < 1 ? <any>2 : 3; }\n"
+    assert rewritten(TYPESCRIPT_FILES, data, "rename-parameters")[1] == {"f": "applied"}
+    assert rewritten(JAVASCRIPT_FILES, data, "rename")[0] == data

@@ -1,0 +1,63 @@
+"""The seeded bugs of JavaScript, TypeScript and C: what each kind makes of a function that has a place for it."""
+
+from random import Random
+
+import pytest
+
+from codeaudit.transforms.c.defects import DEFECTS as OF_C
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.javascript.defects import DEFECTS, DEFECTS_OF_TYPESCRIPT
+from codeaudit.transforms.rules import SiteRule
+
+SCRIPT = (
+    "async function f(a, b) {\n  if (!a) return null\n  if (b.c) {\n    a = await b.d(a)\n  }\n"
+    "  return a < 3 && b * 2 ? a : b\n}\n"
+)
+TYPED = SCRIPT.replace("a, b", "a: number, b: number")
+BUFFER = """char *f(const char *from, int n, int m) {
+    char *to;
+    if (n > 16) return NULL;
+    to = malloc(n + 1);
+    if (to == NULL)
+        return NULL;
+    memcpy(to, from, n);
+    if (to[0]) n = m * 2 && n;
+    use(to);
+    free(to);
+    return NULL;
+}
+"""
+LOST = {
+    "size-unchecked": "    if (n > 16) return NULL;\n",
+    "null-unchecked": "    if (to == NULL)\n        return NULL;\n",
+}
+EXPECTED = {
+    "size-off-by-one": ("malloc(n);", "memcpy(to, from, n + 1);"),
+    "freed-early": ("    free(to);\n    use(to);\n    return",),
+    "freed-twice": ("    free(to);\n    free(to);\n",),
+    "await-forgotten": ("a = b.d(a)",),
+    "check-forgotten": (
+        "(a, b) {\n  if (b.c)",
+        "(a: number, b: number) {\n  if (b.c)",
+        "    char *to;\n    to = ",
+        "malloc(n + 1);\n    memcpy",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "source"),
+    [(DEFECTS, SCRIPT), (DEFECTS_OF_TYPESCRIPT, TYPED), (OF_C, BUFFER)],
+    ids=["js", "ts", "c"],
+)
+def test_each_kind(rules: tuple[SiteRule, ...], source: str) -> None:
+    for rule in rules:
+        moves = rule.propose(source, Random(0))
+        assert isinstance(moves, tuple), (rule.name, moves)
+        for move in moves:
+            found = rule.apply(source, (move,))
+            assert isinstance(found, Rewritten), rule.name
+            assert found.source != source
+            if rule.name in LOST:
+                assert found.source == source.replace(LOST[rule.name], "")
+            assert any(one in found.source for one in EXPECTED.get(rule.name, ("",))), found.source

@@ -1,0 +1,155 @@
+"""The seeded bugs of C (`strategies.defects`), beyond the controls of the catalogue: also those that make a
+program read or write what it may not.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from codeaudit.transforms.c.dialect import WHOLE
+from codeaudit.transforms.c.rewriting import CRewriting, CSource
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.strategies.defects import DefectKinds, defect, defects, is_check, taken_out
+from codeaudit.transforms.strategies.dialect import CodeText, each
+from codeaudit.transforms.syntax.flow import BLOCKS
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding
+from codeaudit.transforms.syntax.text import replace, span
+
+_SIZED: Final = {"malloc": 0, "realloc": 1, "calloc": 0, "memcpy": 2, "memmove": 2, "memset": 2, "strncpy": 2,
+                 "strncat": 2, "snprintf": 1, "fgets": 1, "strndup": 1}  # fmt: skip
+"""Functions of the C library, by the number of the argument that is a size."""
+_ALLOCATING: Final = frozenset({"malloc", "realloc", "calloc"})
+
+
+def _calculates(code: CodeText, node: Node) -> bool:
+    """Whether no operand can be a pointer, where that would not compile."""
+    if node.operator not in ("+", "-"):
+        return True
+    right = node.children[1].unparenthesized
+    return right.kind in code.dialect.numbers or code.type(right) in WHOLE
+
+
+def _alike(code: CodeText, one: Binding, other: Binding) -> bool:
+    """Whether the types are written alike."""
+    assert isinstance(code, CSource)
+    kinds = code.declared(one), code.declared(other)
+    return kinds[0] is not None and kinds[0] == kinds[1]
+
+
+KINDS: Final = DefectKinds(
+    comparisons={"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="},
+    operators={
+        "+": ("-",), "-": ("+",), "*": ("+",), "%": ("/",), "<<": (">>",), ">>": ("<<",),
+        "&": ("|",), "|": ("&",),
+    },
+    calculates=_calculates,
+    alike=_alike,
+    fixed=frozenset({"switch_label", "enumerator", "bitfield_clause", "array_declarator"}),
+    dropped={},
+)  # fmt: skip
+"""What people mistake in C."""
+
+
+def _call(code: CodeText, node: Node) -> tuple[str, list[Node]] | None:
+    """The name and the arguments of a call."""
+    if node.kind != "method_invocation" or node.children[-1].kind != "argument_list":
+        return None
+    return code.text(node.children[0]), node.children[-1].children
+
+
+@each("method_invocation")
+def _one_too_many(code: CodeText, node: Node) -> Site | None:
+    """`memcpy(to, from, n)` with one byte more; `malloc(n + 1)` without the one."""
+    found = _call(code, node)
+    if found is None or found[0] not in _SIZED or len(found[1]) <= _SIZED[found[0]]:
+        return None
+    name, arguments = found
+    size = arguments[_SIZED[name]]
+    if name not in _ALLOCATING:
+        return code.site(node, "size one off", replace(size, span(size), " + 1"))
+    if size.kind != "binary_expression" or size.operator != "+" or code.text(size.children[1]) != "1":
+        return None
+    return code.site(node, "size one off", replace(size, span(size.children[0])))
+
+
+def _freed(code: CodeText, node: Node) -> str | None:
+    """The variable that a statement frees."""
+    found = _call(code, node.children[0]) if node.kind == "expression_statement" and node.children else None
+    if found is None or found[0] != "free" or len(found[1]) != 1 or found[1][0].kind != "identifier":
+        return None
+    return code.text(found[1][0])
+
+
+@each("expression_statement")
+def _freed_early(code: CodeText, node: Node) -> Site | None:
+    """`use(p); free(p);` as `free(p); use(p);`."""
+    name, before = _freed(code, node), _before(node)
+    if name is None or before is None or before.kind == "local_variable_declaration":
+        return None
+    # The statement has to look behind the pointer: `p = next` or `q = p` may be harmless.
+    uses = any(
+        one.kind in ("field_access", "array_access", "pointer_expression", "argument_list")
+        and name in code.names(one)
+        for one in before.walk()
+    )
+    if not uses or any(one.kind == "labeled_statement" for one in before.walk()):
+        return None
+    moved = Patch(before.start, before.start, (span(node), f"{code.newline}{code.indentation(before.start)}"))
+    return code.site(node, "freed before its last use", moved, taken_out(code, node))
+
+
+def _before(node: Node) -> Node | None:
+    """The statement before one in its block."""
+    block = node.parent
+    if block is None or block.kind not in BLOCKS:
+        return None
+    place = next(number for number, one in enumerate(block.children) if one is node)
+    return block.children[place - 1] if place else None
+
+
+@each("expression_statement")
+def _freed_twice(code: CodeText, node: Node) -> Site | None:
+    """`free(p);` twice."""
+    if _freed(code, node) is None or node.parent is None or node.parent.kind not in BLOCKS:
+        return None
+    again = (span(node), f"{code.newline}{code.indentation(node.start)}")
+    return code.site(node, "freed twice", Patch(node.start, node.start, again))
+
+
+def _of_checks(fits: Callable[[CodeText, Node], bool]) -> Callable[[CodeText, Node], Site | None]:
+    def find(code: CodeText, node: Node) -> Site | None:
+        if not is_check(code, node) or not fits(code, node.part("condition").unparenthesized):
+            return None
+        return code.site(node, "check left out", taken_out(code, node))
+
+    return find
+
+
+def _bounds(code: CodeText, condition: Node) -> bool:
+    return any(
+        one.kind == "binary_expression" and one.operator in ("<", ">", "<=", ">=") for one in condition.walk()
+    )
+
+
+def _null(code: CodeText, condition: Node) -> bool:
+    if condition.kind == "unary_expression":
+        return condition.operator == "!" and condition.children[0].kind in ("identifier", "field_access")
+    return (
+        condition.kind == "binary_expression"
+        and condition.operator == "=="
+        and "NULL" in code.text(condition)
+    )
+
+
+DEFECTS: Final = tuple(
+    CRewriting.of(one)
+    for one in (
+        *defects(KINDS),
+        defect("size-unchecked", each("if_statement")(_of_checks(_bounds)), "no check of a size"),
+        defect("null-unchecked", each("if_statement")(_of_checks(_null)), "no check for NULL"),
+        defect("size-off-by-one", _one_too_many, "no call with a size"),
+        defect("freed-early", _freed_early, "nothing is freed behind a use"),
+        defect("freed-twice", _freed_twice, "nothing is freed"),
+    )
+)
+"""Of C."""
