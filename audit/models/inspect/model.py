@@ -79,6 +79,8 @@ LOCAL: Final = frozenset({"ollama", "vllm", "sglang"})
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 NAME: Final[Extra] = "inspect"
 PACKAGE: Final = "inspect_ai"
+LIKELIEST: Final = 5
+"""Number of tokens whose log-probabilities are asked for, at each place of a reply."""
 
 
 OPTIONS: Final[Mapping[str, ArgumentReader]] = {
@@ -101,6 +103,8 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "samples": samples,
     "max_tokens": partial(or_none, partial(read_count, "max_tokens", least=1)),
     **OPTIONS,
+    "logprobs": bool,
+    "noise": partial(read_number, "noise", least=0),
     "system": str,
     "template": str,
     "prompt": str,
@@ -125,6 +129,8 @@ class VendorDecoding:
     """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Further options of inspect-ai, by name."""
+    logprobs: bool = False
+    """Whether replies come with the log-probabilities of their tokens, of vendors that give them."""
 
     @classmethod
     def read(cls, settings: Settings) -> "VendorDecoding":
@@ -144,7 +150,11 @@ class VendorDecoding:
         # A model that reasons needs room for it, which nobody can know; its own default holds.
         if "max_tokens" not in found and options.keys() & {"reasoning_effort", "reasoning_tokens", "effort"}:
             found["max_tokens"] = None
-        return cls(**found, bounded="max_tokens" in found, options=options)
+        logprobs = settings.arguments.get("logprobs") is True
+        if "noise" in settings.arguments and not logprobs:
+            flag = settings.flag
+            raise UsageError(f"{flag}noise needs {flag}logprobs=true: without them no flip has a margin")
+        return cls(**found, bounded="max_tokens" in found, options=options, logprobs=logprobs)
 
     def longest(self, prompt: Prompt) -> int | None:
         """The limit on the tokens of a reply to a prompt; `None` without one."""
@@ -162,6 +172,8 @@ class VendorDecoding:
         told: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
         if self.samples > 1:
             told["samples"] = self.samples
+        if self.logprobs:
+            told["logprobs"] = LIKELIEST
         told |= {
             name: json.dumps(value, sort_keys=True, separators=(",", ":"))
             if isinstance(value, dict)
@@ -200,7 +212,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         prices=Prices.read(settings),
         spending=settings.spending,
         longest=generation.longest,
-        remedy=lambda field: f"leave it out with {settings.flag}{field}=none" if field in _LEFT_OUT else "",
+        remedy=partial(_remedy, settings.flag),
         refusal_hint=f"; {settings.flag}FIELD=none leaves out temperature, seed or max_tokens",
         size_hint=f"; the prompt and {settings.flag}max_tokens together must fit its context",
     )
@@ -219,10 +231,19 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         name=f"{form}{rest}" + (f" ({shown})" if shown else ""),
         fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{told}",
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
+        noise=float(settings.arguments.get("noise", 0.0)),
     )
 
 
 _LEFT_OUT: Final = ("temperature", "seed", "max_tokens")
+LOGPROBS: Final = ("logprobs", "top_logprobs", "responseLogprobs")
+
+
+def _remedy(flag: str, field: str) -> str:
+    """What to do about a field that the vendor rejects."""
+    if field in LOGPROBS:
+        return f"leave out {flag}logprobs"
+    return f"leave it out with {flag}{field}=none" if field in _LEFT_OUT else ""
 
 
 def _address(name: str, vendor: Vendor, settings: Settings) -> EndpointAddress:

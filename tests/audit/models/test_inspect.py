@@ -287,6 +287,39 @@ def test_options_reach_the_vendor(wire: Wire) -> None:
     assert "0.5" in json.dumps(asked.body) or "responses" in asked.path or "messages" in asked.path
 
 
+@pytest.mark.parametrize("wire", ["google", "ollama", "anthropic"], indirect=True)
+def test_log_probabilities_become_margins_and_scores(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+    tokens = [("[mean]", -0.25, "[sum]", -2.0), (" [m]", -0.5, " [x]", -1.0)]
+    body = wire.says(RIGHT, wire.stop)
+    if wire.spec.startswith("google"):
+        first, other = (
+            [{"token": row[at], "logProbability": row[at + 1]} for row in tokens] for at in (0, 2)
+        )
+        top = [{"candidates": list(pair)} for pair in zip(first, other, strict=True)]
+        body["candidates"][0]["logprobsResult"] = {"chosenCandidates": first, "topCandidates": top}
+    elif wire.spec.startswith("ollama"):
+        body["choices"][0]["logprobs"] = {
+            "content": [
+                {
+                    "token": one, "logprob": value, "bytes": None,
+                    "top_logprobs": [
+                        {"token": one, "logprob": value, "bytes": None},
+                        {"token": other, "logprob": least, "bytes": None},
+                    ],
+                }
+                for one, value, other, least in tokens
+            ]
+        }  # fmt: skip
+    (found,) = answered(wire, lambda _: sends(200, json.dumps(body)), 1, logprobs="true")
+    assert isinstance(found, Predicted)
+    if wire.spec.startswith("anthropic"):
+        assert (found.scores, found.margin) == ((), None)
+        assert "gives no log-probabilities" in caplog.text
+    else:
+        assert dict(found.scores) == {"[mean]": -0.25, "[sum]": -2.0}
+        assert found.margin == 0.5
+
+
 def test_every_option_is_one_of_inspect() -> None:
     from inspect_ai.model import GenerateConfig
 
