@@ -75,7 +75,7 @@ class BatchState:
 class BatchClient(EndpointClient, Protocol):
     """A client that can also send batches."""
 
-    def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
+    async def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
         """A request as a part of a batch."""
         ...
 
@@ -87,8 +87,10 @@ class BatchClient(EndpointClient, Protocol):
         """
         ...
 
-    async def find(self, key: str) -> str:
+    async def find(self, key: str, *, made: float, count: int) -> str:
         """The number of the batch with this key; empty if there is none.
+
+        It was made after that time, in seconds, and has so many requests.
 
         Raises:
             RequestError: the vendor does not say.
@@ -386,7 +388,7 @@ class BatchStream:
                         holds.pop(name, None)
         for record in {one.key: one for one in holds.values()}.values():
             if not record.id:
-                record.id = await self._persisted(lambda one=record: client.find(one.key))  # type: ignore[misc]
+                record.id = await self._persisted(lambda one=record: _found(client, one))  # type: ignore[misc]
                 if not record.id:  # the process ended before the batch left
                     self._records.drop(record)
                     continue
@@ -419,7 +421,7 @@ class BatchStream:
             for name in names:
                 request = self._requests[name]
                 prompt = self._session.endpoint.prompts.of(request.query)
-                line = client.line(name, prompt, request.query, request.number)
+                line = await client.line(name, prompt, request.query, request.number)
                 size += len(line)
                 if lines and size > MOST_BYTES:
                     break
@@ -465,7 +467,7 @@ class BatchStream:
                 await self._endured(error, attempt, began)
                 attempt += 1
                 # Nobody knows if it was made before the connection broke.
-                record.id = await self._persisted(lambda: client.find(record.key))
+                record.id = await self._persisted(lambda: _found(client, record))
         self._records.write(record)
         for name in names:
             del self._unsent[name]
@@ -658,3 +660,7 @@ class BatchStream:
             self._session.note(error, self._session.endpoint.patience.retries, time.monotonic())
             self._session.given_up(error, request.query, drained=not self._requests)
         self._session.check_fit(drained=not self._requests)
+
+
+async def _found(client: BatchClient, record: BatchRecord) -> str:
+    return await client.find(record.key, made=record.made / 1e9, count=len(record.names))

@@ -60,6 +60,10 @@ _ROLES: Final[Mapping[str, Any]] = {
 class InspectClient:
     """Sends requests for one model of one vendor. It belongs to the event loop that first uses it."""
 
+    transports: type[BoundedClient] = BoundedClient
+    arguments: Mapping[str, object] = {}
+    """Further arguments for the model of inspect-ai."""
+
     def __init__(
         self,
         spec: str,
@@ -76,12 +80,12 @@ class InspectClient:
         self._timeout = timeout
         self._told = False
         """Whether the user knows that the vendor gives no log-probabilities."""
-        self._http = BoundedClient(
+        self._http = self.transports(
             base_url=where.url,
             timeout=httpx2.Timeout(None, connect=CONNECT),
             transport=httpx2.AsyncHTTPTransport(limits=LIMITS),
         )
-        self._model = _model(spec, where, base_url, self._http)
+        self._model = _model(spec, where, base_url, self._http, self.arguments)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -210,14 +214,20 @@ class InspectClient:
         return RequestError("unreadable reply", message=kind, again=True, unreadable=True)
 
 
-def _model(spec: str, where: EndpointAddress, base_url: str | None, http: BoundedClient) -> Model:
+def _model(
+    spec: str,
+    where: EndpointAddress,
+    base_url: str | None,
+    http: BoundedClient,
+    arguments: Mapping[str, object],
+) -> Model:
     """The model of inspect-ai, with our client of HTTP where its package takes one.
 
     Raises:
         ModelError: inspect-ai knows no such vendor, or lacks the package for it.
     """
     try:
-        found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False)
+        found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False, **arguments)
     except Exception as error:  # it raises its own kinds, some of them with colours in their texts
         raise ModelError(f"inspect-ai cannot use {spec!r}: {where.line(str(error))}") from None
     api: Any = found.api

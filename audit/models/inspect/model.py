@@ -15,8 +15,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from codeaudit.audit.models.endpoints.arguments import (
+    BATCH_ARGUMENTS,
     ENDPOINT_ARGUMENTS,
     NONE,
+    Batching,
     Patience,
     Prices,
     check_answers_differ,
@@ -79,6 +81,8 @@ LOCAL: Final = frozenset({"ollama", "vllm", "sglang"})
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 NAME: Final[Extra] = "inspect"
 PACKAGE: Final = "inspect_ai"
+BATCHING: Final = "anthropic"
+"""The vendor whose batches are known here."""
 LIKELIEST: Final = 5
 """Number of tokens whose log-probabilities are asked for, at each place of a reply."""
 
@@ -202,10 +206,19 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
     where = _address(name, vendor, settings)
     generation, asked = VendorDecoding.read(settings), prompts(settings)
     patience = Patience.read(settings)
+    batching = Batching.read(settings)
     endpoint = Endpoint(
         model=model,
         address=where,
-        connect=partial(_client, rest, where, settings.base_url, generation, patience.timeout),
+        connect=partial(
+            _client,
+            rest,
+            where,
+            settings.base_url,
+            generation,
+            patience.timeout,
+            batched=batching is not None,
+        ),
         prompts=asked,
         samples=generation.samples,
         patience=patience,
@@ -232,6 +245,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{told}",
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
         noise=float(settings.arguments.get("noise", 0.0)),
+        batching=batching,
     )
 
 
@@ -268,7 +282,13 @@ def _client(
     base_url: str | None,
     generation: VendorDecoding,
     timeout: float,
+    *,
+    batched: bool,
 ) -> EndpointClient:
+    if batched:
+        from codeaudit.audit.models.inspect.batches import AnthropicBatches
+
+        return AnthropicBatches(spec, where, base_url, generation, timeout)
     from codeaudit.audit.models.inspect.client import InspectClient
 
     return InspectClient(spec, where, base_url, generation, timeout)
@@ -290,7 +310,7 @@ def _provider(name: str) -> Provider:
         summary=f"a model of {vendor.title}; needs the extra `{NAME}`",
         load=_loader(name),
         accepts=frozenset({"base_url", *SPENDING}),
-        arguments=ARGUMENTS,
+        arguments={**ARGUMENTS, **(BATCH_ARGUMENTS if name == BATCHING else {})},
         default_base_url=lambda: vendor.url,
         key=vendor.key,
     )
