@@ -229,7 +229,7 @@ class AnthropicBatches(InspectClient):
             return found
 
     async def _answer(self, method: str, path: str, body: bytes | None = None) -> httpx2.Response:
-        client: Any = self._model.api.client  # type: ignore[attr-defined]
+        client: Any = self._model.api.client
         known = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
         key = {"x-api-key": self._address.key} if self._address.key else {}
         headers = {**known, **key, "content-type": "application/json"}
