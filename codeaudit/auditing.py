@@ -322,6 +322,7 @@ def _finished(job: PreparedRun) -> Summary:
             with suppress(RunError):
                 job.folder.write_manifest(_with_usage(job, manifest))
             raise
+        summary = _with_served(job, summary, manifest)
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
         drawn = {"draws": [asdict(one) for one in summary.draws]} if summary.draws else {}
@@ -340,6 +341,25 @@ def _finished(job: PreparedRun) -> Summary:
         remember(final, summary)
         cache.forget(name)
     return summary
+
+
+def _with_served(job: PreparedRun, summary: Summary, manifest: Manifest) -> Summary:
+    """The summary with what the replies of all starts say about the models that answered."""
+    named: dict[str, dict[str, None]] = {}
+    for one in _with_usage(job, manifest)["usage"]:
+        named.setdefault(one["model"], {}).update(dict.fromkeys(one.get("served", ())))
+    movable = {model.name: getattr(innermost(model), "may_move", False) for model in job.models}
+    return replace(
+        summary,
+        models=tuple(
+            replace(
+                model,
+                may_move=movable.get(model.model, False),
+                served=tuple(named.get(model.model, ())),
+            )
+            for model in summary.models
+        ),
+    )
 
 
 def _has_spent(job: PreparedRun) -> bool:

@@ -26,6 +26,8 @@ from codeaudit.transforms.records import Kind
 
 MOST: Final = 4
 """Number of columns of transforms. Beyond it families take their place."""
+VERSIONS: Final = 2
+"""So many versions of a model are named in a sentence."""
 FEW: Final = 2
 """So many noisy models are named in a sentence."""
 DENSE: Final = 5
@@ -143,6 +145,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     for model in summary.models:
         yield from wording.network(model)
         yield from _sampled(model)
+        yield from _versions(model)
         yield from _warnings(model)
         yield from _strangers(model, summary.task)
     if len(summary.models) <= FEW:
@@ -305,6 +308,20 @@ def _found_in(part: PartialRate, *, noisy: bool) -> str:
         told = f"{wording.points(part.excess.points)} points beyond noise (95 %: {wording.ends(part.excess)})"
         return f"{told}, {shown} effect is shown"
     return _share(part.violations)
+
+
+def _versions(model: ModelSummary) -> Iterator[str]:
+    """Which version answered, of a model whose name does not say it."""
+    if not (model.may_move or len(model.served) > 1):
+        return
+    name = wording.plain(model.model)
+    answered = wording.listed([wording.plain(one) for one in model.served[:VERSIONS]])
+    more = f" and {len(model.served) - VERSIONS} others" if len(model.served) > VERSIONS else ""
+    told = f"{answered}{more} answered" if answered else "the replies of this run named none"
+    if model.may_move:
+        yield f"{name} names no version, and its vendor may move it to another one: {told}."
+    else:
+        yield f"{name}: {told}, as several replies say."
 
 
 def _warnings(model: ModelSummary) -> Iterator[str]:

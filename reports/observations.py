@@ -42,8 +42,6 @@ class Pair:
     reason: str
     """Why there is no verdict; empty if there is one."""
     deviation: float
-    shift: float | None
-    """As of a verdict; `None` without one."""
     sample: Sample
     """The sample with the label of the perturbed text; the answer is scored against it."""
     answer: Answer | None
@@ -55,6 +53,8 @@ class Pair:
     """All answers that a sampled model drew."""
     marked: bool = False
     """Whether the edit touches a line of the sample's fix."""
+    shift: float | None = None
+    """As of a verdict; `None` without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -481,6 +481,10 @@ class ModelSummary:
     """As of `ByTransform`, over all meaning-keeping transforms."""
     noise_shift: Estimate = UNKNOWN
     """The same when the unchanged input is asked again."""
+    may_move: bool = False
+    """Whether its name is one that a vendor may give to another version of the model."""
+    served: tuple[str, ...] = ()
+    """The models, with versions, that the replies named."""
     by_family: tuple[ByFamily, ...] = ()
     """Families in the order of their first transform, if the run has several meaning-keeping transforms."""
     agreement: Agreement = field(default_factory=Agreement)

@@ -574,7 +574,7 @@ def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
     known = {"evidence": edit.evidence, "rests_on": [asdict(row) for row in rests_on(edit)]}
     return {
         **explanation_row(each),
-        "shift": each.minimal.shift,
+        **({} if each.minimal.shift is None else {"shift": each.minimal.shift}),
         "repeats": asked.repeats,
         "repeats_changed": asked.changed,
         **(known if evidence else {}),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from codeaudit.audit.models.endpoints.model import is_undated
 from codeaudit.audit.records import Audited
 from codeaudit.reports import wording
 from codeaudit.reports.first_screen import MOST, first_screen
@@ -288,3 +289,19 @@ def test_noisy_models_fit_the_screen(number: int) -> None:
     lines = shown(screen(*models), 80)
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
+
+
+def test_a_name_without_a_version_is_told_with_the_version_that_answered() -> None:
+    moving = replace(
+        model("openai/gpt-4o", [row("rename", of(1, 9))]), may_move=True, served=("gpt-4o-2024-08-06",)
+    )
+    lead = " ".join(first_screen(summary(moving)).lead)
+    assert "openai/gpt-4o names no version, and its vendor may move it to another one" in lead
+    assert "gpt-4o-2024-08-06 answered" in lead
+    fixed = replace(moving, may_move=False)
+    assert "answered" not in " ".join(first_screen(summary(fixed)).lead)
+    for name, undated in (
+        ("claude-sonnet-4-5", True), ("claude-sonnet-4-5-20250929", False), ("mistral-large-latest", True),
+        ("gpt-4-0613", False), ("gpt-4o-2024-08-06", False), ("gemini-2.0-flash-001", False),
+    ):  # fmt: skip
+        assert is_undated(name) is undated, name

@@ -75,7 +75,7 @@ class BatchState:
 class BatchClient(EndpointClient, Protocol):
     """A client that can also send batches."""
 
-    def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
+    async def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
         """A request as a part of a batch."""
         ...
 
@@ -87,8 +87,10 @@ class BatchClient(EndpointClient, Protocol):
         """
         ...
 
-    async def find(self, key: str) -> str:
+    async def find(self, key: str, *, made: float, count: int) -> str:
         """The number of the batch with this key; empty if there is none.
+
+        It was made after that time, in seconds, and has so many requests.
 
         Raises:
             RequestError: the vendor does not say.
@@ -133,8 +135,8 @@ class BatchRecord:
     """Names of requests that it did not answer, and that are sent again in another batch."""
     taken_by: str = ""
     """The run that took its answers; empty before."""
-    counted: bool = False
-    """Whether what it cost is counted."""
+    counted: list[str] = field(default_factory=list)
+    """Names of requests whose cost is counted."""
 
 
 def _record(value: object) -> BatchRecord:
@@ -146,7 +148,7 @@ def _record(value: object) -> BatchRecord:
     if not isinstance(value, dict):
         raise TypeError("no object")
     record = BatchRecord(**value)
-    texts = (record.key, record.id, record.taken_by, *record.names, *record.lost)
+    texts = (record.key, record.id, record.taken_by, *record.names, *record.lost, *record.counted)
     if not (all(isinstance(one, str) for one in texts) and isinstance(record.made, int)):
         raise TypeError("no record of a batch")
     return record
@@ -192,7 +194,7 @@ class BatchRecords:
         Raises:
             RunError: it cannot be written; nothing may be sent.
         """
-        path = self._path(record)
+        path = self.path(record)
         new = path.with_suffix(".new")
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -208,7 +210,7 @@ class BatchRecords:
 
     def drop(self, record: BatchRecord) -> None:
         """Forget a batch of which nothing is to be had."""
-        self._path(record).unlink(missing_ok=True)
+        self.path(record).unlink(missing_ok=True)
 
     def holds(self, record: BatchRecord, query: Query, name: str) -> bool:
         """Whether a batch has, or will have, an answer to a query that this run may use."""
@@ -216,7 +218,8 @@ class BatchRecords:
             isinstance(query, Repeat) and record.taken_by not in ("", self.run)
         )
 
-    def _path(self, record: BatchRecord) -> Path:
+    def path(self, record: BatchRecord) -> Path:
+        """The file of a record."""
         return self._folder / f"{record.key}.json"
 
 
@@ -386,7 +389,7 @@ class BatchStream:
                         holds.pop(name, None)
         for record in {one.key: one for one in holds.values()}.values():
             if not record.id:
-                record.id = await self._persisted(lambda one=record: client.find(one.key))  # type: ignore[misc]
+                record.id = await self._persisted(lambda one=record: _found(client, one))  # type: ignore[misc]
                 if not record.id:  # the process ended before the batch left
                     self._records.drop(record)
                     continue
@@ -419,7 +422,7 @@ class BatchStream:
             for name in names:
                 request = self._requests[name]
                 prompt = self._session.endpoint.prompts.of(request.query)
-                line = client.line(name, prompt, request.query, request.number)
+                line = await client.line(name, prompt, request.query, request.number)
                 size += len(line)
                 if lines and size > MOST_BYTES:
                     break
@@ -455,7 +458,7 @@ class BatchStream:
             try:
                 record.id = await client.submit(record.key, lines)
             except RequestError as error:
-                if not error.again:
+                if error.status is not None and not error.again:  # else it may have been made
                     self._records.drop(record)
                 if error.status in NOBODY and not error.again:
                     raise EndpointLostError(
@@ -465,7 +468,7 @@ class BatchStream:
                 await self._endured(error, attempt, began)
                 attempt += 1
                 # Nobody knows if it was made before the connection broke.
-                record.id = await self._persisted(lambda: client.find(record.key))
+                record.id = await self._persisted(lambda: _found(client, record))
         self._records.write(record)
         for name in names:
             del self._unsent[name]
@@ -478,7 +481,7 @@ class BatchStream:
             counted(len(names), "request"),
         )
 
-    async def _persisted(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def _persisted(self, call: Callable[[], Awaitable[T]], record: BatchRecord | None = None) -> T:
         """The result of a call that costs nothing, repeated as often as a request.
 
         Raises:
@@ -492,11 +495,13 @@ class BatchStream:
                 self._session.heard()
                 return found
             except RequestError as error:
-                await self._endured(error, attempt, began)
+                await self._endured(error, attempt, began, record)
                 attempt += 1
 
-    async def _endured(self, error: RequestError, attempt: int, began: float) -> None:
-        """Wait after a failed call.
+    async def _endured(
+        self, error: RequestError, attempt: int, began: float, record: BatchRecord | None = None
+    ) -> None:
+        """Wait after a failed call, which may be about a batch.
 
         Raises:
             EndpointLostError: it failed as often as it may.
@@ -504,15 +509,20 @@ class BatchStream:
         self._session.note(error, attempt, began)
         if not error.again or attempt >= self._session.endpoint.patience.retries:
             words = f" ({error.message})" if error.message else ""
+            more = "start again to go on from here"
+            if record is not None and error.status == 404:
+                place = str(self._records.path(record))
+                more = (
+                    f"if batch {record.id} is gone there, delete {place!r}, and its requests are sent again"
+                )
             raise EndpointLostError(
-                f"{self._session.endpoint.address.url}: batches: {error.reason}{words}; start again to go on "
-                "from here"
+                f"{self._session.endpoint.address.url}: batches: {error.reason}{words}; {more}"
             )
         await asyncio.sleep(self._session.delay(error, attempt))
 
     async def _look(self, client: BatchClient, record: BatchRecord) -> BatchState:
         """How far a batch is; if it has ended, its answers are taken."""
-        state = await self._persisted(lambda: client.look(record.id))
+        state = await self._persisted(lambda: client.look(record.id), record)
         if state.ended:
             del self._open[record.key]
             self._full = False
@@ -552,7 +562,7 @@ class BatchStream:
             return
         first = self._requests[ours[0]].query
         prompt = self._session.endpoint.prompts.of(first)
-        results = await self._persisted(lambda: client.results(state, prompt, first))
+        results = await self._persisted(lambda: client.results(state, prompt, first), record)
         wanted = set(record.names)
         found: dict[str, Reply | RequestError] = {}
         strange = doubled = 0
@@ -570,18 +580,15 @@ class BatchStream:
             found[name] = RequestError(EXPIRED if again else ABSENT, again=again)
         self._tell(state, strange, doubled, 0 if state.expired or state.cancelled else len(absent))
         retries = self._session.endpoint.patience.retries
-        again_sent = [
-            name
-            for name in ours
-            if isinstance(one := found[name], RequestError)
-            and one.again
-            and (state.cancelled or self._requests[name].attempt < retries)
-        ]
+        # None of these was paid for. What is not sent again now may be in the next start.
+        lost = [name for name in ours if isinstance(one := found[name], RequestError) and one.again]
+        again_sent = [name for name in lost if state.cancelled or self._requests[name].attempt < retries]
+        counted_before = set(record.counted)
         for name in ours:
-            found[name] = self._counted(record, self._requests[name], found[name])
-        record.lost += again_sent
+            found[name] = self._counted(self._requests[name], found[name], before=name in counted_before)
+        record.lost += lost
         record.taken_by = record.taken_by or self._records.run
-        record.counted = True
+        record.counted += [name for name in ours if name not in counted_before]
         self._records.write(record)
         for name in sorted(ours, key=lambda name: isinstance(found[name], RequestError)):
             self._give(name, found[name], again=name in again_sent)
@@ -606,17 +613,17 @@ class BatchStream:
             _log.warning("codeaudit: %s: batch %s: %s", self._session.name, state.id, "; ".join(told))
 
     def _counted(
-        self, record: BatchRecord, request: BatchRequest, outcome: Reply | RequestError
+        self, request: BatchRequest, outcome: Reply | RequestError, *, before: bool
     ) -> Reply | RequestError:
-        """Count what a request cost, once: an earlier start may have done it, and been killed then."""
+        """Count what a request cost, unless an earlier start did it `before`, and was killed then."""
         if request.held is not None:
             tokens = outcome.tokens if isinstance(outcome, Reply) else None
-            if record.counted:
+            if before:
                 self._session.endpoint.spending.settle(request.held, NOTHING)
             else:
                 self._session.settle_in_batch(request.held, tokens, again=request.attempt > 0)
             request.held = None
-        if record.counted and isinstance(outcome, Reply):
+        if before and isinstance(outcome, Reply):
             return replace(outcome, tokens=(0, 0))
         return outcome
 
@@ -658,3 +665,7 @@ class BatchStream:
             self._session.note(error, self._session.endpoint.patience.retries, time.monotonic())
             self._session.given_up(error, request.query, drained=not self._requests)
         self._session.check_fit(drained=not self._requests)
+
+
+async def _found(client: BatchClient, record: BatchRecord) -> str:
+    return await client.find(record.key, made=record.made / 1e9, count=len(record.names))

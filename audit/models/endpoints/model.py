@@ -1,11 +1,14 @@
 """The model behind an endpoint. It serves every provider, which describes its `Endpoint`."""
 
+import re
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from codeaudit.audit.models.endpoints.arguments import Batching
 from codeaudit.audit.models.endpoints.batches import AHEAD, BatchStream
+from codeaudit.audit.models.endpoints.proxies import is_loopback
 from codeaudit.audit.models.endpoints.session import Endpoint, Session
 from codeaudit.audit.models.endpoints.spending import tokens_of_prompt
 from codeaudit.audit.models.endpoints.traffic import LoopThread
@@ -14,6 +17,15 @@ from codeaudit.audit.models.text_models import with_prompt
 from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
+
+_DATED: Final = re.compile(r"\d{4}-\d\d-\d\d|(?<!\d)(?:20)?\d{6}(?!\d)|-\d{4}(?!\d)|-\d{3}(?!\d)|-v\d+:\d")
+"""In the names of versions of models: a date, or a number that vendors count them by."""
+
+
+def is_undated(model: str) -> bool:
+    """Whether a name says no version: `…-latest`, or no date at all."""
+    return "latest" in model or _DATED.search(model) is None
+
 
 STOPPED: Final = Failed(reason="endpoint: stopped")
 
@@ -48,6 +60,9 @@ class EndpointModel:
         self.task = task
         """The only task that it can answer, such as embeddings; `None` for a model of text."""
         self.samples = endpoint.samples
+        host = urlsplit(endpoint.address.url).hostname or ""
+        self.may_move = not is_loopback(host) and is_undated(endpoint.model)
+        """Whether its vendor may give the name to another version of the model."""
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)
         self._batching = batching

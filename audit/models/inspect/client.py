@@ -19,6 +19,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     ContentReasoning,
     GenerateConfig,
+    Logprobs,
     Model,
     ModelOutput,
     get_model,
@@ -32,9 +33,10 @@ from codeaudit.audit.models.endpoints.client import (
     passes_later,
     wait_of,
 )
-from codeaudit.audit.models.inspect.model import VendorDecoding
+from codeaudit.audit.models.inspect.model import LIKELIEST, LOGPROBS, VendorDecoding
 from codeaudit.audit.models.openai.client import CONNECT, LIMITS
 from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
+from codeaudit.audit.models.openai.likelihood import NO_LEAD, Lead, leads
 from codeaudit.audit.models.openai.refusals import is_of_size, is_page, rejected, told
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
@@ -58,6 +60,10 @@ _ROLES: Final[Mapping[str, Any]] = {
 class InspectClient:
     """Sends requests for one model of one vendor. It belongs to the event loop that first uses it."""
 
+    transports: type[BoundedClient] = BoundedClient
+    arguments: Mapping[str, object] = {}
+    """Further arguments for the model of inspect-ai."""
+
     def __init__(
         self,
         spec: str,
@@ -72,12 +78,14 @@ class InspectClient:
         self._address = where
         self._generation = generation
         self._timeout = timeout
-        self._http = BoundedClient(
+        self._told = False
+        """Whether the user knows that the vendor gives no log-probabilities."""
+        self._http = self.transports(
             base_url=where.url,
             timeout=httpx2.Timeout(None, connect=CONNECT),
             transport=httpx2.AsyncHTTPTransport(limits=LIMITS),
         )
-        self._model = _model(spec, where, base_url, self._http)
+        self._model = _model(spec, where, base_url, self._http, self.arguments)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -115,6 +123,7 @@ class InspectClient:
             max_connections=AT_ONCE,
             # To find out whether reasoning may be summarised, OpenAI would be asked something else first.
             **{"cache_prompt": False, "reasoning_summary": "none", **asked.options},
+            **({"logprobs": True, "top_logprobs": LIKELIEST} if asked.logprobs else {}),
         )
         if longest is None:  # some vendors want a number
             api = self._model.api
@@ -134,15 +143,30 @@ class InspectClient:
         cut = output.stop_reason in ("max_tokens", "model_length")
         if not text and not (cut or thought):
             raise RequestError("unreadable reply", message="nothing", again=True, unreadable=True)
-        usage = output.usage
+        usage, likely = output.usage, self._likely(output.choices[0].logprobs, text)
         read = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0) if usage else 0
         return Reply(
             text=self._address.cleared(text),
+            margin=likely.margin,
+            scores=likely.scores,
             cut=cut,
             thought="reasoning" if thought and not cut else "",
             tokens=(usage.input_tokens + read, usage.output_tokens) if usage else None,
             served=self._address.line(output.model or ""),
         )
+
+    def _likely(self, given: Logprobs | None, text: str) -> Lead:
+        """What the log-probabilities of a reply say; inspect-ai gives all in the form of OpenAI's chats."""
+        if not self._generation.logprobs or self._generation.samples > 1:
+            return NO_LEAD
+        if given is None:
+            if not self._told:
+                self._told = True
+                _log.warning("codeaudit: the vendor gives no log-probabilities; answers have no margins")
+            return NO_LEAD
+        # inspect-ai drops tokens of Google's that are certain; without the first one, another would be read.
+        whole = "".join(one.token for one in given.content).strip()
+        return leads({"logprobs": given.model_dump()}) if whole.startswith(text.strip()) else NO_LEAD
 
     def _failure(self, error: Exception) -> RequestError:
         """What an error of a vendor's library means."""
@@ -167,7 +191,9 @@ class InspectClient:
             busy=status in BUSY,
             wait=max(wait_of(_headers(one)) for one in chain),
             status=402 if spent else status,
-            field=rejected(body, words, ("temperature", "seed", "max_tokens", *self._generation.options)),
+            field=rejected(
+                body, words, ("temperature", "seed", "max_tokens", *LOGPROBS, *self._generation.options)
+            ),
             sized=status == 413 or is_of_size(words),
             foreign=page,
             elsewhere=self._address.line(_target(chain)) if 300 <= status < 400 else "",
@@ -188,14 +214,20 @@ class InspectClient:
         return RequestError("unreadable reply", message=kind, again=True, unreadable=True)
 
 
-def _model(spec: str, where: EndpointAddress, base_url: str | None, http: BoundedClient) -> Model:
+def _model(
+    spec: str,
+    where: EndpointAddress,
+    base_url: str | None,
+    http: BoundedClient,
+    arguments: Mapping[str, object],
+) -> Model:
     """The model of inspect-ai, with our client of HTTP where its package takes one.
 
     Raises:
         ModelError: inspect-ai knows no such vendor, or lacks the package for it.
     """
     try:
-        found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False)
+        found = get_model(spec, base_url=base_url, api_key=where.key or None, memoize=False, **arguments)
     except Exception as error:  # it raises its own kinds, some of them with colours in their texts
         raise ModelError(f"inspect-ai cannot use {spec!r}: {where.line(str(error))}") from None
     api: Any = found.api

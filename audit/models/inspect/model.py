@@ -15,8 +15,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from codeaudit.audit.models.endpoints.arguments import (
+    BATCH_ARGUMENTS,
     ENDPOINT_ARGUMENTS,
     NONE,
+    Batching,
     Patience,
     Prices,
     check_answers_differ,
@@ -79,6 +81,10 @@ LOCAL: Final = frozenset({"ollama", "vllm", "sglang"})
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 NAME: Final[Extra] = "inspect"
 PACKAGE: Final = "inspect_ai"
+BATCHING: Final = "anthropic"
+"""The vendor whose batches are known here."""
+LIKELIEST: Final = 5
+"""Number of tokens whose log-probabilities are asked for, at each place of a reply."""
 
 
 OPTIONS: Final[Mapping[str, ArgumentReader]] = {
@@ -101,6 +107,8 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "samples": samples,
     "max_tokens": partial(or_none, partial(read_count, "max_tokens", least=1)),
     **OPTIONS,
+    "logprobs": bool,
+    "noise": partial(read_number, "noise", least=0),
     "system": str,
     "template": str,
     "prompt": str,
@@ -125,6 +133,8 @@ class VendorDecoding:
     """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Further options of inspect-ai, by name."""
+    logprobs: bool = False
+    """Whether replies come with the log-probabilities of their tokens, of vendors that give them."""
 
     @classmethod
     def read(cls, settings: Settings) -> "VendorDecoding":
@@ -144,7 +154,11 @@ class VendorDecoding:
         # A model that reasons needs room for it, which nobody can know; its own default holds.
         if "max_tokens" not in found and options.keys() & {"reasoning_effort", "reasoning_tokens", "effort"}:
             found["max_tokens"] = None
-        return cls(**found, bounded="max_tokens" in found, options=options)
+        logprobs = settings.arguments.get("logprobs") is True
+        if "noise" in settings.arguments and not logprobs:
+            flag = settings.flag
+            raise UsageError(f"{flag}noise needs {flag}logprobs=true: without them no flip has a margin")
+        return cls(**found, bounded="max_tokens" in found, options=options, logprobs=logprobs)
 
     def longest(self, prompt: Prompt) -> int | None:
         """The limit on the tokens of a reply to a prompt; `None` without one."""
@@ -162,6 +176,8 @@ class VendorDecoding:
         told: dict[str, object] = {name: NONE if value is None else value for name, value in shown.items()}
         if self.samples > 1:
             told["samples"] = self.samples
+        if self.logprobs:
+            told["logprobs"] = LIKELIEST
         told |= {
             name: json.dumps(value, sort_keys=True, separators=(",", ":"))
             if isinstance(value, dict)
@@ -190,17 +206,26 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
     where = _address(name, vendor, settings)
     generation, asked = VendorDecoding.read(settings), prompts(settings)
     patience = Patience.read(settings)
+    batching = Batching.read(settings)
     endpoint = Endpoint(
         model=model,
         address=where,
-        connect=partial(_client, rest, where, settings.base_url, generation, patience.timeout),
+        connect=partial(
+            _client,
+            rest,
+            where,
+            settings.base_url,
+            generation,
+            patience.timeout,
+            batched=batching is not None,
+        ),
         prompts=asked,
         samples=generation.samples,
         patience=patience,
         prices=Prices.read(settings),
         spending=settings.spending,
         longest=generation.longest,
-        remedy=lambda field: f"leave it out with {settings.flag}{field}=none" if field in _LEFT_OUT else "",
+        remedy=partial(_remedy, settings.flag),
         refusal_hint=f"; {settings.flag}FIELD=none leaves out temperature, seed or max_tokens",
         size_hint=f"; the prompt and {settings.flag}max_tokens together must fit its context",
     )
@@ -219,10 +244,20 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         name=f"{form}{rest}" + (f" ({shown})" if shown else ""),
         fingerprint=f"{NAME}/{rest}@{where.url}?{generation}&{told}",
         prompt=shown_prompt(str(settings.arguments.get("prompt", ""))),
+        noise=float(settings.arguments.get("noise", 0.0)),
+        batching=batching,
     )
 
 
 _LEFT_OUT: Final = ("temperature", "seed", "max_tokens")
+LOGPROBS: Final = ("logprobs", "top_logprobs", "responseLogprobs")
+
+
+def _remedy(flag: str, field: str) -> str:
+    """What to do about a field that the vendor rejects."""
+    if field in LOGPROBS:
+        return f"leave out {flag}logprobs"
+    return f"leave it out with {flag}{field}=none" if field in _LEFT_OUT else ""
 
 
 def _address(name: str, vendor: Vendor, settings: Settings) -> EndpointAddress:
@@ -247,7 +282,13 @@ def _client(
     base_url: str | None,
     generation: VendorDecoding,
     timeout: float,
+    *,
+    batched: bool,
 ) -> EndpointClient:
+    if batched:
+        from codeaudit.audit.models.inspect.batches import AnthropicBatches
+
+        return AnthropicBatches(spec, where, base_url, generation, timeout)
     from codeaudit.audit.models.inspect.client import InspectClient
 
     return InspectClient(spec, where, base_url, generation, timeout)
@@ -269,7 +310,7 @@ def _provider(name: str) -> Provider:
         summary=f"a model of {vendor.title}; needs the extra `{NAME}`",
         load=_loader(name),
         accepts=frozenset({"base_url", *SPENDING}),
-        arguments=ARGUMENTS,
+        arguments={**ARGUMENTS, **(BATCH_ARGUMENTS if name == BATCHING else {})},
         default_base_url=lambda: vendor.url,
         key=vendor.key,
     )

@@ -46,7 +46,7 @@ class BatchingClient(Client):
         await self._files.close()
         await super().close()
 
-    def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
+    async def line(self, name: str, prompt: Prompt, query: Query, number: int) -> bytes:
         """As `BatchClient.line`."""
         body = self._body(prompt, query, number)
         body.pop("stream", None)
@@ -78,7 +78,7 @@ class BatchingClient(Client):
             )
             return self._named(made)
 
-    async def find(self, key: str) -> str:
+    async def find(self, key: str, *, made: float, count: int) -> str:
         """As `BatchClient.find`."""
         after = ""
         for _ in range(PAGES):

@@ -6,12 +6,17 @@ Skipped where the extra `inspect` is not installed; a job of its own installs it
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.endpoints.batches import BatchRecords
 from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.spending import Spending
 from codeaudit.audit.models.inspect.model import ARGUMENTS, OPTIONS, VENDORS
 from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import CUT_OFF, MALFORMED, Failed, Predicted, Prediction
@@ -21,6 +26,8 @@ from tests.support.endpoints import (
     Act,
     Asked,
     Endpoint,
+    Handler,
+    Server,
     disconnects,
     drips,
     halves,
@@ -287,6 +294,39 @@ def test_options_reach_the_vendor(wire: Wire) -> None:
     assert "0.5" in json.dumps(asked.body) or "responses" in asked.path or "messages" in asked.path
 
 
+@pytest.mark.parametrize("wire", ["google", "ollama", "anthropic"], indirect=True)
+def test_log_probabilities_become_margins_and_scores(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
+    tokens = [("[mean]", -0.25, "[sum]", -2.0), (" [m]", -0.5, " [x]", -1.0)]
+    body = wire.says(RIGHT, wire.stop)
+    if wire.spec.startswith("google"):
+        first, other = (
+            [{"token": row[at], "logProbability": row[at + 1]} for row in tokens] for at in (0, 2)
+        )
+        top = [{"candidates": list(pair)} for pair in zip(first, other, strict=True)]
+        body["candidates"][0]["logprobsResult"] = {"chosenCandidates": first, "topCandidates": top}
+    elif wire.spec.startswith("ollama"):
+        body["choices"][0]["logprobs"] = {
+            "content": [
+                {
+                    "token": one, "logprob": value, "bytes": None,
+                    "top_logprobs": [
+                        {"token": one, "logprob": value, "bytes": None},
+                        {"token": other, "logprob": least, "bytes": None},
+                    ],
+                }
+                for one, value, other, least in tokens
+            ]
+        }  # fmt: skip
+    (found,) = answered(wire, lambda _: sends(200, json.dumps(body)), 1, logprobs="true")
+    assert isinstance(found, Predicted)
+    if wire.spec.startswith("anthropic"):
+        assert (found.scores, found.margin) == ((), None)
+        assert "gives no log-probabilities" in caplog.text
+    else:
+        assert dict(found.scores) == {"[mean]": -0.25, "[sum]": -2.0}
+        assert found.margin == 0.5
+
+
 def test_every_option_is_one_of_inspect() -> None:
     from inspect_ai.model import GenerateConfig
 
@@ -304,3 +344,79 @@ def test_arguments_are_listed_and_checked() -> None:
     assert "reasoning_effort" in ARGUMENTS
     with pytest.raises(UsageError, match="must be one of"):
         catalogue.load("anthropic/x", Settings(sends=False), {"reasoning_effort": "enormous"})
+
+
+# ── batches ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Messages(Handler):
+    """Anthropic's Message Batches: each batch is answered when it is made."""
+
+    made: ClassVar[list[dict[str, Any]]] = []
+    gone: ClassVar[list[str]] = []
+    """Calls whose reply is lost."""
+
+    def do_POST(self) -> None:  # noqa: N802
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        assert self.headers["x-api-key"] == KEY
+        assert self.path == "/v1/messages/batches"
+        lines = []
+        for number, one in enumerate(body["requests"]):
+            assert one["params"]["model"] == "claude-x"
+            error = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
+            result = {"type": "succeeded", "message": _anthropic(RIGHT, "end_turn")}
+            results = [result, {"type": "errored", "error": error}, {"type": "expired"}, result]
+            again = len(self.made) > 0
+            lines.append({"custom_id": one["custom_id"], "result": result if again else results[number]})
+        counts = {"processing": 0, "succeeded": len(lines), "errored": 0, "canceled": 0, "expired": 0}
+        if len(lines) == 4:
+            counts |= {"succeeded": 2, "errored": 1, "expired": 1}
+        now = datetime.now(UTC).isoformat()
+        about = {"id": f"msgbatch_{len(self.made)}", "created_at": now, "request_counts": counts}
+        self.made.append({"about": about | {"processing_status": "ended"}, "lines": lines[::-1]})
+        self.reply("POST", self.made[-1]["about"])
+
+    def do_GET(self) -> None:  # noqa: N802
+        name = self.path.partition("/batches")[2].strip("/")
+        if name.startswith("?"):
+            self.reply("LIST", {"data": [one["about"] for one in self.made[::-1]], "has_more": False})
+        elif name.endswith("/results"):
+            lines = next(one["lines"] for one in self.made if name.startswith(one["about"]["id"]))
+            self.send(200, "\n".join(map(json.dumps, lines)))
+        else:
+            self.reply("GET", next(one["about"] for one in self.made if one["about"]["id"] == name))
+
+    def reply(self, call: str, body: object) -> None:
+        if call in self.gone:
+            self.gone.remove(call)
+            disconnects(self)
+        else:
+            self.send(200, json.dumps(body))
+
+
+@pytest.mark.parametrize("wire", ["anthropic"], indirect=True)
+def test_a_batch_of_anthropics_is_found_again_and_costs_half(wire: Wire, tmp_path: Path) -> None:
+    handler: Any = type("Bound", (Messages,), {"made": [], "gone": ["POST"]})
+    server = Server(("127.0.0.1", 0), handler)
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    spending = Spending()
+    spending.batches = BatchRecords(tmp_path, "run")
+    settings = Settings(base_url=f"http://127.0.0.1:{server.server_address[1]}", spending=spending)
+    told = {"batch": "true", "backoff": "0.01", "price_in": "1000000", "price_out": "1000000"}
+    asked = queries(4)
+    for _ in range(2):  # the second has the answers of the first, as after a kill
+        model = catalogue.load(wire.spec, settings, told)
+        assert isinstance(model, EndpointModel)
+        stream = model.stream()
+        stream.ask(asked)
+        found: dict[int, Prediction] = {}
+        while len(found) < 4:
+            found |= stream.arrived()
+        stream.stop()
+        assert [isinstance(found[at], Predicted) for at in range(4)] == [True, False, True, True]
+        assert found[1] == Failed(reason="endpoint: 400")
+        assert [len(one["lines"]) for one in handler.made] == [4, 1], "what expired is sent again"
+        if not _:
+            assert model.usage["cost"] == pytest.approx(0.5 * 3 * 10)
+    server.shutdown()
+    server.server_close()
