@@ -30,6 +30,7 @@ from codeaudit.reports.records import (
     Attack,
     ByFamily,
     ByTransform,
+    Calibration,
     ModelHeader,
     ModelSummary,
     PartialRate,
@@ -40,6 +41,7 @@ from codeaudit.reports.records import (
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score
 from codeaudit.reports.shared_inputs import Part
+from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.differences import rounded
 from codeaudit.reports.statistics.distances import mean_distance
 from codeaudit.reports.statistics.excess import MOST, pair_excess
@@ -95,6 +97,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         skipped=_ordered(Counter(header.skipped)),
         reacts=task.reacts,
         finding=task.finding,
+        edits_decide=task.edits_decide,
         models=models,
         draws=tuple(header.draws),
         told_errors=tuple(header.told_errors),
@@ -145,6 +148,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
         robust=robust(problems, task, seed=draw, steady=steady) if isinstance(task, HasAttempts) else (),
         network=header.network,
         agreement=_agreement(every, task),
+        calibration=_calibration(every),
         **_findings(every, draw, steady=steady),
     )
 
@@ -162,6 +166,13 @@ def _agreement(trials: Iterable[TrialDigest], task: Task) -> Agreement:
     for each in trials:
         whole.join(each.agreements)
     return whole.found()
+
+
+def _calibration(trials: Iterable[TrialDigest]) -> Calibration:
+    whole = ScoredAnswers()
+    for each in trials:
+        whole.join(each.scored)
+    return Calibration(answers=whole.total, brier=whole.brier, error=whole.error)
 
 
 def _draw(model: str, seed: int) -> int:
