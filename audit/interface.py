@@ -420,6 +420,9 @@ class Task(ABC):
     beside: bool = False
     """Whether a query has more than a source: a second unit, candidates, or a query in words. `prepare` puts
     them into the sample (`Sample.other`, `candidates`, `text`)."""
+    edits_decide: bool = False
+    """Whether what is known of an edit decides the right answer to its variant (`holds`). Reports then show
+    how many answers to variants are right, and how well scores tell it."""
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""

@@ -20,6 +20,7 @@ from codeaudit.reports.records import Agreement, Estimate, Rate, Score, Sides
 from codeaudit.reports.scores import ScoreTally
 from codeaudit.reports.shared_inputs import SharedInputs, asked
 from codeaudit.reports.statistics.agreement import accuracy, chance, correlation, macro_f1
+from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.distances import Draws, numbered
 from codeaudit.reports.statistics.intervals import mean_share, rate_of
 from codeaudit.reports.statistics.shuffles import Table, tabled
@@ -344,7 +345,9 @@ class TrialDigest:
         self._repeats = 0
         self._attempts = isinstance(task, HasAttempts)
         self._task = task
-        self._by_equality = type(task).same is Task.same
+        self._by_equality = type(task).same is Task.same and type(task).holds is Task.holds
+        self.scored = ScoredAnswers()
+        """Answers to judged variants, for a task whose edits decide what is right."""
         self.draws = 0
         """The largest number of draws of an answer; 0 unless the model is sampled."""
 
@@ -386,6 +389,8 @@ class TrialDigest:
         else:
             counts.applied += 1
             counts.evidence[pair.evidence] += 1
+        if self._task.edits_decide and pair.changed is not None and None not in (pair.sure, pair.score):
+            self.scored.add(pair.sure, pair.score)  # type: ignore[arg-type]
         if pair.changed is None:
             counts.unjudged += 1
             self.reasons[pair.reason] += 1

@@ -16,11 +16,13 @@ from codeaudit.audit.records import (
     Failed,
     Held,
     Predicted,
+    Prediction,
     Unjudged,
     Verdict,
     Violated,
 )
 from codeaudit.reports.records import Flip
+from codeaudit.reports.statistics.calibration import probability
 from codeaudit.transforms.records import Kind, Perturbed, Sample
 
 Same: TypeAlias = Callable[[Predicted, Predicted], bool]
@@ -55,6 +57,8 @@ class Pair:
     """Whether the edit touches a line of the sample's fix."""
     shift: float | None = None
     """As of a verdict; `None` without one."""
+    sure: float | None = None
+    """The probability that the model gives its answer; `None` if its scores do not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +217,14 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
         score=None if answer is None else score,
         draws=() if isinstance(verdict.after, Failed) else verdict.after.draws,
         marked=_is_marked(perturbed),
+        sure=_sure(verdict.after),
     )
+
+
+def _sure(prediction: Prediction) -> float | None:
+    if isinstance(prediction, Failed) or not prediction.scores:
+        return None
+    return probability(str(prediction.answer), dict(prediction.scores))
 
 
 def _is_marked(perturbed: Perturbed) -> bool:

@@ -436,6 +436,18 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How well scores tell whether answers to variants are right, where edits decide that."""
+
+    answers: int = 0
+    """Number of judged answers with scores."""
+    brier: float | None = None
+    """Mean squared difference of the probability of an answer and its rightness."""
+    error: float | None = None
+    """The expected calibration error, with ten bins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
     """Results of one model over all trials. Rates are pooled and clustered on samples; scores are means."""
 
@@ -489,6 +501,8 @@ class ModelSummary:
     """Families in the order of their first transform, if the run has several meaning-keeping transforms."""
     agreement: Agreement = field(default_factory=Agreement)
     """Of the original answers with the labels."""
+    calibration: Calibration = field(default_factory=Calibration)
+    """Of the answers to variants."""
     extra: int = 0
     """Number of distinct samples drawn in addition, each for the transforms that lacked movable ones. They
     count in the rates of these transforms, and in a pooled rate that has one transform only. All other
@@ -776,6 +790,8 @@ class Summary:
     """Whether a good model answers otherwise under controls (`Task.reacts`)."""
     finding: str = ""
     """The answer that reports something (`Task.finding`)."""
+    edits_decide: bool = False
+    """Whether edits decide the right answers to variants (`Task.edits_decide`)."""
     models: tuple[ModelSummary, ...]
     draws: tuple[MovableDraw, ...] = ()
     """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""

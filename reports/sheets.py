@@ -150,6 +150,7 @@ def asked_for(summary: Summary) -> tuple[Sheet, ...]:
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
     drawn = [_drawn(draw, summary) for draw in summary.draws[:1]]
     single = [_by_label(summary)] if _has_classes(summary) else []
+    single += [_rightness(summary)] if summary.edits_decide else []
     beyond = [_beyond_noise(summary)] if any(map(wording.is_noisy, summary.models)) else []
     beyond += [_sampled(summary)] if any(model.draws for model in summary.models) else []
     beyond += [_prompts(summary)] if summary.prompts else []
@@ -549,6 +550,44 @@ def _labelled(summary: Summary) -> Sheet:
         legend=(
             "for the original inputs. MCC: correlation of answers and labels, 0 for chance and 1 for right; "
             "p: how often chance alone gives as much. macro F1: mean over the labels.",
+        ),
+    )
+
+
+def _rightness(summary: Summary) -> Sheet:
+    """Right answers by transform, where edits decide what is right."""
+    rows = []
+    for model in summary.models:
+        found = model.calibration
+        last = [
+            _cell(f"{found.answers:,}" if found.answers else ABSENT),
+            _cell(ABSENT if found.brier is None else f"{found.brier:.3f}"),
+            _cell(ABSENT if found.error is None else f"{found.error:.3f}"),
+        ]
+        for row in model.by_transform:
+            if not row.pairs.total or row.kind not in ("preserving", "control", "identity"):
+                continue
+            rate = row.pairs
+            right, low, high = rate.count, rate.low, rate.high
+            if row.kind != "control":
+                right = rate.total - right
+                low, high = (None if one is None else 1 - one for one in (rate.high, rate.low))
+            interval = "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
+            cells = [_cell(wording.plain(model.model)), _cell(row.transform), _cell(KIND_WORDS[row.kind])]
+            cells.append(_cell(wording.percent(right / rate.total), interval, f"{right:,}/{rate.total:,}"))
+            rows.append((*cells, *last))
+    return Sheet(
+        title="Right answers by transform",
+        columns=(
+            *words("model", "transform", "kind"),
+            *numbers("accuracy", "with scores", "Brier", "calibration error"),
+        ),
+        rows=tuple(rows),
+        legend=(
+            "accuracy: the share of the judged pairs with the right answer. With scores: the answers to "
+            "variants that have some, over all transforms; Brier: mean squared distance of the probability "
+            "of an answer from 1 if it is right, else from 0; calibration error: how far probabilities are "
+            "from the shares of right answers, in ten bins. Of both, 0 is best.",
         ),
     )
 

@@ -33,6 +33,7 @@ from codeaudit.reports.records import (
     Attack,
     ByFamily,
     ByTransform,
+    Calibration,
     ModelHeader,
     ModelSummary,
     PartialRate,
@@ -43,6 +44,7 @@ from codeaudit.reports.records import (
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score
 from codeaudit.reports.shared_inputs import Part
+from codeaudit.reports.statistics.calibration import ScoredAnswers
 from codeaudit.reports.statistics.differences import rounded
 from codeaudit.reports.statistics.distances import mean_distance
 from codeaudit.reports.statistics.excess import MOST, pair_excess
@@ -98,6 +100,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         skipped=_ordered(Counter(header.skipped)),
         reacts=task.reacts,
         finding=task.finding,
+        edits_decide=task.edits_decide,
         models=models,
         draws=tuple(header.draws),
         told_errors=tuple(header.told_errors),
@@ -154,6 +157,7 @@ def _model(header: ModelHeader, by_seed: Mapping[int, TrialDigest], *, task: Tas
             name: _partial(list(pooled_part(every, name)), draw, steady=steady)
             for name in (task.criteria if isinstance(task, HasCriteria) else ())
         },
+        calibration=_calibration(every),
         **_findings(every, draw, steady=steady),
     )
 
@@ -171,6 +175,13 @@ def _agreement(trials: Iterable[TrialDigest], task: Task) -> Agreement:
     for each in trials:
         whole.join(each.agreements)
     return whole.found()
+
+
+def _calibration(trials: Iterable[TrialDigest]) -> Calibration:
+    whole = ScoredAnswers()
+    for each in trials:
+        whole.join(each.scored)
+    return Calibration(answers=whole.total, brier=whole.brier, error=whole.error)
 
 
 def _draw(model: str, seed: int) -> int:

@@ -123,6 +123,7 @@ EQUIVALENCE: Final = Equivalence(
     score_name="accuracy",
     labels=evidence_labels,
     beside=True,
+    edits_decide=True,
     wordings=wordings.EQUIVALENCE,
     prompt=QuestionPrompt(
         template=(

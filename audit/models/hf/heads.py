@@ -69,8 +69,19 @@ class WindowedTokenizer:
         it.
 
         A special token written in the text is read as text, because code may contain `</s>` or `[MASK]`.
+
+        Raises:
+            ModelError: the tokenizer marks the texts of a pair with types of tokens, which are not given.
         """
-        return tuple(self.tokenizer.encode(text, other or None, split_special_tokens=True))
+        if not other:
+            return tuple(self.tokenizer.encode(text, split_special_tokens=True))
+        found = self.tokenizer(text, other, split_special_tokens=True)
+        if any(found.get("token_type_ids", ())):
+            raise ModelError(
+                "its tokenizer marks the texts of a pair with types of tokens, which are not given; "
+                "write -M template=FILE, a text with {source} and {other}"
+            )
+        return tuple(found["input_ids"])
 
     def pair(self, text: str, other: str) -> Row:
         """The tokens of two texts with the special tokens that the model expects around and between them."""
@@ -125,13 +136,8 @@ class WindowedTokenizer:
         template with them.
 
         Raises:
-            ModelError: the tokenizer marks the texts of a pair with types of tokens, which are not given.
+            ModelError: as `plain`.
         """
-        if template is None and query.other and "token_type_ids" in self.tokenizer.model_input_names:
-            raise ModelError(
-                "its tokenizer marks the texts of a pair with types of tokens, which codeaudit does not "
-                "give; write -M template=FILE, a text with {source} and {other}"
-            )
 
         def rows(source: str) -> tuple[Row, ...]:
             if template is None:

@@ -61,8 +61,8 @@ def test_the_evidence_of_an_edit_decides(
     kind: Kind, evidence: Evidence, before: str, after: str, verdict: type
 ) -> None:
     made = edit(kind, evidence)
-    answers = [Predicted(answer=one) for one in (before, after)]
-    found = judge(made, *answers, made.sample, task=EQUIVALENCE, noise=0.0)
+    first, then = Predicted(answer=before), Predicted(answer=after)
+    found = judge(made, first, then, made.sample, task=EQUIVALENCE, noise=0.0)
     assert type(found) is verdict
     right = {"preserving": SAME, "control": DIFFERENT if evidence == "executed" else None}[kind]
     assert made.sample.label == right
@@ -87,7 +87,8 @@ def test_a_reply_gives_one_word_or_none(reply: str, word: str | None) -> None:
     prompt = EQUIVALENCE.prompt
     assert prompt is not None
     found = prompt.read(reply)
-    assert isinstance(found, Failed) if word is None else EQUIVALENCE.normalise(found.answer) == word  # type: ignore[union-attr]
+    assert isinstance(found, Predicted if word else Failed)
+    assert not isinstance(found, Predicted) or EQUIVALENCE.normalise(found.answer) == word
 
 
 def test_every_wording_shows_both_programs() -> None:

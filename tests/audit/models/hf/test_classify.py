@@ -247,3 +247,22 @@ def test_a_checkpoint_with_bare_labels_is_audited_with_a_map_or_with_labels(
     assert main([*RUN, "--task", "classification", *more, *rest, "--out", "out"]) == 0
     found = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["agreement"]["classes"]
     assert {answer for row in found.values() for answer in row} <= {"0", "1"}
+
+
+def test_a_pair_is_joined_as_the_tokenizer_joins_it(
+    folders: dict[str, Path], load: Load, tmp_path: Path
+) -> None:
+    query = Query(task="clone-detection", language="python", source=SOURCES[0], other=SOURCES[1])
+    (found,) = load("gpt2-classifier", labels="different,clone").predict([query])
+    folder = folders["gpt2-classifier"]
+    words = transformers.AutoTokenizer.from_pretrained(folder)
+    text = words.decode(words(query.source, query.other)["input_ids"])
+    different, clone = logits(folder, text).tolist()
+    assert isinstance(found, Predicted)
+    assert dict(found.scores) == pytest.approx({"different": different, "clone": clone}, abs=1e-4)
+    template = tmp_path / "pair.txt"
+    template.write_text("{source}|{other}")
+    model = load("gpt2-classifier", labels="different,clone", template=str(template))
+    (told,) = model.predict([query])
+    assert isinstance(told, Predicted)
+    assert told.scores != found.scores
