@@ -57,7 +57,8 @@ def test_an_encoder_ranks_by_the_cosine(
     )
     in_order(found)
     in_order(other)
-    assert len(dict(other.scores)) == 2  # type: ignore[union-attr]
+    assert isinstance(other, Predicted)
+    assert len(other.scores) == 2
 
 
 @torch.no_grad()
