@@ -38,7 +38,8 @@ from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
 if TYPE_CHECKING:
-    from sacrebleu.metrics import BLEU, CHRF
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
 
 FEWEST: Final = 3
 """Words of the shortest summary, as in CodeSearchNet."""
@@ -170,14 +171,14 @@ def _chrf(text: str, reference: str) -> float:
 
 @cache
 def _bleu() -> "BLEU":
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(lowercase=True, smooth_method="add-k", smooth_value=1, effective_order=False)
 
 
 @cache
 def _metric() -> "CHRF":
-    from sacrebleu.metrics import CHRF
+    from sacrebleu.metrics.chrf import CHRF
 
     return CHRF()
 

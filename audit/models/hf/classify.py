@@ -18,7 +18,7 @@ from codeaudit.audit.interface import (
 )
 from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, RowMemory, TokenizedQuery, ranked
 from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS, answer_kind, tasks_answered_by
@@ -60,6 +60,7 @@ class ClassificationHead(SeveralTasks):
         self._several = config.problem_type == MULTI_LABEL
         self._template = arguments.template
         self._answers: dict[tuple[object, ...], tuple[Answer, ...]] = {}
+        self._memory = RowMemory(self.scores)
 
     @property
     def task(self) -> str | None:
@@ -109,8 +110,7 @@ class ClassificationHead(SeveralTasks):
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The answers with the highest scores, or the rankings of candidates."""
         if batch and batch[0].query.candidates and not self._labels:
-            near = iter(self.scores([row for one in batch for row in one.rows])[:, 0].tolist())
-            values = [[next(near) for _ in one.rows] for one in batch]
+            values = [[float(one) for one in each] for each in self._memory.of(batch)]
             return [ranked_by(each) if all(map(isfinite, each)) else NOT_FINITE for each in values]
         scores = self.scores([one.rows[0] for one in batch])
         return [self._prediction(one.query, row) for one, row in zip(batch, scores, strict=True)]

@@ -13,7 +13,7 @@ from codeaudit.audit.checks import load_json
 from codeaudit.audit.interface import NameOfCode, Ranking
 from codeaudit.audit.models.answers import ranked_by
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, RowMemory, TokenizedQuery, ranked
 from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind, tasks_answered_by
@@ -82,6 +82,7 @@ class EmbeddingHead:
         self._template = arguments.template
         self._starts = starts_of(folder, engine.name)
         self._matrix = self._embedded_names(room)
+        self._memory = RowMemory(self._embedded)
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -122,12 +123,8 @@ class EmbeddingHead:
         return found
 
     def _rankings(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
-        # A candidate of several queries, or of a query and its variant, is embedded once.
-        distinct = list(dict.fromkeys(row for one in batch for row in one.rows))
-        vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
         found: list[Prediction] = []
-        for one in batch:
-            words, *candidates = (vectors[row] for row in one.rows)
+        for words, *candidates in self._memory.of(batch):
             near = torch.stack(candidates) @ words
             found.append(ranked_by(near.tolist()) if near.isfinite().all() else NOT_FINITE)
         return found

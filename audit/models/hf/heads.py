@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol, TypeAlias
@@ -14,7 +14,7 @@ from transformers.utils import logging as library_logging
 
 from codeaudit.audit.probabilities import Scale
 from codeaudit.audit.prompts import filled
-from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.audit.records import Failed, Prediction, Query, Repeat
 from codeaudit.transforms.errors import CodeauditError, ModelError
 
 Row: TypeAlias = tuple[int, ...]
@@ -210,6 +210,39 @@ class LoadedNetwork:
         """The inputs of the network for these rows; `side` is that of the padding."""
         ids, mask = padded(rows, self.pad, side, self.device)
         return {"input_ids": ids, "attention_mask": mask}
+
+
+class RowMemory:
+    """What a network made of rows of tokens, so that a candidate of many queries is read once.
+
+    The rows of a repeat are read anew, because it measures what the network's arithmetic changes.
+    """
+
+    def __init__(self, read: Callable[[Sequence[Row]], torch.Tensor]) -> None:
+        """`read` gives (B, …) for B rows."""
+        self._read = read
+        self._known: dict[Row, torch.Tensor] = {}
+
+    def of(self, batch: Sequence[TokenizedQuery]) -> list[list[torch.Tensor]]:
+        """For each query what its rows became."""
+        again = self._found({row for one in batch if isinstance(one.query, Repeat) for row in one.rows})
+        wanted = dict.fromkeys(row for one in batch if not isinstance(one.query, Repeat) for row in one.rows)
+        found = {row: self._known[row] for row in wanted if row in self._known}
+        found |= self._found(wanted.keys() - found.keys())
+        if len(self._known) + len(found) > MOST_ROWS:
+            self._known.clear()
+        self._known |= found
+        return [
+            [(again if isinstance(one.query, Repeat) else found)[row] for row in one.rows] for one in batch
+        ]
+
+    def _found(self, rows: Collection[Row]) -> dict[Row, torch.Tensor]:
+        ordered = sorted(rows, key=lambda row: (-len(row), row))
+        return dict(zip(ordered, self._read(ordered), strict=True)) if ordered else {}
+
+
+MOST_ROWS: Final = 10_000
+"""Rows that are remembered; so many vectors of 768 numbers take 60 MB."""
 
 
 class Head(Protocol):

@@ -29,4 +29,4 @@ def vectors_in(reply: object) -> list[list[float]] | None:
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     """The cosine of the angle between two vectors, none of which is zero."""
-    return sum(map(mul, one, other)) / (hypot(*one) * hypot(*other))
+    return float(sum(map(mul, one, other))) / (hypot(*one) * hypot(*other))

@@ -3,8 +3,9 @@
 import ast
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -95,6 +96,9 @@ SCRIPT = "function add(first, second) {\n    const both = first + second;\n    r
 NET = {"repository_name": "who/what", "split_name": "test", "func_name": "Sums.add"}
 
 
+Layout: TypeAlias = Callable[[str, str, str], Mapping[str, object]]
+
+
 def net(language: str, source: str, words: str) -> Mapping[str, object]:
     return {
         **NET,
@@ -118,7 +122,7 @@ def examples(rows: Sequence[Mapping[str, object]], folder: Path) -> tuple[list[S
 
 
 @pytest.mark.parametrize("layout", [net, glue])
-def test_rows_of_code_search_net_and_codexglue(layout: type[net], tmp_path: Path) -> None:  # type: ignore[valid-type]
+def test_rows_of_code_search_net_and_codexglue(layout: Layout, tmp_path: Path) -> None:
     words = "Add two numbers.\n\nSlowly."
     rows = [
         layout("python", PYTHON, words),

@@ -105,7 +105,7 @@ def test_without_the_library_the_run_ends_with_what_to_install(
 
     summarisation._bleu.cache_clear()
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
     words = ["run", "--task", "summarisation", "--corpus", "stdlib:json", "--model", "fake/hash"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 3
     assert 'pip install "codeaudit-ml[summaries]"' in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ import torch
 import transformers
 from torch.nn.functional import cosine_similarity
 
-from codeaudit.audit.models.hf.heads import quiet
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.models.hf.heads import Row, RowMemory, TokenizedQuery, quiet
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query, Repeat
 from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load
 from tests.audit.models.hf.test_embed import states
 
@@ -57,7 +58,8 @@ def test_an_encoder_ranks_by_the_cosine(
     )
     in_order(found)
     in_order(other)
-    assert len(dict(other.scores)) == 2  # type: ignore[union-attr]
+    assert isinstance(other, Predicted)
+    assert len(other.scores) == 2
 
 
 @torch.no_grad()
@@ -86,3 +88,21 @@ def test_a_candidate_beyond_the_window_fails_or_loses_its_end(load: Load, names:
     (found,) = model.predict([query])
     in_order(found)
     assert model.usage == {"truncated": 1}
+
+
+def test_a_shared_candidate_is_read_once_and_that_of_a_repeat_anew() -> None:
+    read: list[Row] = []
+
+    def network(rows: Sequence[Row]) -> torch.Tensor:
+        read.extend(rows)
+        return torch.tensor([[float(sum(row))] for row in rows])
+
+    def asked(query: Query, *rows: Row) -> TokenizedQuery:
+        return TokenizedQuery(query=query, rows=rows)
+
+    memory, one, two = RowMemory(network), searched(), searched("a", "b")
+    again = Repeat(task=one.task, language="python", source="", text=WORDS, candidates=SOURCES, bucket=0)
+    assert memory.of([asked(one, (1,), (2, 3)), asked(two, (2, 3))]) == [[1.0, 5.0], [5.0]]
+    assert sorted(read) == [(1,), (2, 3)]
+    assert memory.of([asked(two, (1,), (4,)), asked(again, (1,))]) == [[1.0, 4.0], [1.0]]
+    assert sorted(read) == [(1,), (1,), (2, 3), (4,)]
