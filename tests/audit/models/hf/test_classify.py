@@ -256,7 +256,7 @@ def test_a_pair_is_joined_as_the_tokenizer_joins_it(
     (found,) = load("gpt2-classifier", labels="different,clone").predict([query])
     folder = folders["gpt2-classifier"]
     words = transformers.AutoTokenizer.from_pretrained(folder)
-    text = words.decode(words(query.source, query.other)["input_ids"])
+    text = str(words.decode(words(query.source, query.other)["input_ids"]))
     different, clone = logits(folder, text).tolist()
     assert isinstance(found, Predicted)
     assert dict(found.scores) == pytest.approx({"different": different, "clone": clone}, abs=1e-4)
