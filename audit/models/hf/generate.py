@@ -59,7 +59,7 @@ _GIVEN: Final = frozenset(
 """What the library gives to each template."""
 _ASKED: Final = "What is it?"
 _SAID: Final = "4217"
-_CHATS: Final = re.compile(r"(?:\A|[-_./])(?:instruct|chat|it|sft|dpo)(?:\Z|[-_.])", re.I)
+_CHATS: Final = re.compile(r"(?:\A|[-_.])(?:instruct|chat|it|sft|dpo)(?:\Z|[-_.])", re.I)
 """Words in the names of models that were trained to chat."""
 _THINKS: Final = re.compile(r"<(?:think(?:ing)?|thought|reasoning)>\s*\Z", re.I)
 """The end of a prompt whose answer begins with thoughts."""
@@ -112,8 +112,10 @@ class GenerationHead:
         self._samples = arguments.samples
         self._temperature = arguments.temperature
         network.generation_config = _greedy(network, engine.pad, tokenizer)
-        if self._chat and mark is not None:
-            network.generation_config.eos_token_id = sorted(_ends(network.generation_config) | {mark})
+        known = _ends(network.generation_config)
+        self._added_end = mark if self._chat and mark not in known else None
+        if self._added_end is not None:
+            network.generation_config.eos_token_id = sorted(known | {self._added_end})
         self._thinks = self._chat and self._begins_with_thoughts()
 
     def _check_told(self, arguments: Arguments) -> None:
@@ -155,6 +157,10 @@ class GenerationHead:
         }
         if self._temperature is not None:  # left out otherwise, so that greedy models keep their fingerprints
             found |= {"samples": self._samples, "temperature": self._temperature}
+        if self._added_end is not None:
+            found["turn_end"] = self._added_end
+        if self._thinks:
+            found["longest_thought"] = LONGEST_THOUGHT
         if self._told != {"enable_thinking": False}:
             found["chat_template_kwargs"] = json.dumps(self._told, sort_keys=True)
         return found
@@ -214,8 +220,7 @@ class GenerationHead:
             batch, texts, watch.leads, watch.sound, watch.first, watch.writing, strict=True
         ):
             prompt = self._prompts.of(one.query)
-            # Thoughts that the limit has cut have no last line.
-            # … or no line at all.
+            # Thoughts that the limit has cut are no answer, or have no last line.
             if self._thinks and cut and not THOUGHT_ENDS.search(text):
                 text = ""
             read = prompt.read(text, cut=cut and thinks(prompt)) if sound else NOT_FINITE
@@ -411,7 +416,7 @@ def _tell(name: str, tokenizer: Any, unused: int | None) -> None:
             name,
             tokenizer.convert_ids_to_tokens(unused),
         )
-    elif not tokenizer.chat_template and _CHATS.search(name):
+    elif not tokenizer.chat_template and _CHATS.search(name.rpartition("/")[2]):
         _log.warning(
             "codeaudit: %s: asked with plain texts, because its tokenizer has no chat template; its name "
             "says that it was trained to chat: put its chat_template.jinja into the folder",

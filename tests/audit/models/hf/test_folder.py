@@ -137,6 +137,13 @@ def test_code_is_fetched_where_it_is_trusted(served: type[Hub]) -> None:
     assert "pytorch_model.bin" not in served.fetched
 
 
+def test_a_gguf_file_is_fetched_without_the_other_weights(served: type[Hub]) -> None:
+    (served.folder / "m.gguf").write_bytes(b"GGUF")
+    assert (find_folder(NAME, revision=None, code=False, gguf="m.gguf") / "m.gguf").is_file()
+    assert "m.gguf" in served.fetched
+    assert "model.safetensors" not in served.fetched
+
+
 def test_what_was_fetched_before_needs_no_hub(
     served: type[Hub], load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
