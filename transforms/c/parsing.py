@@ -48,6 +48,8 @@ _LIKE_AN_ATTRIBUTE: Final = re.compile(
 _ATTRIBUTES: Final = frozenset({b"__attribute__", b"__attribute", b"__declspec"})
 _STARS: Final = re.compile(rb"\w\s*(\*[\s*]*)(?=[),])")
 """The stars at the end of a type that stands where an argument does."""
+_NAME_FIRST: Final = re.compile(rb"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)*([A-Za-z_]\w*)\s*\(", re.DOTALL)
+_PLACEHOLDER: Final = b"int "
 _MOST_BLANKED: Final = 12
 _DIRECTIVES: Final = ("preproc_", "directive")
 _TRIGRAPH: Final = re.compile(rb"\\[ \t]*\r?\n|\?\?[=/'()!<>-]")
@@ -103,6 +105,8 @@ def read(text: str) -> CText:
         SourceError: the text is not C that can be read here.
     """
     source = _encoded(text)
+    if (headless := _headless(source)) is not None:
+        return headless
     tree, hidden = _parsed(source)
     if tree.root_node.has_error:
         raise SourceError(f"not valid C: {READER.first_error(source)}")
@@ -304,8 +308,35 @@ def _encoded(text: str) -> bytes:
     return source
 
 
-def _reading(source: bytes, tree: "Tree", hidden: tuple[Extent, ...]) -> CText:
-    walked = READER.walk(tree)
+def _headless(source: bytes) -> CText | None:
+    """A function whose text begins with its name, as data sets have some: the line with its type is lost. It
+    is parsed behind a type that no node keeps. `None` for any other text."""
+    name = _NAME_FIRST.match(source)
+    if name is None or name[1].decode() in KEYWORDS or name[1] in _ATTRIBUTES:
+        return None
+    tree, hidden = _parsed(_PLACEHOLDER + source)
+    shift = len(_PLACEHOLDER)
+    if tree.root_node.has_error or tree.root_node.named_child_count == 0:
+        return None
+    reading = _reading(source, tree, tuple((start - shift, end - shift) for start, end in hidden), shift)
+    parts = [one for one in reading.root.children if one.kind != EMPTY]
+    if len(parts) != 1 or parts[0].kind != FUNCTION or name_of(reading, parts[0]) != name[1].decode():
+        return None
+    function = parts[0]
+    head = head_of(function)
+    parameters = head.part("parameters").children if head is not None else []
+    # `EACH(a, b) { … }` may be a loop that a macro makes.
+    if any(
+        one.child("declarator") is None and reading.text(one) not in ("void", "...") for one in parameters
+    ):
+        return None
+    function.children.remove(function.part("type"))
+    function.start = function.part("declarator").start
+    return reading
+
+
+def _reading(source: bytes, tree: "Tree", hidden: tuple[Extent, ...], shift: int = 0) -> CText:
+    walked = READER.walk(tree, shift)
     for node in list(walked.root.walk()):
         if node.kind == "expression_statement" and not node.children:
             node.kind = EMPTY

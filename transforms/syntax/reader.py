@@ -44,7 +44,7 @@ class Node:
         self.kind = kind
         self.field: Final = field
         """Its field in the parent node, such as `condition`; `None` without one."""
-        self.start: Final = start
+        self.start = start
         self.end: Final = end
         self.parent: Final = parent
         self.children: Final[list[Node]] = []

@@ -1,7 +1,13 @@
-"""Files of C, rewritten in place."""
+"""Files of C, rewritten in place, and functions whose head is not whole."""
+
+from random import Random
+
+import pytest
 
 from codeaudit.transforms.c.files import C_FILES, OF_CPP, function_context
-from codeaudit.transforms.c.parsing import DIRECTIVE
+from codeaudit.transforms.c.parsing import DIRECTIVE, read_unit
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.source_files import Applied, TransformSeries, perturb_file
 
@@ -40,3 +46,28 @@ def test_a_header_of_cpp_is_not_read() -> None:
     assert perturb_file(C_FILES, data, "a.h", series).unread == OF_CPP
     context = function_context("#include <a.h>\nint f(int a) { return a; }\nint b;\n")
     assert (context.before, context.after) == ("#include <a.h>\n", "\nint b;\n")
+
+
+@pytest.mark.parametrize("comment", ["", "/* f(x) */\n"])
+def test_a_head_without_its_type(comment: str) -> None:
+    source = comment + "f(struct s *a, int b)\n{\n    int c = b;\n    if (c) return a->d;\n    return c;\n}\n"
+    reading, function = read_unit(source)
+    assert reading.text(function) == source[len(comment) :].rstrip()
+    assert function.child("type") is None
+    for name in ("rename-parameters", "insert-braces"):
+        rule = transform_for(name, "c")
+        made = []
+        for text in (source, f"int {source}"):
+            moves = rule.propose(text, Random(0))
+            assert not isinstance(moves, Refused)
+            found = rule.apply(text, moves)
+            assert isinstance(found, Rewritten)
+            made.append(found.source)
+        assert f"int {made[0]}" == made[1]
+        assert made[0] != source
+
+
+def test_other_texts_that_begin_with_a_name() -> None:
+    for text in ("f(a);", "HANDLER (lds) { return; }", "f(a) int a; { return a; }", "EACH(a, b) { f(a); }"):
+        with pytest.raises(SourceError):
+            read_unit(text)
