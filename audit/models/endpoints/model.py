@@ -3,6 +3,7 @@
 import re
 import weakref
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,6 +26,14 @@ _DATED: Final = re.compile(r"\d{4}-\d\d-\d\d|(?<!\d)(?:20)?\d{6}(?!\d)|-\d{4}(?!
 def is_undated(model: str) -> bool:
     """Whether a name says no version: `…-latest`, or no date at all."""
     return "latest" in model or _DATED.search(model) is None
+
+
+def _is_private(host: str) -> bool:
+    """Whether an address is one of a network of the user's."""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False
 
 
 STOPPED: Final = Failed(reason="endpoint: stopped")
@@ -61,7 +70,8 @@ class EndpointModel:
         """The only task that it can answer, such as embeddings; `None` for a model of text."""
         self.samples = endpoint.samples
         host = urlsplit(endpoint.address.url).hostname or ""
-        self.may_move = not is_loopback(host) and is_undated(endpoint.model)
+        own = endpoint.is_own or is_loopback(host) or _is_private(host)
+        self.may_move = not own and is_undated(endpoint.model)
         """Whether its vendor may give the name to another version of the model."""
         self._endpoint = endpoint
         self._session = Session(endpoint, self.name)

@@ -108,6 +108,8 @@ class Endpoint:
     """What is asked for each task, and how replies are read."""
     samples: int = 1
     """How many answers are drawn for a query; each is a request of its own."""
+    is_own: bool = False
+    """Whether the user runs the server, wherever that is."""
     patience: Patience = field(default_factory=Patience)
     prices: Prices | None = None
     spending: Spending = field(default_factory=Spending)

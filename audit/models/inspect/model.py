@@ -221,6 +221,7 @@ def load(rest: str, settings: Settings, *, form: str = f"{NAME}/") -> EndpointMo
         ),
         prompts=asked,
         samples=generation.samples,
+        is_own=name in LOCAL,
         patience=patience,
         prices=Prices.read(settings),
         spending=settings.spending,
