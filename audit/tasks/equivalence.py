@@ -9,9 +9,8 @@ an answer `different` to an edit that keeps the meaning, whatever the model says
 a control is noticed if the answer is `different`. Repeats show how often the unit is called different from
 itself.
 
-A control counts only if its evidence is `executed`: execution found another result (`--execute`), or the
-control itself computed the values, as that of algebra does. No other kind of control proves that the meaning
-changed: an order that breaks a dependence may give the same result.
+A control counts only if its evidence is `executed`: execution found another result (`--execute`). No kind of
+control proves by itself that the meaning changed: an order that breaks a dependence may give the same result.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +29,7 @@ from codeaudit.transforms.records import Label, Outcome, Perturbed, Sample
 
 SAME: Final = "same"
 DIFFERENT: Final = "different"
-NO_LANGUAGE: Final = "language without a parser"
+NO_PROGRAM: Final = "no program of a programming language"
 _SENTENCES: Final = dict.fromkeys(("not different", "equivalent", "identical"), SAME) | dict.fromkeys(
     ("not the same", "not equivalent", "not identical", "inequivalent", "non-equivalent"), DIFFERENT
 )
@@ -95,8 +94,9 @@ class Equivalence(ExactMatch):
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample as a pair of the unit with itself, or why it is no example."""
         language = find_language(sample.language)
+        # In x86 and algebra an edit keeps what a block or a pair of terms does up to a renaming.
         if language is None or not language.parse:
-            return NO_LANGUAGE
+            return NO_PROGRAM
         if not language.parses(sample.source):
             return NOT_PARSED
         return replace(sample, label=SAME, other=sample.source, sides="second")

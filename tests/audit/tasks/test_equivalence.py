@@ -40,7 +40,8 @@ def test_the_unit_stands_first_and_the_variant_beside_it() -> None:
     assert (first.source, first.other, asked.source, asked.other) == (SOURCE, SOURCE, SOURCE, OTHER)
     assert made.sample.label == SAME
     assert EQUIVALENCE.prepare(sample("def f(")) == "source does not parse"
-    assert EQUIVALENCE.prepare(sample(language="cobol")) == "language without a parser"
+    for language, text in (("cobol", SOURCE), ("x86", "incq %rax"), ("algebra", "mul x x =? x")):
+        assert EQUIVALENCE.prepare(sample(text, language)) == "no program of a programming language"
 
 
 @pytest.mark.parametrize(
