@@ -13,8 +13,8 @@ def read_answer(raw: object) -> Prediction:
 
     - a text, a truth value (read as its text), a finite number, a list of texts (in order) or a set of texts
       (sorted);
-    - a list of whole numbers: a ranking of candidates, the best first;
     - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`;
+    - a mapping with `ranking` alone, the numbers of candidates, the best first;
     - a mapping with `scores` alone, a list with a number for each candidate;
     - a prediction.
 
@@ -39,8 +39,6 @@ def read_answer(raw: object) -> Prediction:
             return malformed(raw) if number is None else Predicted(answer=number)
         case list() | tuple() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(raw))
-        case list() | tuple() if raw and all(is_whole(part) for part in raw):
-            return Predicted(answer=tuple(map(str, raw)))
         case set() | frozenset() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(sorted(raw)))
         case _ if type(raw).__name__ in ("bool", "bool_") and type(raw).__module__ == "numpy":
@@ -70,7 +68,9 @@ def _from_mapping(raw: Mapping[object, object]) -> Prediction:
             told = []
         return Failed(reason=f"model: {told[0][:80]}" if told else "model: an error")
     if "answer" not in raw:
-        given = raw.get("scores")
+        order, given = raw.get("ranking"), raw.get("scores")
+        if isinstance(order, list | tuple) and order and all(map(is_whole, order)):
+            return Predicted(answer=tuple(map(str, order)))
         values = [_score(one) for one in given] if isinstance(given, list | tuple) else []
         known = [one for one in values if one is not None]
         # All or none, as for labels.

@@ -210,7 +210,8 @@ def _labels(request: LabelRequest) -> LabelSource:
 def _line(text: str) -> Answer | None:
     """The numbers that a line is; `None` for prose."""
     plain = text.strip()
-    return tuple(re.findall(r"\d+", plain)) if _NUMBERS.fullmatch(plain) else None
+    found = re.findall(r"\d+", plain) if _NUMBERS.fullmatch(plain) else []
+    return tuple(found) if len(found) > 1 else found[0] if found else None
 
 
 CODE_SEARCH: Final = CodeSearch(

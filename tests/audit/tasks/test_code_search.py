@@ -81,9 +81,9 @@ def test_answers_are_numbers_of_candidates(answer: object, ranking: Answer | Non
 @pytest.mark.parametrize(
     ("reply", "answer"),
     [
-        ("7", ("7",)),
-        ("Answer: 7", ("7",)),
-        ("**Candidate 7**", ("7",)),
+        ("7", "7"),
+        ("Answer: 7", "7"),
+        ("**Candidate 7**", "7"),
         ("3 > 1 > 2", ("3", "1", "2")),
         ("It is either 3 or 4.", None),
         ("Function 3 adds numbers, 4 does not.", None),
@@ -119,12 +119,12 @@ def test_scores_by_hand() -> None:
 
 
 def test_programs_and_callables_give_a_ranking_or_scores() -> None:
-    assert read_answer([2, 1]) == Predicted(answer=("2", "1"))
+    assert read_answer({"ranking": [2, 1]}) == Predicted(answer=("2", "1"))
     scores = (("1", 0.5), ("2", 0.75), ("3", 0.5))
     assert read_answer({"scores": [0.5, 0.75, 0.5]}) == Predicted(answer=("2", "1", "3"), scores=scores)
     assert isinstance(read_answer({"scores": [0.5, None]}), Failed)
     assert isinstance(read_answer({"scores": []}), Failed)
-    assert isinstance(read_answer([0.5, 0.75]), Failed), "scores or a ranking? nothing is guessed"
+    assert isinstance(read_answer([2, 1]), Failed), "scores or a ranking? nothing is guessed"
 
 
 MODEL = """\
@@ -146,7 +146,7 @@ if __name__ == "__main__":
         one = json.loads(line)
         values = [near(one["text"], code) for code in one["candidates"]]
         order = sorted(range(len(values)), key=lambda n: -values[n])
-        print(json.dumps({"id": one["id"], "answer": [n + 1 for n in order]}), flush=True)
+        print(json.dumps({"id": one["id"], "ranking": [n + 1 for n in order]}), flush=True)
 """
 COSQA: Mapping[str, object] = {"idx": "cosqa-train-0", "code_tokens": "def", "docstring_tokens": "Add"}
 
