@@ -283,7 +283,8 @@ def expand(
     published suite by our counterparts.
 
     Where languages are given, a family (and `all`, and a suite) stands for its members in these. Without
-    `interface` it leaves out the members that change what callers can see: parameters, docstrings, annotations.
+    `interface` it leaves out the members that change what callers can see: parameters, docstrings,
+    annotations.
 
     Raises:
         UsageError: no such transform, family or suite; the message holds the nearest one.
