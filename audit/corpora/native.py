@@ -391,7 +391,8 @@ const _ = { isEqual(one, other) {
     const plain = (value) => Object.prototype.toString.call(value) === '[object Object]';
     if (Array.isArray(one) && Array.isArray(other))
         return one.length === other.length && Array.from(one).every((each, at) => _.isEqual(each, other[at]));
-    if (plain(one) && plain(other) && Object.getPrototypeOf(one) === Object.getPrototypeOf(other)) {
+    const made = 'constructor' in Object(one) && 'constructor' in Object(other);
+    if (plain(one) && plain(other) && !(made && one.constructor !== other.constructor)) {
         const [names, others] = [Object.keys(one), Object.keys(other)];
         return names.length === others.length
             && names.every((name) => others.includes(name) && _.isEqual(one[name], other[name]));
