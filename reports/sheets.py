@@ -15,6 +15,7 @@ from codeaudit.reports.records import (
     Coverage,
     Excess,
     Group,
+    HeldOut,
     Metric,
     ModelSummary,
     Paired,
@@ -799,10 +800,39 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
             made += [_metric(metric), *_diagram(metric)]
     for paired in comparison.paired:
         made += [_paired(paired), *_diagram(paired), *_contrasts(paired)]
+    if comparison.held_out:
+        lead = () if made else tuple(verdict(comparison))
+        made.append(replace(_held_out(comparison.held_out), lead=lead))
     if not made:
         made.append(Sheet(title="Nothing to compare", columns=(), rows=()))
     made[-1] = replace(made[-1], notes=(*made[-1].notes, *comparison.notes))
     return tuple(made)
+
+
+def _held_out(found: Sequence[HeldOut]) -> Sheet:
+    """The drops of the scores on a public set and on held-out code."""
+    rows = []
+    for one in found:
+        for run, original, drop in (
+            (one.public_run, one.public_original, one.public_drop),
+            (f"{one.held_out_run} (held out)", one.held_out_original, one.held_out_drop),
+        ):
+            told = (wording.plain(one.model), wording.plain(run), wording.percent(original))
+            rows.append((*map(_cell, told), Cell(lines=_spanned(drop)), _cell(f"{drop.samples:,}")))
+        apart = Excess(points=one.difference.value, low=one.difference.low, high=one.difference.high)
+        told = (wording.plain(one.model), "difference", "")
+        rows.append((*map(_cell, told), Cell(lines=_spanned(apart)), _cell("")))
+    return Sheet(
+        title="The drop of the score under edits, on the public set and on held-out code",
+        columns=(*words("model", "set"), *numbers("original", "drop", "samples")),
+        rows=tuple(rows),
+        legend=(
+            "original: the mean score of the samples that an edit changed, before any edit. drop: by how "
+            "many points the mean over their variants is worse, with the 95 % interval over samples. Only "
+            "edits that keep the meaning count, and only those of both sets.",
+        ),
+        stacked=2,
+    )
 
 
 def _coverage(coverage: Sequence[Coverage]) -> Sheet:
