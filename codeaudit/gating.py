@@ -523,7 +523,7 @@ def read_compared(run: Run, *, scores: bool = False) -> ComparedRun:
 
 def _scored(run: Run) -> Iterator[ScoredPair]:
     """The pairs that count for the drop of the score, as in `codeaudit.reports.scores`."""
-    columns = ("kind", "outcome", "reason", "draw", "model", "sample", "transform", *SCORES)
+    columns = ("kind", "outcome", "reason", "draw", "model", "sample", "transform", "shift", *SCORES)
     for row in read_rows(run.files / VERDICTS, columns=columns):
         before, after = (row[name] for name in SCORES)
         counts = row["outcome"] != "unjudged" or row["reason"] == ANSWER_CHANGES
@@ -535,6 +535,7 @@ def _scored(run: Run) -> Iterator[ScoredPair]:
             transform=row["transform"],
             before=before,
             after=after,
+            shift=row.get("shift"),
         )
 
 

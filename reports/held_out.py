@@ -4,11 +4,12 @@ The drop of a sample is its score on the original less the mean of its scores on
 meaning. Noise alone lowers neither more than the other, so the mean drop needs no correction for it. It is
 the mean of the samples' own scores, also where the score of a corpus is no mean.
 
-The samples are the units: all variants of a sample, in all trials, give one drop.
+The samples are the units: all variants of a sample, in all trials, give one drop. So it is with the shift of
+the probability of the original's answer, where the model gives probabilities.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import hypot
 from statistics import fmean
@@ -25,6 +26,7 @@ from codeaudit.reports.records import (
 )
 from codeaudit.reports.statistics.differences import rounded
 from codeaudit.reports.statistics.excess import MOST, estimated, flips
+from codeaudit.reports.statistics.intervals import mean_share
 from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.grammar import counted
@@ -47,6 +49,7 @@ class _Set(NamedTuple):
     original: float
     """The mean score on the originals."""
     drop: Excess
+    shift: Estimate
 
 
 def check_held_out(runs: Sequence[ComparedRun], held: ComparedRun) -> None:
@@ -139,7 +142,10 @@ def _row(
         held_out_original=other.original,
         public_drop=public.drop,
         held_out_drop=other.drop,
-        difference=difference(public.drop, other.drop),
+        difference=difference(_estimate(public.drop), _estimate(other.drop)),
+        public_shift=public.shift,
+        held_out_shift=other.shift,
+        shift_difference=difference(public.shift, other.shift),
         transforms=tuple(sorted(both)),
     )
     return row, sorted((names[0] | names[1]) - both)
@@ -158,10 +164,23 @@ def _set(pairs: Iterable[ScoredPair], transforms: set[str], sign: int) -> _Set:
     return _Set(
         original=fmean(fmean(one.before for one in each) for each in samples.values()),
         drop=estimated(drops, flips(rounded(drops)), least=-MOST),
+        shift=mean_share(list(_shifts(samples.values())), seed=0),
     )
 
 
-def difference(first: Excess, second: Excess) -> Estimate:
+def _shifts(samples: Iterable[Sequence[ScoredPair]]) -> Iterator[float]:
+    """The mean shift of each sample that has one."""
+    for each in samples:
+        known = [one.shift for one in each if one.shift is not None]
+        if known:
+            yield fmean(known)
+
+
+def _estimate(drop: Excess) -> Estimate:
+    return Estimate(value=drop.points, low=drop.low, high=drop.high)
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate:
     """The first mean less the second, over independent samples, with its 95 % interval.
 
     The interval comes from those of both means, so it is as wide on each side as theirs ask for.
@@ -170,7 +189,7 @@ def difference(first: Excess, second: Excess) -> Estimate:
     ----------
     Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
     """
-    ends = (first.points, first.low, first.high, second.points, second.low, second.high)
+    ends = (first.value, first.low, first.high, second.value, second.low, second.high)
     known = [one for one in ends if one is not None]
     if len(known) < len(ends):
         return UNKNOWN

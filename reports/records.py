@@ -774,6 +774,10 @@ class HeldOut:
     """The drop on the public set less that on held-out code."""
     transforms: tuple[str, ...]
     """The edits that count: those of both runs."""
+    public_shift: Estimate = UNKNOWN
+    """As `ByTransform.shift`, over the same pairs; unknown if the model gives no probabilities."""
+    held_out_shift: Estimate = UNKNOWN
+    shift_difference: Estimate = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -936,6 +940,7 @@ class ScoredPair:
     transform: str
     before: float
     after: float
+    shift: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

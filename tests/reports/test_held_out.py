@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.reports.compare import compare
 from codeaudit.reports.held_out import SHOWS, SHOWS_NOT, difference
-from codeaudit.reports.records import ComparedRun, Comparison, Excess, Flip, ScoredPair
+from codeaudit.reports.records import ComparedRun, Comparison, Estimate, Flip, ScoredPair
 from codeaudit.reports.render.markdown import markdown
 from codeaudit.reports.verdict import verdict
 from codeaudit.transforms.errors import UsageError
@@ -46,7 +46,7 @@ def test_the_drops_and_their_difference_are_over_samples() -> None:
 
 
 def test_the_interval_joins_those_of_both_drops() -> None:
-    found = difference(Excess(points=0.4, low=0.36, high=0.5), Excess(points=0.1, low=0.04, high=0.13))
+    found = difference(Estimate(value=0.4, low=0.36, high=0.5), Estimate(value=0.1, low=0.04, high=0.13))
     # 0.05 = √(0.04² + 0.03²), and 0.1166 = √(0.1² + 0.06²).
     assert [found.value, found.low, found.high] == pytest.approx([0.3, 0.25, 0.41662], abs=1e-5)
 
@@ -67,6 +67,20 @@ def test_every_format_has_the_rows_and_what_they_show() -> None:
     assert data["notes"][-2:] == [SHOWS, SHOWS_NOT]
     assert data["held_out"][0]["difference"]["low"] > 0
     assert Comparison.from_json(found.to_json()) == found
+
+
+def test_the_shift_of_probability_stands_beside_the_drop() -> None:
+    def shifted(one: ComparedRun, by: float) -> ComparedRun:
+        pairs = tuple(dataclasses.replace(pair, shift=by) for pair in one.scored)
+        return dataclasses.replace(one, scored=pairs)
+
+    public, held = scored("public", samples(80, 20)), scored("own", samples(20, 80))
+    assert "shift" not in markdown(compare([public], held_out=held))
+    found = compare([shifted(public, 0.5)], held_out=shifted(held, 0.125))
+    (row,) = found.held_out
+    assert (row.public_shift.value, row.held_out_shift.value) == (0.5, 0.125)
+    assert row.shift_difference.value == pytest.approx(0.375)
+    assert "+37.5, " in markdown(found)
 
 
 def test_only_edits_of_both_sets_count() -> None:
