@@ -5,7 +5,7 @@ import os
 import shlex
 from codecs import BOM_UTF8
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, replace
 from functools import lru_cache
 from math import isinf
@@ -14,7 +14,7 @@ from typing import Final
 
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import DIGEST, check_signature, read_key, repeated
-from codeaudit.audit.records import Answer, Audited, Verdict, predicted_from_json
+from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Verdict, predicted_from_json
 from codeaudit.audit.rows import original_hash
 from codeaudit.audit.store import (
     BESIDE_COLUMNS,
@@ -49,6 +49,7 @@ from codeaudit.reports.records import (
     Flip,
     ModelHeader,
     RunHeader,
+    ScoredPair,
     Summary,
 )
 from codeaudit.reports.statistics.power import chance_of_noise, detectable
@@ -74,6 +75,8 @@ PAIR: Final = (
     "score_before",
 )
 """The columns of verdicts that a gate reads."""
+SCORES: Final = ("score_before", "score_after")
+"""The columns of verdicts with the scores of a pair."""
 SOURCE: Final = ("sample", "language", "path", "line", "source", "asked", "draw", *BESIDE_COLUMNS)
 """The columns of the suite that tell which text was asked about."""
 
@@ -464,7 +467,7 @@ def keep_baseline(run: Run, path: Path, sign_key: Path | None) -> None:
 
 
 @says_what_is_meant
-def compare(*runs: Run | str | Path) -> Comparison:
+def compare(*runs: Run | str | Path, held_out: Run | str | Path | None = None) -> Comparison:
     """Compare the models of finished runs, as `codeaudit compare RUN RUN` does.
 
     Kruskal-Wallis and Conover across trials; Cochran's Q and exact McNemar tests where models met the same
@@ -473,7 +476,10 @@ def compare(*runs: Run | str | Path) -> Comparison:
     Parameters
     ----------
     runs
-        Runs or their folders: two, or one with several models.
+        Runs or their folders: two, or one with several models. With `held_out`, one is enough.
+    held_out
+        A run of the same models on held-out code of the same kind: the drop of each score under edits that
+        keep the meaning stands beside the drop on that code.
 
     Returns
     -------
@@ -482,7 +488,7 @@ def compare(*runs: Run | str | Path) -> Comparison:
     Raises
     ------
     UsageError
-        There is no run.
+        There is no run, or the drops cannot stand beside those on held-out code.
     CannotAudit
         A run does not exist, is not finished or is damaged, or there are fewer than two models.
 
@@ -494,11 +500,14 @@ def compare(*runs: Run | str | Path) -> Comparison:
     """
     if not runs:
         raise UsageError("nothing to compare: give runs or their folders")
-    return compare_runs([read_compared(read_run(_path(one))) for one in runs])
+    scores = held_out is not None
+    found = [read_compared(read_run(_path(one)), scores=scores) for one in runs]
+    held = None if held_out is None else read_compared(read_run(_path(held_out)), scores=True)
+    return compare_runs(found, held_out=held)
 
 
-def read_compared(run: Run) -> ComparedRun:
-    """A finished run, as the comparison takes it.
+def read_compared(run: Run, *, scores: bool = False) -> ComparedRun:
+    """A finished run, as the comparison takes it; with the scores of its pairs if they are compared.
 
     Raises:
         RunError: its files are damaged.
@@ -508,7 +517,26 @@ def read_compared(run: Run) -> ComparedRun:
     # As in the statistics of a run: among several transforms only the plain draw weighs them alike.
     several = len({flip.transform for flip in found.flips if flip.kind == "preserving"}) > 1
     flips = tuple(flip for flip in found.flips if not (several and flip.extra))
-    return ComparedRun(name=found.name, summary=found.summary, flips=flips)
+    scored = tuple(_scored(run)) if scores else ()
+    return ComparedRun(name=found.name, summary=found.summary, flips=flips, scored=scored)
+
+
+def _scored(run: Run) -> Iterator[ScoredPair]:
+    """The pairs that count for the drop of the score, as in `codeaudit.reports.scores`."""
+    columns = ("kind", "outcome", "reason", "draw", "model", "sample", "transform", "shift", *SCORES)
+    for row in read_rows(run.files / VERDICTS, columns=columns):
+        before, after = (row[name] for name in SCORES)
+        counts = row["outcome"] != "unjudged" or row["reason"] == ANSWER_CHANGES
+        if row["kind"] != "preserving" or not counts or is_extra(row) or before is None or after is None:
+            continue
+        yield ScoredPair(
+            model=row["model"],
+            sample=row["sample"],
+            transform=row["transform"],
+            before=before,
+            after=after,
+            shift=row.get("shift"),
+        )
 
 
 def named_transforms(names: Iterable[str], run: Run) -> frozenset[str]:

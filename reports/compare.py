@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.records import EXCUSES
 from codeaudit.reports import wording
+from codeaudit.reports.held_out import beside_held_out
 from codeaudit.reports.records import (
     NOTHING,
     UNKNOWN,
@@ -70,18 +71,25 @@ PairedOutcomes = Callable[[Kind], Mapping[str, Sequence[bool]]]
 """Of a kind of transforms: by model, the outcomes of samples that all models were judged on."""
 
 
-def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = None) -> Comparison:
+def compare(
+    runs: Sequence[ComparedRun],
+    *,
+    groups: Mapping[str, str] | None = None,
+    held_out: ComparedRun | None = None,
+) -> Comparison:
     """The models of several runs beside each other.
 
     A group of trials is a model: the same name with the same fingerprint in several runs is one group, and
     trials of the same seed are taken once. One name with several fingerprints gives groups `name (run)`.
     `groups` puts models of other names together, such as one recipe trained with several seeds; only the
-    tests over trials use it.
+    tests over trials use it. The drops of the scores stand beside those on the code of `held_out`; then one
+    model is enough.
 
     Raises:
-        UsageError: runs of different tasks, or fewer than two models.
+        UsageError: runs of different tasks, fewer than two models, or drops that cannot stand beside those of
+            `held_out`.
     """
-    tasks = sorted({run.summary.task for run in runs})
+    tasks = sorted({run.summary.task for run in (*runs, *([held_out] if held_out else []))})
     if len(tasks) > 1:
         raise UsageError(f"runs of different tasks cannot be compared: {', '.join(tasks)}; give runs of one")
     # A run against itself would count each of its trials twice, and the tests would be too certain.
@@ -92,6 +100,9 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     names = dict.fromkeys(shown.values())
     if not names:
         raise UsageError("nothing to compare: the runs have no model")
+    beside, beside_notes = beside_held_out(runs, held_out) if held_out else ((), ())
+    if len(names) < 2 and beside:
+        return Comparison(notes=beside_notes, held_out=beside)
     if len(names) < 2:
         raise UsageError(
             f"nothing to compare: the one model here is {', '.join(names)}; give a run of another "
@@ -129,8 +140,9 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     return Comparison(
         metrics=made.metrics,
         paired=made.paired,
-        notes=(*_doubts(runs, shared=bool(made.paired)), *_mixed(runs, shown), *made.notes),
+        notes=(*_doubts(runs, shared=bool(made.paired)), *_mixed(runs, shown), *made.notes, *beside_notes),
         coverage=_coverage(runs, shown),
+        held_out=beside,
     )
 
 

@@ -753,6 +753,34 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOut:
+    """The drop of a model's score under edits that keep the meaning: on a public set, and on held-out code.
+
+    All scores are means of the samples' own. A drop is positive if the score got worse.
+    """
+
+    model: str
+    public_run: str
+    """The run on the public set, as the user named it."""
+    held_out_run: str
+    score: str
+    better: Better
+    public_original: float
+    """The score on the originals."""
+    held_out_original: float
+    public_drop: Excess
+    held_out_drop: Excess
+    difference: Estimate
+    """The drop on the public set less that on held-out code."""
+    transforms: tuple[str, ...]
+    """The edits that count: those of both runs."""
+    public_shift: Estimate = UNKNOWN
+    """As `ByTransform.shift`, over the same pairs; unknown if the model gives no probabilities."""
+    held_out_shift: Estimate = UNKNOWN
+    shift_difference: Estimate = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Comparison of several models, over trials and on shared inputs."""
 
@@ -761,6 +789,8 @@ class Comparison:
     notes: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     """Of each model, if runs were compared; empty within a run, whose summary has it."""
+    held_out: tuple[HeldOut, ...] = ()
+    """Of each model that answered held-out code, too, if a run on such code was given."""
 
     def to_json(self) -> str:
         """Return the comparison as JSON text."""
@@ -902,6 +932,18 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredPair:
+    """One pair of the plain draw with scores before and after an edit that keeps the meaning."""
+
+    model: str
+    sample: str
+    transform: str
+    before: float
+    after: float
+    shift: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
     """A run as `compare` reads it back."""
 
@@ -909,3 +951,5 @@ class ComparedRun:
     """As the user named it."""
     summary: Summary
     flips: tuple[Flip, ...] = ()
+    scored: tuple[ScoredPair, ...] = ()
+    """Empty unless drops of the score are compared."""

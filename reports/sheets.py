@@ -15,6 +15,7 @@ from codeaudit.reports.records import (
     Coverage,
     Excess,
     Group,
+    HeldOut,
     Metric,
     ModelSummary,
     Paired,
@@ -799,10 +800,57 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
             made += [_metric(metric), *_diagram(metric)]
     for paired in comparison.paired:
         made += [_paired(paired), *_diagram(paired), *_contrasts(paired)]
+    if comparison.held_out:
+        lead = () if made else tuple(verdict(comparison))
+        made.append(replace(_held_out(comparison.held_out), lead=lead))
     if not made:
         made.append(Sheet(title="Nothing to compare", columns=(), rows=()))
     made[-1] = replace(made[-1], notes=(*made[-1].notes, *comparison.notes))
     return tuple(made)
+
+
+def _held_out(found: Sequence[HeldOut]) -> Sheet:
+    """The drops of the scores on a public set and on held-out code."""
+    shifts = any(one.shift_difference.value is not None for one in found)
+    rows = []
+    for one in found:
+        public, held = one.public_drop, one.held_out_drop
+        apart = Excess(points=one.difference.value, low=one.difference.low, high=one.difference.high)
+        lines = (
+            (wording.plain(one.public_run), one.public_original, public, one.public_shift),
+            (
+                f"{wording.plain(one.held_out_run)} (held out)",
+                one.held_out_original,
+                held,
+                one.held_out_shift,
+            ),
+            ("difference", None, apart, one.shift_difference),
+        )
+        for name, original, drop, shift in lines:
+            cells = [
+                _cell(wording.plain(one.model)),
+                _cell(name),
+                _cell("" if original is None else wording.percent(original)),
+                Cell(lines=_spanned(drop)),
+                _cell(f"{drop.samples:,}" if drop.samples else ""),
+            ]
+            moved = Excess(points=shift.value, low=shift.low, high=shift.high)
+            rows.append((*cells, *([Cell(lines=_spanned(moved))] if shifts else [])))
+    return Sheet(
+        title="The drop of the score under edits, on the public set and on held-out code",
+        columns=(
+            *words("model", "set"),
+            *numbers("original", "drop", "samples", *(["shift"] if shifts else [])),
+        ),
+        rows=tuple(rows),
+        legend=(
+            "original: the mean score of the samples that an edit changed, before any edit. drop: by how "
+            "many points the mean over their variants is worse, with the 95 % interval over samples. Only "
+            "edits that keep the meaning count, and only those of both sets.",
+            *([SHIFT.partition(" repeats:")[0]] if shifts else []),
+        ),
+        stacked=2,
+    )
 
 
 def _coverage(coverage: Sequence[Coverage]) -> Sheet:

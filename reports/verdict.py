@@ -6,7 +6,7 @@ from typing import Final
 
 from codeaudit.reports import wording
 from codeaudit.reports.compare import OTHER_CORPORA
-from codeaudit.reports.records import Comparison, Contrast, Coverage, Metric, Paired, Standing
+from codeaudit.reports.records import Comparison, Contrast, Coverage, HeldOut, Metric, Paired, Standing
 from codeaudit.reports.wording import LEVEL
 
 TOLERATED: Final = 0.05
@@ -29,6 +29,28 @@ def verdict(comparison: Comparison) -> Iterator[str]:
     quality = next((one for one in comparison.metrics if not one.name.startswith("attack")), None)
     if not doubt and quality is not None and len([one for one in quality.groups if one.mean is not None]) > 1:
         yield _quality(quality)
+    yield from map(_beside_held_out, comparison.held_out)
+
+
+def _beside_held_out(one: HeldOut) -> str:
+    """Whether the score drops more on the public set than on held-out code."""
+    apart = one.difference
+    if apart.value is None or apart.low is None or apart.high is None:
+        return f"{wording.plain(one.model)}: no drop of the score is known."
+    shown = (
+        "more on the public set"
+        if apart.low > 0
+        else "less on the public set"
+        if apart.high < 0
+        else "by amounts that are not told apart"
+    )
+    drops = [wording.points(drop.points) for drop in (one.public_drop, one.held_out_drop)]
+    return (
+        f"Under edits the {wording.score_name(one.score)} of {wording.plain(one.model)} drops {shown}: "
+        f"{drops[0]} points on {wording.plain(one.public_run)} against {drops[1]} on "
+        f"{wording.plain(one.held_out_run)}, {_points(apart.value)} apart (95 % interval "
+        f"{_points(apart.low)} to {_points(apart.high)})."
+    )
 
 
 def blind(comparison: Comparison) -> tuple[str, ...]:

@@ -8,7 +8,12 @@ import click
 from codeaudit.option_table import Heading
 from codeaudit.options import TABLE
 
-BESIDE: Final[Mapping[str, Heading]] = {"dry_run": "Limits of cost", "html": "Output", "verbose": "Output"}
+BESIDE: Final[Mapping[str, Heading]] = {
+    "dry_run": "Limits of cost",
+    "held_out": "What is asked",
+    "html": "Output",
+    "verbose": "Output",
+}
 """The headings of options that only some commands have. Those of the others are in the table of options."""
 
 

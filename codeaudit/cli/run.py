@@ -25,6 +25,7 @@ from codeaudit.cli.options import (
     file_option,
     given_as,
     on_command_line,
+    path_option,
     run_options,
     with_models_of_file,
 )
@@ -205,6 +206,12 @@ def _note_idle(options: RunOptions) -> None:
 @click.command(cls=GroupedCommand)
 @click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
 @run_options
+@path_option(
+    "--held-out",
+    "RUN",
+    "A run of the same models on held-out code of the same kind: the drop of the score under edits stands "
+    "beside the drop there. Then one model is enough.",
+)
 @file_option(
     "--html",
     "Also write one page with the verdict, the runs and the tests; - for stdout, instead of the tables.",
@@ -212,7 +219,9 @@ def _note_idle(options: RunOptions) -> None:
     ".htm",
 )
 @DRY_RUN
-def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options: Any) -> int:
+def compare(
+    runs: tuple[Path, ...], dry_run: bool, html: Path | None, held_out: Path | None, **options: Any
+) -> int:
     """Compare models: from finished runs, or by auditing them now on the same inputs.
 
     Kruskal-Wallis and Conover across trials; Cochran's Q and exact McNemar tests where models met the same
@@ -224,6 +233,7 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
       codeaudit compare codeaudit-runs/old-model codeaudit-runs/new-model --html models.html
       codeaudit compare --model spe-checkpoint --model hf/./my-model --trials 5
       codeaudit compare codeaudit-runs/old-model --model openai/gpt-5 --base-url http://localhost:8000/v1
+      codeaudit compare codeaudit-runs/public --held-out codeaudit-runs/own-code
     """
     asked = _asked(options)
     if asked.shard is not None:
@@ -237,15 +247,18 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
     if idle and not models:
         told = ", ".join(TABLE[name].flag for name in idle)
         note(f"{told}: no effect on finished runs; options of a run go with --model")
-    if not runs and len(models) < 2:
+    if not runs and len(models) < (1 if held_out else 2):
         raise UsageError("nothing to compare: give runs, or two models with --model")
     if dry_run:
         if not models:
             raise UsageError("--dry-run: finished runs ask nothing; it goes with --model")
         return _planned(_on_inputs_of(runs, asked))
     folders = [read_run(path) for path in runs]
-    found = [read_compared(one) for one in folders]
-    for one in folders:
+    # First, because an audit costs: a path that does not exist is told before it.
+    other = [] if held_out is None else [read_run(held_out)]
+    found = [read_compared(one, scores=bool(other)) for one in folders]
+    held = [read_compared(one, scores=True) for one in other]
+    for one in (*folders, *other):
         note_unbound(one)
         note_unanswered(one.summary, one.path)
     if models:
@@ -255,10 +268,11 @@ def compare(runs: tuple[Path, ...], dry_run: bool, html: Path | None, **options:
         note(f"run folder: {folder.path}")
         demand_verdicts(summary, asked)
         folders.append(read_run(folder.path))
-        found.append(read_compared(folders[-1]))
-    compared = compare_runs(found)
+        found.append(read_compared(folders[-1], scores=bool(other)))
+    compared = compare_runs(found, held_out=held[0] if held else None)
     if html is not None:
-        write_or_show(html, comparison_page(compared, list(zip(folders, found, strict=True))))
+        pages = list(zip((*folders, *other), (*found, *held), strict=True))
+        write_or_show(html, comparison_page(compared, pages))
     if html != STDOUT:
         show(compared, asked.format)
     return 0

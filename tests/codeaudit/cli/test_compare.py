@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import codeaudit
 from codeaudit.cli.main import main
 
 AUDIT = ["--workers", "1", "--transform", "rename", "--variants", "2"]
@@ -98,3 +99,34 @@ def test_a_model_of_the_environment_audits_nothing_beside_runs(
 def test_one_model_is_no_comparison(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *words]) == 2
     assert "give runs, or two models with --model" in capsys.readouterr().err
+
+
+def test_a_memorised_set_beside_held_out_code(
+    sources: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # It knows one function of `totals.py` by its variables, and answers that name to all it does not know.
+    Path("remembering.py").write_text(
+        "def predict(queries):\n"
+        "    known = [all(word in each.source for word in ('total', 'count', 'start')) for each in queries]\n"
+        "    return ['sum values' if one else 'join words' for one in known]\n",
+        encoding="utf-8",
+    )
+    for name, file in (("public", "totals.py"), ("own", "words.py")):
+        words = ["--model", "py/remembering:predict", "--corpus", str(sources / file), "--out", name, *AUDIT]
+        assert main(["run", *words]) == 0
+    capsys.readouterr()
+    words = ["compare", "public", "--held-out", "own"]
+    assert main([*words, "--html", "page.html"]) == 0
+    told = capsys.readouterr().out
+    assert "on the public set and on held-out code" in told
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "what memorised answers would cause" in page
+    assert "no proof of contamination" in page
+    assert main([*words, "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["held_out"]
+    assert row["public_drop"]["points"] > 0
+    assert row["held_out_drop"]["points"] == 0
+    found = codeaudit.compare("public", held_out="own")
+    assert found.held_out[0].public_drop.points == row["public_drop"]["points"]
+    assert main(["compare", "public", "--held-out", "nowhere"]) == 3
+    assert main(["compare", "public", "--held-out", "public"]) == 2
