@@ -31,6 +31,7 @@ DRAWN: Final = 12
 SEED: Final = 0
 CANDIDATE: Final = "candidate"
 """The name of the function in tests."""
+OTHER_LANGUAGE: Final = "neither Python nor JavaScript"
 NO_CALLS: Final = "no call in its table or its tests"
 """Of a function whose calls cannot be drawn."""
 
@@ -93,7 +94,7 @@ def called(sample: Sample) -> FunctionNode | str:
     It is the function that the sample's own calls name, else that with the label's name, else the last one.
     """
     if sample.language != PYTHON.name:
-        return "not Python"
+        return OTHER_LANGUAGE
     try:
         tree = parse(sample.source)
     except SourceError:

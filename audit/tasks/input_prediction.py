@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from codeaudit.audit.corpora.calls import OTHER_LANGUAGE
 from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource
 from codeaudit.audit.prompts import ContinuationPrompt
@@ -64,7 +65,7 @@ class InputPrediction(Solving):
         """The sample, if it ends with the question and has the value for its label, or why it is no
         example."""
         if sample.language not in QUESTIONS:
-            return "not Python"
+            return OTHER_LANGUAGE
         try:
             if QUESTIONS[sample.language].asked_about(sample.source) is None:
                 return NO_QUESTION

@@ -29,8 +29,8 @@ number or a list that is no text is malformed, because only text distinguishes `
 from `[1]`.
 
 In JavaScript an answer is a value as a literal (`codeaudit.transforms.javascript.values`). Two are the same
-if `util.isDeepStrictEqual` holds for them. Plain values are null, undefined, truth values, numbers, bigints and
-strings, and arrays and plain objects of them. `VALUES` says by language how values are written and found.
+if `util.isDeepStrictEqual` holds for them. Plain values are null, undefined, truth values, numbers, bigints
+and strings, and arrays and plain objects of them. `VALUES` says by language how values are written and found.
 """
 
 import ast
@@ -50,7 +50,7 @@ from typing import Final, TypeGuard
 
 from codeaudit.audit.cache import AnswerCache, open_results
 from codeaudit.audit.corpora import javascript_calls
-from codeaudit.audit.corpora.calls import Callables, Calls, find, parted, with_call
+from codeaudit.audit.corpora.calls import OTHER_LANGUAGE, Callables, Calls, find, parted, with_call
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare
 from codeaudit.audit.evidence_check import (
     DIFFERS,
@@ -131,7 +131,7 @@ class OutputPrediction(ExactMatch):
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with a call and has a result for its label, or why it is no example."""
         if sample.language not in VALUES:
-            return "not Python"
+            return OTHER_LANGUAGE
         try:
             if VALUES[sample.language].parted(sample.source) is None:
                 return "no call on the last line"
@@ -439,13 +439,21 @@ class Outputs(LabelSource):
         stream(0, sample.id, "call").shuffle(order)
         language = sample.language
         values = VALUES[language]
-        programs = [with_call(calls.text, call) for call in order]
-        results = self._results(programs, 0, values.choose_seconds, language)
-        told = dict(zip(order, results, strict=True))
-        fitting = [call for call in order if _is_fit(told[call], given=calls.given, nothing=values.nothing)]
+        told: dict[str, Result] = {}
+        fitting: list[str] = []
+        # Where each call starts a process, none is executed behind the first one with a value to ask about.
+        for some in [order] if toolchain(language) is None else [[call] for call in order]:
+            programs = [with_call(calls.text, call) for call in some]
+            results = self._results(programs, 0, values.choose_seconds, language)
+            told |= zip(some, results, strict=True)
+            fitting += [
+                call for call in some if _is_fit(told[call], given=calls.given, nothing=values.nothing)
+            ]
+            if any(isinstance(told[call], Returned) for call in fitting):
+                break
         if not fitting:
-            reasons = [one.reason for one in results if isinstance(one, Unknown)]
-            return reasons[0] if len(reasons) == len(results) else TRIVIAL
+            reasons = [one.reason for one in told.values() if isinstance(one, Unknown)]
+            return reasons[0] if len(reasons) == len(told) else TRIVIAL
         # A returned value says more about a function than an exception.
         call = min(fitting, key=lambda one: isinstance(told[one], Raised))
         (again,) = self._results([with_call(calls.text, call)], 1, values.judge_seconds, language)
