@@ -6,17 +6,37 @@ name or as `candidate`. None are drawn.
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
-from codeaudit.transforms.javascript.parsing import read, unit
 from codeaudit.transforms.javascript.values import arguments_text
 from codeaudit.transforms.records import Sample
+
+if TYPE_CHECKING:
+    from codeaudit.transforms.syntax.reader import ParsedText
 
 _CALL: Final = re.compile(r"([A-Za-z_$][\w$]*)\(")
 _ENDS: Final = re.compile(r"\s*;?\s*")
 _DECLARES: Final = frozenset({"function_declaration", "local_variable_declaration"})
 """Statements that bind the name of a function in a script."""
+
+
+def reading_of(source: str) -> "ParsedText":
+    """The text, parsed. The parser is imported when it is first needed.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    from codeaudit.transforms.javascript.parsing import read
+
+    return read(source)
+
+
+def is_last(reading: "ParsedText", before: str) -> bool:
+    """Whether the last statement of a text is all that stands on the lines behind this beginning of it."""
+    last = reading.root.children[-1:]
+    expected = len(f"{before}\n".encode())
+    return bool(last) and last[0].kind == "expression_statement" and last[0].start == expected
 
 
 def function_of(sample: Sample) -> str | None:
@@ -39,7 +59,9 @@ def functions(source: str) -> list[str]:
     Raises:
         SourceError: the text does not parse.
     """
-    reading = read(source)
+    from codeaudit.transforms.javascript.parsing import unit
+
+    reading = reading_of(source)
     found = (unit(reading, node) for node in reading.root.children if node.kind in _DECLARES)
     return [one.name for one in found if one is not None and one.name is not None]
 
@@ -51,13 +73,8 @@ def parted(source: str) -> tuple[str, str] | None:
     Raises:
         SourceError: the text does not parse.
     """
-    reading = read(source)
     text, _, line = source.rstrip().rpartition("\n")
-    last = reading.root.children[-1:]
-    # The last statement begins where the last line does: it is all of the line, and nothing of another one.
-    if not last or last[0].kind != "expression_statement":
-        return None
-    if last[0].start != len(f"{text}\n".encode()) or not (call := whole_call(line)):
+    if not is_last(reading_of(source), text) or not (call := whole_call(line)):
         return None
     return (text.rstrip(), line.rstrip(" ;")) if call[0] in functions(source) else None
 
@@ -87,7 +104,7 @@ def shown(source: str, name: str) -> set[str]:
 def tested(tests: str, names: frozenset[str]) -> Iterator[str]:
     """The literal arguments with which tests call one of the functions with these names."""
     try:
-        reading = read(tests)
+        reading = reading_of(tests)
     except SourceError:
         return
     for node in reading.root.walk():

@@ -33,6 +33,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.corpora.calls import OTHER_LANGUAGE
+from codeaudit.audit.corpora.javascript_calls import is_last, reading_of
 from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource
 from codeaudit.audit.prompts import ContinuationPrompt
@@ -43,7 +44,6 @@ from codeaudit.audit.tasks.solutions import fences
 from codeaudit.audit.tasks.solving import Solving, keep_results, originals, solutions
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.javascript.language import JAVASCRIPT
-from codeaudit.transforms.javascript.parsing import read
 from codeaudit.transforms.javascript.values import arguments_text, value_text
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.python.language import PYTHON
@@ -60,6 +60,12 @@ OTHER_QUESTION: Final = "the question changed"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputPrediction(Solving):
     """The type of `INPUT_PREDICTION`."""
+
+    def speaking(self, language: str) -> "InputPrediction":
+        """As `Task.speaking`."""
+        if language != JAVASCRIPT.name:
+            return self
+        return replace(self, wordings=wordings.INPUT_PREDICTION_IN_JAVASCRIPT)
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with the question and has the value for its label, or why it is no
@@ -124,10 +130,8 @@ def asked_in_javascript(source: str) -> tuple[str, str] | None:
         SourceError: the text does not parse.
     """
     text, _, line = source.rstrip().rpartition("\n")
-    last = read(source).root.children[-1:]
     found = _ASSERTS.fullmatch(line)
-    # The last statement is all of the line, and nothing of another one.
-    if found is None or not last or last[0].start != len(f"{text}\n".encode()):
+    if found is None or not is_last(reading_of(source), text):
         return None
     return None if value_text(found["value"]) is None else (text.rstrip(), found["name"])
 

@@ -408,6 +408,15 @@ INPUT_PREDICTION: Final[Wordings] = {
         )
     ),
 }
+INPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
+    **INPUT_PREDICTION,
+    "native": Wording(
+        template=(
+            "{code}\n\nReplace the comment in the last line by literals, so that the assertion passes. Write "
+            "the completed line in one fence. No additional text."
+        )
+    ),
+}
 
 REPAIR: Final[Wordings] = {
     "reworded": Wording(
