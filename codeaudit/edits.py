@@ -82,15 +82,20 @@ def transform(
     from codeaudit.audit.suite import SuitePlan, case
     from codeaudit.transforms.perturb import NO_FUNCTION
     from codeaudit.transforms.registry import TRANSFORMS, expand, families
+    from codeaudit.transforms.suites import SUITE
 
     check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
     permit(name)
     check_language(language)
     if "," in name:
         raise UsageError(f"{name!r} names several transforms; call transform for each, or call perturb")
-    if name not in TRANSFORMS and any(name == family.name for family in families()):
+    suite = name.startswith(f"{SUITE}/")
+    if name not in TRANSFORMS and (suite or any(name == family.name for family in families())):
         members = ", ".join(expand([name], languages=(language,)))
-        raise UsageError(f"{name!r} is a family; name one of its transforms ({members}), or call perturb")
+        raise UsageError(
+            f"{name!r} is a {SUITE if suite else 'family'}; name one of its transforms ({members}), "
+            "or call perturb"
+        )
     TRANSFORMS.summary(name)  # raises UsageError with the nearest name
     sample = raw_sample(source, language=language, label=None, path="<source>", line=1)
     if whole_file:

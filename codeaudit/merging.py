@@ -170,6 +170,7 @@ def merge(
         _put_aside(folder, progress)
         corpus = _corpus(parts, trials)
         summary = _written(parts, trials, corpus.get("skipped", {}), folder, progress)
+        summary = _with_served(parts, summary)
         folder.write_text(SUMMARY, summary.to_json())
         repeated = _repeated(parts, summary, progress)
         names = {*BOUND, *([ATTACKS] if parts[0].manifest.get("attack") else ())}
@@ -391,6 +392,20 @@ def _manifest(parts: Sequence[_Part], out: Path, command: Sequence[str]) -> Mani
             for part in parts
         ],
     }
+
+
+def _with_served(parts: Sequence[_Part], summary: Summary) -> Summary:
+    """The summary with what the shards say about the models that answered."""
+    found: dict[str, dict[str, None]] = {}
+    movable: set[str] = set()
+    for model in (model for part in parts for model in read_summary(part.files / SUMMARY).models):
+        found.setdefault(model.model, {}).update(dict.fromkeys(model.served))
+        movable |= {model.model} if model.may_move else set()
+    models = (
+        replace(model, may_move=model.model in movable, served=tuple(found[model.model]))
+        for model in summary.models
+    )
+    return replace(summary, models=tuple(models))
 
 
 def _repeated(parts: Sequence[_Part], summary: Summary, progress: RunProgress) -> Manifest:

@@ -167,8 +167,9 @@ class RunOptions(SharedOptions):
         help="Audit the inputs of an earlier run's suite.parquet.")
     transform: str | None = option(None, "Edits", "NAME[,NAME]", form="transforms", draws=True,
         help="Transforms or families of them; `all` for every one that keeps the meaning and what callers "
-             "see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
-             "which needs --execute.  [default: the standard set for the language]")
+             "see; suite/NAME for a published suite. py/MODULE:OBJECT is a transform of your own, "
+             "codemod/MODULE:CLASS a LibCST codemod, which needs --execute.  [default: the "
+             "standard set for the language]")
     mixed: str | None = option(None, "Edits", "NAME[,NAME]", form="transforms", draws=True,
         help="Transforms or families, or `all`, whose moves are mixed in one variant: one more transform, "
              "mixed/NAME+NAME. Alone it takes the place of the standard set.")

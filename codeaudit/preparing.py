@@ -54,7 +54,8 @@ from codeaudit.transforms.errors import CorpusError, ModelError, RunError, Usage
 from codeaudit.transforms.grammar import counted, counted_reasons
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import KEEPS_TEXT, Sample
-from codeaudit.transforms.registry import OF_NETWORKS, kind_of, of_network, related
+from codeaudit.transforms.registry import OF_NETWORKS, kind_of, left_out, of_network, related
+from codeaudit.transforms.suites import SUITE
 
 LOCAL: Final = LocalEngine()
 NAME: Final = "name"
@@ -773,6 +774,12 @@ def draw(
         names, left = suite.of_task(options.transforms, task, languages)
         for family in left:
             progress.note(f"all without the family {family}, unless you name it: {task.leaves_out[family]}")
+        for name in (one for one in names if one.startswith(f"{SUITE}/")):
+            if lacking := left_out(name, languages):
+                progress.note(
+                    f"{name} without {', '.join(lacking)}: no counterpart in {', '.join(sorted(languages))} "
+                    f"(codeaudit list suites {name.partition('/')[2]})"
+                )
         transforms = suite.with_noise_floor(names, languages, controls=controls)
     transforms = suite.with_controls_of(task, transforms, controls=options.controls)
     transforms = (*transforms, *task.adds, *of_network(options.wrap))

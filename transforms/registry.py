@@ -23,6 +23,7 @@ from codeaudit.transforms.language import (
 from codeaudit.transforms.records import Kind, Perturbed
 from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
 from codeaudit.transforms.seeding import stream
+from codeaudit.transforms.suites import NOT_MEANT, SUITE, SUITES, Original, published
 
 ALL: Final = "all"
 """The name for every transform that keeps the meaning and the interface without a further assumption."""
@@ -254,16 +255,39 @@ def families(languages: Collection[str] = ()) -> tuple[TransformFamily, ...]:
     )
 
 
+def counterparts(original: Original, languages: Collection[str] = ()) -> tuple[str, ...]:
+    """Our transforms for one of a published suite, those that any of these languages has, or any at all."""
+    return tuple(
+        name for name in original.ours if any(not languages or one in languages for one in meant(name))
+    )
+
+
+def meant(name: str) -> tuple[str, ...]:
+    """The languages in which a published suite may mean this transform."""
+    return tuple(one.name for one in every_language() if name in one.transforms and one.name not in NOT_MEANT)
+
+
+def left_out(name: str, languages: Collection[str] = ()) -> tuple[str, ...]:
+    """The originals of a published suite that have no counterpart in these languages.
+
+    Raises:
+        UsageError: there is no such suite; the message holds the nearest one.
+    """
+    return tuple(one.name for one in published(name).originals if not counterparts(one, languages))
+
+
 def expand(
     names: Iterable[str], *, interface: bool = True, languages: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Names of transforms, with each family's name replaced by its meaning-keeping members.
+    """Names of transforms, with each family's name replaced by its meaning-keeping members, and that of a
+    published suite by our counterparts.
 
-    Where languages are given, a family (and `all`) stands for its members in these. Without `interface` it
-    leaves out the members that change what callers can see: parameters, docstrings, annotations.
+    Where languages are given, a family (and `all`, and a suite) stands for its members in these. Without
+    `interface` it leaves out the members that change what callers can see: parameters, docstrings,
+    annotations.
 
     Raises:
-        UsageError: no such transform or family; the message holds the nearest one.
+        UsageError: no such transform, family or suite; the message holds the nearest one.
         CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
     # A family that the given languages lack is still a name, which then stands for nothing.
@@ -282,6 +306,13 @@ def expand(
                 and not (entry.interface and (name == ALL or not interface))
                 and not (entry.assumes and name == ALL)
             ]
+        elif name.startswith(f"{SUITE}/"):
+            found += (
+                member
+                for original in published(name).originals
+                for member in counterparts(original, languages)
+                if interface or not entry_of(member).interface
+            )
         elif name in TRANSFORMS:
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
             found.append(name)
@@ -295,7 +326,12 @@ def expand(
             )
         else:
             warn_of_broken_languages()
-            raise UsageError(unknown("transform", name, [*TRANSFORMS, *sorted(known), ALL]))
+            suites = [f"{SUITE}/{one}" for one in SUITES]
+            everything = [*TRANSFORMS, *sorted(known), ALL, *suites]
+            near = [one for one in suites if one.endswith(f"/{name}")]  # `averloc` for `suite/averloc`
+            if near:
+                raise UsageError(f"unknown transform {name!r}; did you mean {near[0]!r}?")
+            raise UsageError(unknown("transform", name, everything))
     # Two languages may share a name, and each name is run once.
     return tuple(dict.fromkeys(found))
 

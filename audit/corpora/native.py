@@ -4,16 +4,20 @@ A row of a data set becomes a row with the columns that `tables` knows, with tes
 task `generation` executes) and with calls (which `output-prediction` asks about).
 
 Sources: EvalPlus (Liu et al., NeurIPS 2023), MBPP (Austin et al., 2021), CRUXEval (Gu et al., 2024),
-LiveCodeBench (Jain et al., 2024), CodeSearchNet (Husain et al., 2019), HumanEval-X (Zheng et al., KDD 2023).
+LiveCodeBench (Jain et al., 2024), CodeSearchNet (Husain et al., 2019), HumanEval-X (Zheng et al., KDD 2023),
+BigCodeBench (Zhuo et al., ICLR 2025), MBXP (Athiwaratkun et al., ICLR 2023), ClassEval (Du et al., 2023),
+CodeNet (Puri et al., NeurIPS 2021).
 """
 
 import ast
 import builtins
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora import clones
@@ -21,6 +25,7 @@ from codeaudit.audit.corpora.calls import asserted_calls
 from codeaudit.audit.corpora.vulnerabilities import OTHER_SIDE, big_vul, function, sven, truth
 from codeaudit.audit.languages import audit_of
 from codeaudit.transforms.java.language import JAVA
+from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.language import LANGUAGES, NO_ENGINE, by_ending, without_engine
 from codeaudit.transforms.oracle.toolchains import toolchain
 from codeaudit.transforms.python.language import PYTHON
@@ -314,12 +319,17 @@ def _humaneval_x(row: Row) -> Row | str:
     if kind != JAVA.name:
         return f"row in {without_engine(name=kind) or kind}{NO_ENGINE}"
     # The declaration is the prompt without its comment, up to the opened body of the method.
-    methods = list(load_target(audit_of(JAVA.name).reader)(declaration + solution, "", Counter()))
     named = re.findall(r"(\w+)\s*\(", declaration)
-    chosen = next((one for one in methods if named and one.label == named[-1]), None)
+    return _method(row, declaration + solution, named[-1] if named else "")
+
+
+def _method(row: Row, program: str, name: str) -> Row | str:
+    """A row with the method of this name of a class of Java. Tests of Java are not executed."""
+    methods = load_target(audit_of(JAVA.name).reader)(program, "", Counter())
+    chosen = next((one for one in methods if one.label == name), None)
     if chosen is None:
         return "no method"
-    return {**row, "source": chosen.source, "language": JAVA.name, "name": named[-1], TESTS: None}
+    return {**row, "source": chosen.source, "language": JAVA.name, "name": name, TESTS: None}
 
 
 def _humaneval_pack(row: Row) -> Row | str:
@@ -358,6 +368,116 @@ def _quixbugs(row: Row) -> Row | str:
         TESTS: _text(row.get("tests")) or None,
         OTHER_SIDE: f"{wrong}\n",
     }
+
+
+def _mxeval(row: Row) -> Row | str:
+    """A row of MBXP, or of the other data sets of its authors. In some languages few rows have a solution."""
+    solution, name = _text(row.get("canonical_solution")), _text(row.get("entry_point"))
+    if not solution.strip():
+        return "problem without a solution"
+    source, language = _text(row.get("prompt")) + solution, _text(row.get("language")).lower()
+    if language == JAVA.name:
+        return _method(row, source, name)
+    test = _text(row.get("test"))
+    if language == JAVASCRIPT.name:
+        test = test.replace(_LODASH, _IS_EQUAL)
+    return {**row, "source": source, "language": language, "name": name, TESTS: test or None}
+
+
+_LODASH: Final = 'const _ = require("lodash")'
+"""Its `isEqual` is all that the tests use of it."""
+_IS_EQUAL: Final = """\
+const _ = { isEqual(one, other) {
+    const plain = (value) => Object.prototype.toString.call(value) === '[object Object]';
+    if (Array.isArray(one) && Array.isArray(other))
+        return one.length === other.length && Array.from(one).every((each, at) => _.isEqual(each, other[at]));
+    const made = 'constructor' in Object(one) && 'constructor' in Object(other);
+    if (plain(one) && plain(other) && !(made && one.constructor !== other.constructor)) {
+        const [names, others] = [Object.keys(one), Object.keys(other)];
+        return names.length === others.length
+            && names.every((name) => others.includes(name) && _.isEqual(one[name], other[name]));
+    }
+    return one === other || require("node:util").isDeepStrictEqual(one, other);
+} }"""
+"""The same for the values of these tests: 0 is -0, as in lodash. The sandbox has no packages of node."""
+
+
+# ── problems with unit tests of Python ───────────────────────────────────────────────────────────────────
+
+
+def _big_code_bench(row: Row) -> Row | str:
+    source = _text(row.get("complete_prompt")) + _text(row.get("canonical_solution"))
+    test = _text(row.get("test"))
+    if not source or not test:
+        return "row without source"
+    if not _imported_by(source) | _imported_by(test) <= sys.stdlib_module_names:
+        return "row that needs libraries beyond Python's own, which the sandbox does not have"
+    return {**row, "source": source, "language": PYTHON.name, TESTS: f"{test.rstrip()}\n{_UNIT_TESTS}"}
+
+
+_UNIT_TESTS: Final = """\
+
+
+import unittest as _unittest
+
+_result = _unittest.TestResult()
+for _one in list(globals().values()):
+    if isinstance(_one, type) and issubclass(_one, _unittest.TestCase):
+        _unittest.defaultTestLoader.loadTestsFromTestCase(_one).run(_result)
+assert _result.testsRun > len(_result.skipped) and _result.wasSuccessful()
+"""
+"""Runs the classes of unit tests before it."""
+
+
+def _imported_by(text: str) -> set[str]:
+    """The packages that a text imports anywhere; none if it does not parse."""
+    found: set[str] = set()
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return found
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {one.name.partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def _class_eval(row: Row) -> tuple[Row, ...] | str:
+    """The methods of a class, without tests: those of the class make objects, and a program that is tested
+    is in another process."""
+    methods = row.get("methods_info")
+    found = [one for one in methods if isinstance(one, dict)] if isinstance(methods, list) else []
+    return tuple(_class_method(row, one) for one in found) or "class without methods"
+
+
+def _class_method(row: Row, method: Row) -> Row:
+    """A method as a text of its own. The group keeps the methods of a class on one side of a split."""
+    # The first line of a method has no indentation; the others have that of the class.
+    source = dedent(f"    {_text(method.get('solution_code')).strip()}\n")
+    return {
+        "source": source,
+        "language": PYTHON.name,
+        "name": method.get("method_name"),
+        "group": row.get("task_id"),
+    }
+
+
+# ── submissions to judges ────────────────────────────────────────────────────────────────────────────────
+
+
+def _code_net(row: Row) -> Row | str:
+    """A submission that was accepted, with the number of its problem as the label, as in POJ-104."""
+    status, ending = row.get("status"), _text(row.get("filename_ext")).lower().lstrip(".")
+    if status != "Accepted":
+        return "submission that was not accepted" if isinstance(status, str) else "status that is no word"
+    language = by_ending(f".{ending}")
+    if language is None:
+        return f"row in {without_engine(ending=f'.{ending}') or ending}{NO_ENGINE}"
+    problem = _text(row.get("problem_id")) or _text(row.get("p_id"))
+    number = problem.removeprefix("p")
+    return {**row, "language": language.name, "label": int(number) if number.isdecimal() else problem}
 
 
 def _texts(value: object) -> Sequence[str]:
@@ -425,6 +545,32 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         + _FLAWED
         + "; in JavaScript the references of two problems fail their tests, and one needs js-md5",
         read=_humaneval_x,
+    ),
+    DataSet(
+        name="BigCodeBench",
+        place="bigcode/bigcodebench, bigcode/bigcodebench-hard",
+        columns=("complete_prompt", "canonical_solution", "entry_point", "test", "libs"),
+        licence="Apache-2.0",
+        known_errors="only rows that need no library beyond Python's own are read; a review by programs "
+        "found faults in 768 of its 1,140 tasks, with 358 wrong tests (bubbleresearch/bigcodebench-plus)",
+        read=_big_code_bench,
+    ),
+    DataSet(
+        name="MBXP, Multi-HumanEval, MathQA-X",
+        place="mxeval/mbxp, mxeval/multi-humaneval, mxeval/mathqa-x; mbjsp_release_v1.2.jsonl, …",
+        columns=("task_id", "language", "prompt", "test", "entry_point", "canonical_solution", "description"),
+        licence="Apache-2.0",
+        known_errors="translated from MBPP, HumanEval and MathQA by a program, with their errors; solutions "
+        "in other languages than Python were written by a model (arXiv 2210.14868); some fit only the tests",
+        read=_mxeval,
+    ),
+    DataSet(
+        name="ClassEval",
+        place="FudanSELab/ClassEval; ClassEval_data.json: a row for each method",
+        columns=("class_name", "solution_code", "methods_info", "test_classes"),
+        licence="MIT",
+        known_errors="its tests are not read: they make objects of the class, and tests here call functions",
+        read=_class_eval,
     ),
     DataSet(
         name="HumanEval, HumanEval+",
@@ -542,6 +688,16 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         read=clones.program,
     ),
     DataSet(
+        name="CodeNet, with code",
+        place="iNeil77/CodeNet; other copies of its metadata with a column code",
+        columns=("code", "status", "filename_ext", "original_language"),
+        others=("problem_id", "p_id"),
+        licence="not stated there; the code, that of its authors",
+        known_errors="the label is the problem that a program was handed in for; of identical problems and "
+        "near copies its authors give lists (derived/), which are not applied here",
+        read=_code_net,
+    ),
+    DataSet(
         name="Pairs of functions",
         place="tables with func1, func2 and label (1 for clones), perhaps language; else Java",
         columns=("func1", "func2", "label"),
@@ -616,6 +772,24 @@ WITHOUT_CODE: Final[Mapping[Collection[str], str]] = {
         "cs",
     ): "it has translations of CodeXGLUE without tests, which codeaudit does not grade: name one of its "
     "columns for another task, such as --columns source=java,language=java",
+    (
+        "buggy",
+        "fixed",
+    ): "it has pairs of CodeXGLUE code refinement, methods of Java with abstracted names "
+    "and without tests, which codeaudit does not grade: name one of its columns for another task, such as "
+    "--columns source=buggy,language=java",
+    (
+        "instance_id",
+        "base_commit",
+        "patch",
+    ): "rows of SWE-bench have patches of repositories and no functions: check out a repository at "
+    "base_commit and name its folder",
+    (
+        "submission_id",
+        "problem_id",
+        "filename_ext",
+    ): "it has metadata of CodeNet, whose programs lie in files of their own: name their folder, such as "
+    "data/p00001/Python",
     ("question_id", "code_list"): "it has answers of models to problems of LiveCodeBench, several in a row: "
     "write one row for each, with a column `code`",
 }

@@ -6,6 +6,7 @@ It imports no transform and no framework, except for `transforms --verbose`, whi
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.tasks.wordings import SUMMARIES
-from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.errors import CodeauditError, UsageError
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
@@ -29,10 +30,20 @@ from codeaudit.transforms.language import (
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registration import Registry, load_target
-from codeaudit.transforms.registry import ENTRIES, PLUG_INS, TRANSFORMS, entry_of, languages_of, transform_for
+from codeaudit.transforms.registry import (
+    ENTRIES,
+    PLUG_INS,
+    TRANSFORMS,
+    entry_of,
+    languages_of,
+    left_out,
+    meant,
+    transform_for,
+)
+from codeaudit.transforms.suites import SUITE, SUITES, Original, published
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
-FURTHER_KINDS: Final = ("prompts", "languages", "formats")
+FURTHER_KINDS: Final = ("prompts", "languages", "formats", "suites")
 """Listed only when they are named."""
 CONTEXT: Final = 3
 """Unchanged lines around each change of an example."""
@@ -40,13 +51,14 @@ CONTEXT: Final = 3
 
 @click.command("list")
 @click.argument("what", type=click.Choice((*KINDS, *FURTHER_KINDS)), required=False)
+@click.argument("name", required=False)
 @click.option("--verbose", "-v", is_flag=True, help="Describe each name; show an example of each transform.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Format of the output."
 )
-def listing(what: str | None, verbose: bool, form: str) -> int:
-    """List models, tasks, transforms or corpora (all of these without an argument), prompts, languages or
-    formats.
+def listing(what: str | None, name: str | None, verbose: bool, form: str) -> int:
+    """List models, tasks, transforms or corpora (all of these without an argument), prompts, languages,
+    formats or published suites. With the NAME of a suite: what its paper has, and our counterparts.
 
     A plug-in that cannot be used is one line on stderr.
 
@@ -54,10 +66,22 @@ def listing(what: str | None, verbose: bool, form: str) -> int:
     Examples:
       codeaudit list models
       codeaudit list transforms --verbose | less
+      codeaudit list suites averloc
     """
+    if name is not None:
+        if what != "suites":
+            raise UsageError(f"list {what} takes no name; only list suites does")
+        published(name)  # raises UsageError with the nearest name
+        name = name.removeprefix(f"{SUITE}/")
     kinds = KINDS if what is None else (what,)
     if form == "json":
-        click.echo(json.dumps({kind: list(_records(kind)) for kind in kinds}, indent=2))
+        records = {kind: list(_records(kind)) for kind in kinds}
+        if name is not None:
+            records["suites"] = [one for one in records["suites"] if one["name"] == f"{SUITE}/{name}"]
+        click.echo(json.dumps(records, indent=2))
+        return 0
+    if name is not None or (what == "suites" and verbose):
+        click.echo("\n\n".join("\n".join(_suite(one)) for one in ([name] if name else SUITES)))
         return 0
     for number, kind in enumerate(kinds):
         if what is None:
@@ -69,7 +93,7 @@ def listing(what: str | None, verbose: bool, form: str) -> int:
             _write(
                 _table(kind, verbose=verbose),
                 indent=indent,
-                verbose=verbose or what is None or kind == "prompts",
+                verbose=verbose or what is None or kind in ("prompts", "suites"),
             )
         if kind == "corpora" and verbose:
             _write_data_sets(indent)
@@ -147,6 +171,8 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
             return list(forms(_report))
         case "prompts":
             return list(SUMMARIES.items())
+        case "suites":
+            return [(f"{SUITE}/{name}", suite_line(name)) for name in SUITES]
         case "languages":
             return list(LANGUAGES.summaries(_report))
         case _:
@@ -182,7 +208,38 @@ def _records(kind: str) -> Iterator[dict[str, object]]:
                 "default": any(_standing(name, language) for language in every_language())
                 or name == "identity",
             }
+        if kind == "suites":
+            told |= asdict(published(name))
         yield told
+
+
+def _suite(name: str) -> Iterator[str]:
+    """A published suite: each of its transforms with ours, and what else differs."""
+    found = published(name)
+    yield f"{SUITE}/{name}: {suite_line(name)}"
+    yield f"  paper: {found.paper}"
+    yield f"  looked up in: {found.source}"
+    for one in found.originals:
+        yield f"  {one.name}: {counterparts_in_words(one)}"
+    if found.attack:
+        yield f"  search: --attack {found.attack}"
+    yield from (f"  {one}" for one in found.differences)
+
+
+def suite_line(name: str) -> str:
+    """What a published suite is, and of how many of its transforms we have a counterpart."""
+    found = published(name)
+    every = len(found.originals)
+    return f"{found.summary}; counterparts of {every - len(left_out(name))} of {every} transforms"
+
+
+def counterparts_in_words(original: Original) -> str:
+    """Our transforms for one of a published suite with their languages, and how they differ."""
+    by_languages: dict[tuple[str, ...], list[str]] = {}
+    for name in original.ours:
+        by_languages.setdefault(meant(name), []).append(name)
+    ours = ", ".join(f"{', '.join(names)} ({', '.join(spoken)})" for spoken, names in by_languages.items())
+    return "; ".join(filter(None, (ours or "none", original.note)))
 
 
 def _checkpoints() -> list[tuple[str, str]]:

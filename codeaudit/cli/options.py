@@ -30,6 +30,7 @@ from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.permission import permit
 from codeaudit.transforms.registry import ALL, TRANSFORMS
 from codeaudit.transforms.registry import families as families_of
+from codeaudit.transforms.suites import SUITE, SUITES
 
 Items = list[CompletionItem]
 
@@ -89,12 +90,13 @@ def completing(names: Iterable[str]) -> Callable[[click.Context, click.Parameter
 
 
 def complete_transforms(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
-    """Transforms and families; behind a comma those that are not named yet."""
+    """Transforms, families and published suites; behind a comma those that are not named yet."""
     before, comma, last = begun.rpartition(",")
     named = before.split(",")
     families = dict.fromkeys(["identity", *(family.name for family in families_of())])
     # Families first: they are what a user mostly wants.
-    free = (name for name in dict.fromkeys((ALL, *families, *TRANSFORMS)) if name not in named)
+    suites = (f"{SUITE}/{name}" for name in SUITES)
+    free = (name for name in dict.fromkeys((ALL, *families, *TRANSFORMS, *suites)) if name not in named)
     return _starting((f"{before}{comma}{name}" for name in free if name.startswith(last)), begun)
 
 

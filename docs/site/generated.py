@@ -19,11 +19,12 @@ import click
 
 from codeaudit.audit.corpora.native import DATA_SETS
 from codeaudit.cli.grouped import subject
-from codeaudit.cli.list import example, promise
+from codeaudit.cli.list import counterparts_in_words, example, promise, suite_line
 from codeaudit.cli.main import COMMANDS, cli
 from codeaudit.option_table import Heading
 from codeaudit.transforms.assumptions import Reach
 from codeaudit.transforms.language import LANGUAGES, TransformEntry
+from codeaudit.transforms.suites import SUITE, SUITES
 
 MARK: Final = re.compile(
     r"^<!-- generated: (?P<what>[\w-]+) ?(?P<of>.*?) -->$"
@@ -196,6 +197,22 @@ def _data_sets() -> Iterator[str]:
         yield f"| {' | '.join(_literal(_cell(cell)) for cell in told)} |"
 
 
+# ── published suites ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _suites() -> Iterator[str]:
+    """What each published suite has, our counterparts, and what else differs."""
+    for name, one in SUITES.items():
+        yield f"## {SUITE}/{name}\n\n{_sentence(suite_line(name))}\n"
+        yield f"{one.paper}. Its transforms were looked up in <{one.source}>.\n"
+        yield "| the original's | ours (languages); what differs |\n|---|---|"
+        for each in one.originals:
+            yield f"| {_literal(each.name)} | {_literal(_cell(counterparts_in_words(each)))} |"
+        yield ""
+        yield from (f"- {_literal(told)}" for told in one.differences)
+        yield ""
+
+
 # ── measurements ─────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -253,6 +270,7 @@ _WRITERS: Final[Mapping[str, Callable[..., Iterator[str]]]] = {
     "transforms": _transforms,
     "commands": _commands,
     "data-sets": _data_sets,
+    "suites": _suites,
     "measured": _measured,
     "ledger": _ledger,
 }

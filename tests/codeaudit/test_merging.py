@@ -17,6 +17,7 @@ from codeaudit.audit.run import SilentProgress
 from codeaudit.merging import merge
 from codeaudit.transforms.errors import RunError, UsageError
 from tests.support.commands import called
+from tests.support.endpoints import completion, sends, serving
 
 SOURCES = tuple(
     f"def f{number}(alpha, beta):\n    one = alpha + {number % 7}\n    two = beta * {number}\n"
@@ -97,6 +98,22 @@ def test_a_merged_run_is_that_of_one_process(whole: Path, joined: Path) -> None:
     rate = codeaudit.open_run(joined).summary.models[0].noise_floor
     # The company of the repeated queries decides: other batches would give another count.
     assert 0 < rate.count < rate.total
+
+
+def test_a_merged_run_names_all_versions_that_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "table.jsonl"
+    table.write_text("".join(json.dumps({"source": text}) + "\n" for text in SOURCES), "utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with serving(lambda _: sends(200, completion("[get]").replace("tiny-1", f"m-{number}"))) as endpoint:
+        words = ["--model", "openai/m", "--base-url", endpoint.url, "--corpus", str(table), "--limit", "6"]
+        for number in (1, 2):
+            place = ["--shard", f"{number}/2", "--out", f"s{number}"]
+            done = called("run", *words, "--transform", "rename", "--no-controls", *place, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+    summary, _ = merge([tmp_path / "s1", tmp_path / "s2"], tmp_path / "all", command=["codeaudit", "merge"])
+    assert summary.models[0].served == ("m-1", "m-2")
 
 
 class Notes(SilentProgress):

@@ -13,7 +13,8 @@ from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.tasks.solving import solutions
+from codeaudit.audit.tasks.solutions import unrunnable
+from codeaudit.audit.tasks.solving import FAILS_ITSELF, solutions
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.oracle.calls import Passed
@@ -112,6 +113,83 @@ X_JAVA: Row = {
     "example_test": "",
 }
 X_GO: Row = {**X_JAVA, "task_id": "Go/53"}
+BIG_CODE: Row = {
+    "task_id": "BigCodeBench/0",
+    "complete_prompt": 'import math\n\n\ndef task_func(first, second):\n    """Add two numbers."""\n',
+    "instruct_prompt": "Add two numbers.",
+    "canonical_solution": "    both = first + second\n    return math.floor(both)",
+    "code_prompt": "import math\ndef task_func(first, second):\n",
+    "test": "import unittest\nfrom unittest.mock import patch\n\n\nclass TestCases(unittest.TestCase):\n"
+    "    def setUp(self):\n        self.wanted = 3\n\n    def test_one(self):\n"
+    "        self.assertEqual(task_func(1, 2), self.wanted)\n\n    def test_two(self):\n"
+    "        with self.assertRaises(TypeError):\n            task_func(1, 'a')\n",
+    "entry_point": "task_func",
+    "doc_struct": "{}",
+    "libs": "['math']",
+}
+MBXP: Row = {
+    "task_id": "MBPP/2",
+    "language": "python",
+    "prompt": '\n\ndef add(first, second):\n\t"""\n\tAdd.\n\t"""\n',
+    "test": "\n\nMETADATA = {}\n\n\ndef check(candidate):\n    assert candidate(1, 2) == 3\n\n",
+    "entry_point": "add",
+    "canonical_solution": "\tboth = first + second\n\treturn both",
+    "description": "Add.",
+}
+MBXP_JAVASCRIPT: Row = {
+    **MBXP,
+    "task_id": "MBJSP/2",
+    "language": "javascript",
+    "prompt": "/**\n * Add.\n */\nfunction add(first, second) {\n",
+    "test": '\nconst _ = require("lodash")\n\nfunction compare(object1, object2){\n'
+    "    return _.isEqual(object1, object2)\n}\n\nvar x0 = [add(1, 2), { a: [add(-0, -0)] }];\n"
+    "var v0 = [3, { a: [0] }];\nif(!compare(x0, v0)){\n    throw 'Error'\n}\n",
+    "canonical_solution": "    var both = first + second;\n    return both;\n}",
+}
+MBXP_JAVA: Row = {
+    **MBXP,
+    "task_id": "MBJP/2",
+    "language": "java",
+    "prompt": "import java.util.*;\n\n\nclass Add {\n    /**\n     * Add.\n     */\n"
+    "    public static int add(int x, int y) {\n",
+    "canonical_solution": "        int both = x + y;\n        return both;\n    }\n}",
+}
+CLASS_EVAL: Row = {
+    "task_id": "ClassEval_0",
+    "skeleton": "class Adder:\n    ...\n",
+    "test": "import unittest\n",
+    "solution_code": "class Adder:\n    def add(self, x):\n        both = self.by + x\n        return both\n",
+    "import_statement": [],
+    "class_description": "class Adder:\n",
+    "methods_info": [
+        {
+            "method_name": "add",
+            "method_description": 'def add(self, x):\n        """Add."""\n',
+            "test_class": "AdderTestAdd",
+            "test_code": "class AdderTestAdd(unittest.TestCase): ...",
+            "solution_code": "def add(self, x):\n        both = self.by + x\n        return both",
+            "dependencies": {"Standalone": False},
+        }
+    ],
+    "class_name": "Adder",
+    "test_classes": ["AdderTestAdd"],
+    "class_constructor": "class Adder:\n",
+    "fields": [],
+}
+CODE_NET: Row = {
+    "s_id": "s300682070",
+    "p_id": "p00001",
+    "u_id": "u558969155",
+    "date": "1480319506",
+    "language": "Python",
+    "original_language": "Python3",
+    "filename_ext": "py",
+    "status": "Accepted",
+    "cpu_time": "20",
+    "memory": "7644",
+    "code_size": "97",
+    "code": "number = int(input())\nprint(number + 1)\n",
+}
 
 
 def read(rows: Sequence[Row], folder: Path, **columns: str) -> tuple[list[Sample], Counter[str]]:
@@ -141,6 +219,10 @@ def only(row: Row, folder: Path) -> Sample:
         (SEARCH_NET_FILE, "CodeSearchNet (its own files), CodeXGLUE code-to-text (its own files)"),
         (X_PYTHON, "HumanEval-X"),
         (X_JAVA, "HumanEval-X"),
+        (BIG_CODE, "BigCodeBench"),
+        (MBXP, "MBXP, Multi-HumanEval, MathQA-X"),
+        (CLASS_EVAL, "ClassEval"),
+        (CODE_NET, "CodeNet, with code"),
     ],
 )
 def test_a_data_set_is_recognised_by_its_columns(row: Row, name: str) -> None:
@@ -156,17 +238,23 @@ def test_a_data_set_is_recognised_by_its_columns(row: Row, name: str) -> None:
         (PLUS, "first - second"),
         (MBPP_PLUS_FILE, "first * second"),
         (X_PYTHON, "first - second"),
+        (BIG_CODE, "first - second"),
+        (MBXP, "first - second"),
+        (MBXP_JAVASCRIPT, "first - second"),
     ],
 )
 def test_the_tests_pass_the_reference_and_fail_another_function(
     row: Row, broken: str, tmp_path: Path
 ) -> None:
-    ready = TASKS.get("generation").prepare(only(row, tmp_path))
+    sample = only(row, tmp_path)
+    if (reason := unrunnable(sample.language)) is not None:
+        pytest.skip(reason)
+    ready = TASKS.get("generation").prepare(sample)
     assert isinstance(ready, Sample), ready
     wrong = ready.source.replace("first + second", broken)
     assert wrong != ready.source
     right, other = solutions().outcomes(
-        [trial(text, ready.source, str(ready.label)) for text in (ready.source, wrong)]
+        [trial(text, ready.source, str(ready.label), ready.language) for text in (ready.source, wrong)]
     )
     assert isinstance(right, Passed)
     assert not isinstance(other, Passed)
@@ -216,6 +304,54 @@ def test_java_of_humaneval_x_is_its_method_and_other_languages_are_counted(tmp_p
     assert isinstance(TASKS.get("function-name").prepare(java), Sample)
 
 
+def test_unit_tests_that_do_not_run_prove_nothing(tmp_path: Path) -> None:
+    skips = str(BIG_CODE["test"]).replace(
+        "    def setUp", "    def setUp(self):\n        self.skipTest('')\n\n    def up"
+    )
+    for test in (skips, "import unittest\n"):
+        sample = only({**BIG_CODE, "test": test}, tmp_path)
+        assert TASKS.get("generation").prepare(sample) == FAILS_ITSELF
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (
+            {**BIG_CODE, "complete_prompt": f"import pandas as pd\n{BIG_CODE['complete_prompt']}"},
+            "row that needs libraries beyond Python's own, which the sandbox does not have",
+        ),
+        (
+            {**BIG_CODE, "test": f"from numpy.testing import assert_equal\n{BIG_CODE['test']}"},
+            "row that needs libraries beyond Python's own, which the sandbox does not have",
+        ),
+        ({**BIG_CODE, "test": None}, "row without source"),
+        ({**MBXP_JAVASCRIPT, "canonical_solution": None}, "problem without a solution"),
+        ({**MBXP, "language": "kotlin"}, "row in Kotlin (no transform yet)"),
+        ({**MBXP_JAVA, "entry_point": "other"}, "no method"),
+        ({**CLASS_EVAL, "methods_info": None}, "class without methods"),
+        ({**CODE_NET, "status": "Runtime Error"}, "submission that was not accepted"),
+        ({**CODE_NET, "status": 0}, "status that is no word"),
+        ({**CODE_NET, "language": "Go", "filename_ext": "go"}, "row in Go (no transform yet)"),
+    ],
+)
+def test_a_row_that_is_no_sample_is_counted_with_its_reason(row: Row, reason: str, tmp_path: Path) -> None:
+    assert read([row], tmp_path) == ([], Counter({reason: 1}))
+
+
+def test_methods_of_java_and_of_a_class_are_texts_of_their_own(tmp_path: Path) -> None:
+    java, method = read([MBXP_JAVA, CLASS_EVAL], tmp_path)[0]
+    assert (java.language, java.label, java.tests) == ("java", "add", None)
+    assert java.source.startswith("public static int add(int x, int y) {")
+    assert method.source == "def add(self, x):\n    both = self.by + x\n    return both\n"
+    assert (method.label, method.group, method.tests) == ("add", "ClassEval_0", None)
+    assert isinstance(TASKS.get("function-name").prepare(method), Sample)
+
+
+def test_the_label_of_a_submission_is_its_problem(tmp_path: Path) -> None:
+    first, second = read([CODE_NET, {**CODE_NET, "p_id": None, "problem_id": "p04052"}], tmp_path)[0]
+    assert (first.language, first.label, second.label) == ("python", 1, 4052)
+
+
 # ── columns that are not known ───────────────────────────────────────────────────────────────────────────
 
 DEVIGN: Row = {"id": 0, "func": ADD, "target": True, "project": "p"}
@@ -237,6 +373,15 @@ LIVE_PROBLEM: Row = {
     **dict.fromkeys(("public_test_cases", "private_test_cases", "metadata"), "[]"),
 }
 LIVE_TEST: Row = {"question_content": "text", "test_id": 0, "function_name": "add", "test": "[]"}
+REFINEMENT: Row = {"id": 0, "buggy": "void METHOD_1 ( ) { }", "fixed": "void METHOD_1 ( ) { return ; }"}
+SWE_BENCH: Row = {
+    **dict.fromkeys(("repo", "instance_id", "base_commit", "patch", "test_patch"), "text"),
+    **dict.fromkeys(("problem_statement", "hints_text", "FAIL_TO_PASS", "PASS_TO_PASS"), "text"),
+}
+CODE_NET_METADATA: Row = {
+    **dict.fromkeys(("submission_id", "problem_id", "user_id", "date", "language"), "text"),
+    **dict.fromkeys(("original_language", "filename_ext", "status", "cpu_time", "memory"), "text"),
+}
 LIVE_ANSWERS: Row = {"question_id": "1", "code_list": [ADD]}
 
 
@@ -246,6 +391,8 @@ LIVE_ANSWERS: Row = {"question_id": "1", "code_list": [ADD]}
         (LIVE_PROBLEM, "hfds:livecodebench/execution-v2@test"),
         (LIVE_TEST, "hfds:livecodebench/execution-v2@test"),
         (LIVE_ANSWERS, "write one row for each, with a column `code`"),
+        (SWE_BENCH, "check out a repository at base_commit and name its folder"),
+        (CODE_NET_METADATA, "name their folder, such as data/p00001/Python"),
     ],
 )
 def test_a_known_table_without_code_gets_a_remedy(row: Row, remedy: str, tmp_path: Path) -> None:
@@ -253,6 +400,13 @@ def test_a_known_table_without_code_gets_a_remedy(row: Row, remedy: str, tmp_pat
         read([row], tmp_path)
     assert remedy in str(raised.value)
     assert "--columns" not in str(raised.value), "no column holds code"
+
+
+def test_pairs_without_tests_name_a_column_for_another_task(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"code refinement.*--columns source=buggy,language=java$"):
+        read([REFINEMENT], tmp_path)
+    (sample,) = read([REFINEMENT], tmp_path, source="buggy", language="java")[0]
+    assert sample.language == "java"
 
 
 def test_solutions_beside_such_problems_are_read(tmp_path: Path) -> None:

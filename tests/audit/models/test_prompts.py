@@ -2,10 +2,11 @@
 
 import pytest
 
+from codeaudit.audit.interface import Ranking
 from codeaudit.audit.models.text_models import Prompts, built_in, customised
 from codeaudit.audit.prompts import ContinuationPrompt, Message
 from codeaudit.audit.records import Failed, Predicted, Query
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.registry import TASKS, answer_kind
 from codeaudit.audit.tasks.wordings import SUMMARIES
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -15,6 +16,8 @@ CODE = "def MASK(a):\n    return '{language} {source}', a\n"
 
 
 def query(task: str, source: str = CODE, language: str = "python") -> Query:
+    if isinstance(answer_kind(task), Ranking):
+        return Query(task=task, language=language, source="", text="a query", candidates=(source,))
     return Query(task=task, language=language, source=source)
 
 
