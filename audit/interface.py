@@ -453,6 +453,11 @@ class Task(ABC):
             return self
         return replace(self, words=words, prompt=None if self.prompt is None else knowing(self.prompt, words))
 
+    def speaking(self, language: str) -> "Task":
+        """The task for samples of this language: how it asks, and how it reads answers. By default it is the
+        same task for all."""
+        return self
+
     def asked(self, name: str) -> Prompt | None:
         """The prompt of this name; `None` if the task has none."""
         if name == PLAIN or self.prompt is None:

@@ -479,7 +479,7 @@ def _second_answers(
     if isinstance(setup.model, RecordedAnswers):
         setup.monitor.answered(len(wanted), recalled=False)
         given = setup.model.predict(wanted)
-        return {query: _checked(setup.task, one) for query, one in zip(wanted, given, strict=True)}
+        return {query: _told(setup.task, query, one) for query, one in zip(wanted, given, strict=True)}
     found: dict[Query, Prediction] = {}
     if asked is not None:
         found = {**asked, **setup.memory.recall(wanted, again=True)}
@@ -512,7 +512,8 @@ def _asked(
                 f"model {setup.model.name!r} gave a {wrong[0]}; "
                 "`predict` must give a Predicted or a Failed (codeaudit.audit.records) for each query"
             )
-        checked = [_checked(setup.task, prediction) for prediction in predictions]
+        told = zip(batch.queries, predictions, strict=True)
+        checked = [_told(setup.task, query, prediction) for query, prediction in told]
         pairs = zip(batch.queries[batch.company :], checked[batch.company :], strict=True)
         found = {query: one for query, one in pairs if query not in known}
         # After each batch, so that a killed run loses no more than those under way.
@@ -602,7 +603,8 @@ class _Rolling:
     def _take(self, arrived: Sequence[tuple[int, Prediction]]) -> None:
         # The stream gives some again when it is closed.
         places = {place: found for place, found in arrived if place in self._asked}
-        new = {self._asked[place]: _checked(self._setup.task, found) for place, found in places.items()}
+        asked, task = self._asked, self._setup.task
+        new = {asked[place]: _told(task, asked[place], found) for place, found in places.items()}
         if new:
             _keep(new, self._setup)
             self.answers |= new
@@ -653,6 +655,11 @@ def _complete(
             needed[one] -= 1
             if not needed[one]:
                 del needed[one], answers[one]
+
+
+def _told(task: Task, query: Query, prediction: Prediction) -> Prediction:
+    """As `_checked`, by the language of the query."""
+    return _checked(task.speaking(query.language), prediction)
 
 
 def _checked(task: Task, prediction: Prediction) -> Prediction:

@@ -5,6 +5,8 @@ Sources of calls, in this order:
 - the columns of its table, as CRUXEval's `input` and MBPP's `test_list`;
 - the tests of the sample, which call `candidate`, as in HumanEval;
 - arguments drawn to fit the way in which the text uses its parameters.
+
+All but the last hold for JavaScript, too (`javascript_calls`).
 """
 
 import ast
@@ -15,8 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from codeaudit.audit.corpora import javascript_calls
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
+from codeaudit.transforms.javascript.language import JAVASCRIPT
 from codeaudit.transforms.oracle.inputs import inputs
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -27,6 +31,9 @@ DRAWN: Final = 12
 SEED: Final = 0
 CANDIDATE: Final = "candidate"
 """The name of the function in tests."""
+OTHER_LANGUAGE: Final = "neither Python nor JavaScript"
+NO_CALLS: Final = "no call in its table or its tests"
+"""Of a function whose calls cannot be drawn."""
 
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
 
@@ -66,20 +73,28 @@ class Callables:
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`."""
         for sample in self.base.read(skipped):
-            found = called(sample)
-            if isinstance(found, str):
+            found = _refused(sample)
+            if found is not None:
                 skipped[found] += 1
             else:
                 yield sample
 
 
+def _refused(sample: Sample) -> str | None:
+    """Why a sample has no function to call; `None` if it has one."""
+    if sample.language == JAVASCRIPT.name:
+        return javascript_calls.obstacle(sample)
+    found = called(sample)
+    return found if isinstance(found, str) else None
+
+
 def called(sample: Sample) -> FunctionNode | str:
-    """The function of a sample to call, or the reason why there is none.
+    """The function of a sample in Python to call, or the reason why there is none.
 
     It is the function that the sample's own calls name, else that with the label's name, else the last one.
     """
     if sample.language != PYTHON.name:
-        return "not Python"
+        return OTHER_LANGUAGE
     try:
         tree = parse(sample.source)
     except SourceError:
@@ -99,6 +114,8 @@ def called(sample: Sample) -> FunctionNode | str:
 
 def find(sample: Sample, *, longest: int) -> Calls | str:
     """Calls of a sample's function, each at most `longest` characters long, or why there is none."""
+    if sample.language == JAVASCRIPT.name:
+        return javascript_calls.obstacle(sample) or _in_javascript(sample, longest)
     function = called(sample)
     if isinstance(function, str):
         return function
@@ -107,7 +124,27 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
     if sample.calls:
         return _given(sample, function.name, longest)
     drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
-    calls = [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)]
+    return _chosen(sample, [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)], longest)
+
+
+def _in_javascript(sample: Sample, longest: int) -> Calls | str:
+    if (own := javascript_calls.parted(sample.source)) is not None:
+        return Calls(own[0], (own[1],), given=True)
+    name = javascript_calls.function_of(sample) or ""
+    if sample.calls:
+        read = ((javascript_calls.whole_call(call), result) for call, result in sample.calls)
+        given = {f"{name}({one[1]})": result for one, result in read if one is not None and one[0] == name}
+        return _of_table(sample, given, longest)
+    if not sample.tests:
+        return NO_CALLS
+    tested = javascript_calls.tested(sample.tests, frozenset({name, CANDIDATE}))
+    calls = [f"{name}({arguments})" for arguments in dict.fromkeys(tested)]
+    told = javascript_calls.shown(sample.source, name)  # also where numbers and texts are written otherwise
+    return _chosen(sample, [one for one in calls if one not in told], longest)
+
+
+def _chosen(sample: Sample, calls: Sequence[str], longest: int) -> Calls | str:
+    """The short ones of these calls that the text does not show."""
     short = [call for call in calls if len(call) <= longest]
     # A docstring with `>>> f(3)` and its result would give the answer away.
     untold = [call for call in short if _plain(call) not in _plain(sample.source)]
@@ -123,6 +160,10 @@ def _given(sample: Sample, name: str, longest: int) -> Calls | str:
         if _callee(call) == name:
             for arguments in _arguments(ast.parse(call, mode="eval").body):  # type: ignore[arg-type]
                 results.setdefault(f"{name}({arguments})", result)
+    return _of_table(sample, results, longest)
+
+
+def _of_table(sample: Sample, results: Mapping[str, str], longest: int) -> Calls | str:
     if not results:
         return "the call in its table has arguments that are no literals by position"
     short = {call: result for call, result in results.items() if len(call) <= longest}

@@ -21,6 +21,7 @@ from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.wordings import SUMMARIES
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registration import nearest
 from codeaudit.transforms.seeding import stream
 
@@ -42,7 +43,10 @@ class Prompts:
         Raises:
             ModelError: the task has no prompt, or none of this name.
         """
-        return _prompt(query.task, query.labels, query.words, self.name, self.template, self.system)
+        return _prompt(
+            *(query.task, query.language, query.labels, query.words),
+            *(self.name, self.template, self.system),
+        )
 
     @property
     def digest(self) -> str:
@@ -53,7 +57,7 @@ class Prompts:
         """
         found = {
             name: prompts.customised(prompt, template=self.template, system=self.system)
-            for name, prompt in built_in(self.name).items()
+            for name, prompt in (built_in(self.name) | _spoken(self.name)).items()
         }
         parts = [f"{task}:{prompt.digest}" for task, prompt in sorted(found.items())]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
@@ -136,8 +140,18 @@ def built_in(prompt: str = PLAIN) -> dict[str, Prompt]:
 
 
 @cache
+def _spoken(prompt: str) -> dict[str, Prompt]:
+    """The same for each language in which a task asks otherwise, by task and language."""
+    tasks = [TASKS.get(name) for name in TASKS.built_in]
+    pairs = [(one, one.speaking(language), language) for one in tasks for language in LANGUAGES]
+    found = {f"{one.name}:{of}": own.asked(prompt) for one, own, of in pairs if own is not one}
+    return {name: prompt for name, prompt in found.items() if prompt is not None}
+
+
+@cache
 def _prompt(
     task: str,
+    language: str,
     labels: tuple[str, ...],
     words: tuple[tuple[str, str], ...],
     name: str,
@@ -145,7 +159,7 @@ def _prompt(
     system: str | None,
 ) -> Prompt:
     try:
-        known = TASKS.get(task).mapped(dict(words))
+        known = TASKS.get(task).mapped(dict(words)).speaking(language)
         fitted = known.fitted(labels) if labels else known
         found = fitted.asked(name)
         if found is None and fitted.prompt is not None:

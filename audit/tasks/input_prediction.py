@@ -19,24 +19,32 @@ Answers to all variants are executed on the original. A meaning-keeping variant 
 known arguments, else it is not asked about. A control counts if the known arguments no longer give it: a
 model that saw the change should then answer otherwise, and its answer should fail on the original. Other
 arguments may fit both, so the best sensitivity may be under 100 %.
+
+In JavaScript the last line is `assert.deepStrictEqual(repeated(/* arguments */), "ab-ab-ab");`, and a program
+shares its process with its tests (`codeaudit.transforms.oracle.programs`). `QUESTIONS` says by language how
+the question is written and read.
 """
 
 import ast
+import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.corpora.calls import parted
+from codeaudit.audit.corpora.calls import OTHER_LANGUAGE
+from codeaudit.audit.corpora.javascript_calls import is_last, reading_of
 from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks import wordings
-from codeaudit.audit.tasks.output_prediction import Outputs, call_results
+from codeaudit.audit.tasks.output_prediction import VALUES, Outputs, call_results
 from codeaudit.audit.tasks.solutions import fences
 from codeaudit.audit.tasks.solving import Solving, keep_results, originals, solutions
 from codeaudit.transforms.errors import NOT_PARSED, SourceError
+from codeaudit.transforms.javascript.language import JAVASCRIPT
+from codeaudit.transforms.javascript.values import arguments_text, value_text
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import parse
@@ -53,13 +61,19 @@ OTHER_QUESTION: Final = "the question changed"
 class InputPrediction(Solving):
     """The type of `INPUT_PREDICTION`."""
 
+    def speaking(self, language: str) -> "InputPrediction":
+        """As `Task.speaking`."""
+        if language != JAVASCRIPT.name:
+            return self
+        return replace(self, wordings=wordings.INPUT_PREDICTION_IN_JAVASCRIPT)
+
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with the question and has the value for its label, or why it is no
         example."""
-        if sample.language != PYTHON.name:
-            return "not Python"
+        if sample.language not in QUESTIONS:
+            return OTHER_LANGUAGE
         try:
-            if asked_about(sample.source) is None:
+            if QUESTIONS[sample.language].asked_about(sample.source) is None:
                 return NO_QUESTION
         except SourceError:
             return NOT_PARSED
@@ -67,11 +81,12 @@ class InputPrediction(Solving):
 
     def trial_of(self, text: str, asked: str, sample: Sample) -> ProgramTrial | str:
         """The original with the arguments of an answer."""
-        question = asked_about(sample.source)
-        given = None if question is None else arguments(text, question[1])
+        asks = QUESTIONS[sample.language]
+        question = asks.asked_about(sample.source)
+        given = None if question is None else arguments(text, question[1], sample.language)
         if question is None or given is None:
             return NO_ARGUMENTS
-        return _trial(*question, given, str(sample.label))
+        return _trial(*question, given, str(sample.label), sample.language)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """Another answer under a control that execution confirmed."""
@@ -101,7 +116,37 @@ def asked_about(source: str) -> tuple[str, str] | None:
     return None
 
 
-def arguments(text: str, name: str) -> str | None:
+_ASSERTS: Final = re.compile(
+    r"assert\.deepStrictEqual\((?P<name>[A-Za-z_$][\w$]*)\(/\* arguments \*/\), (?P<value>.*)\);?", re.ASCII
+)
+_BEFORE: Final = re.compile(r"(?:(?:console\.)?assert(?:\.\w+)?\(\s*)?")
+_BEHIND: Final = re.compile(r"\s*(?:(?:,|===?)\s*\S.*?)?\s*;?", re.DOTALL)
+
+
+def asked_in_javascript(source: str) -> tuple[str, str] | None:
+    """As `asked_about`, for JavaScript.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    text, _, line = source.rstrip().rpartition("\n")
+    found = _ASSERTS.fullmatch(line)
+    if found is None or not is_last(reading_of(source), text):
+        return None
+    return None if value_text(found["value"]) is None else (text.rstrip(), found["name"])
+
+
+def _literals_in_javascript(text: str, name: str) -> str | None:
+    """As `_literals`; what stands behind the call is not looked at, and never executed."""
+    begins = _BEFORE.match(text)
+    start = 0 if begins is None else begins.end()
+    if not text.startswith(f"{name}(", start):
+        return None
+    found = arguments_text(text, start + len(name) + 1)
+    return found[0] if found is not None and _BEHIND.fullmatch(text, found[1]) else None
+
+
+def arguments(text: str, name: str, language: str = PYTHON.name) -> str | None:
     """The arguments that an answer gives, written anew; `None` if it shows none that are literals."""
     blocks = fences(text.replace("\r\n", "\n"))
     said = (blocks[0] if blocks else text).strip().strip("`").strip()
@@ -110,7 +155,7 @@ def arguments(text: str, name: str) -> str | None:
     last = said.splitlines()[-1].strip()
     for one in dict.fromkeys((said, last)):
         for form in (one, f"{name}({one})"):
-            if (found := _literals(form, name)) is not None:
+            if (found := QUESTIONS[language].literals(form, name)) is not None:
                 return found
     return None
 
@@ -143,8 +188,48 @@ def _literals(text: str, name: str) -> str | None:
     return ", ".join([*map(ast.unparse, call.args), *named])
 
 
-def _trial(text: str, name: str, given: str, value: str) -> ProgramTrial:
-    return ProgramTrial(text, f"assert {name}({given}) == {value}\n", (name,))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentQuestion:
+    """How a language asks for arguments."""
+
+    asked_about: Callable[[str], tuple[str, str] | None]
+    """The text before the question and the name of its function; `None` without a question."""
+    literals: Callable[[str, str], str | None]
+    """The arguments in a call of the function with this name, if all are literals."""
+    left_out: str
+    """Stands for the arguments."""
+    asserts: str
+    """The assertion, with `{call}` and `{value}`."""
+    tests: str
+    """The same as it is executed."""
+
+    def line(self, name: str, value: str) -> str:
+        """The question."""
+        return self.asserts.format(call=f"{name}({self.left_out})", value=value)
+
+
+QUESTIONS: Final[Mapping[str, ArgumentQuestion]] = {
+    PYTHON.name: ArgumentQuestion(
+        asked_about=asked_about,
+        literals=_literals,
+        left_out="...",
+        asserts="assert {call} == {value}",
+        tests="assert {call} == {value}\n",
+    ),
+    JAVASCRIPT.name: ArgumentQuestion(
+        asked_about=asked_in_javascript,
+        literals=_literals_in_javascript,
+        left_out="/* arguments */",
+        asserts="assert.deepStrictEqual({call}, {value});",
+        tests="require('node:assert').deepStrictEqual({call}, {value});\n",
+    ),
+}
+"""By language."""
+
+
+def _trial(text: str, name: str, given: str, value: str, language: str) -> ProgramTrial:
+    tests = QUESTIONS[language].tests.format(call=f"{name}({given})", value=value)
+    return ProgramTrial(text, tests, (name,), language)
 
 
 class Inputs(Outputs):
@@ -158,16 +243,19 @@ class Inputs(Outputs):
             CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
         found = super().prepared(sample)
-        own = None if isinstance(found, str) else parted(found.source)
+        own = None if isinstance(found, str) else VALUES[found.language].parted(found.source)
         if isinstance(found, str) or own is None:
             return found if isinstance(found, str) else NO_QUESTION
         text, call = own
         name, value = call.partition("(")[0], str(found.label)
-        given = arguments(call, name)
-        # Neither an exception nor `nan` equals what a call returns.
-        if given is None or originals().outcomes([_trial(text, name, given, value)]) != [Passed()]:
+        language = found.language
+        given = arguments(call, name, language)
+        # Neither an exception nor Python's `nan` equals what a call returns.
+        if given is None or VALUES[language].written(value) is None:
             return RAISES
-        source = f"{text}\n\n\nassert {name}(...) == {value}\n"
+        if originals().outcomes([_trial(text, name, given, value, language)]) != [Passed()]:
+            return RAISES
+        source = f"{text}\n\n\n{QUESTIONS[language].line(name, value)}\n"
         return INPUT_PREDICTION.prepare(replace(found, source=source, calls=((given, value),)))
 
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
@@ -204,14 +292,15 @@ def _known(sample: Sample, outcome: Outcome) -> ProgramTrial | None:
     """A variant with the known arguments; `None` if its question is another one than the sample's."""
     if not isinstance(outcome, Perturbed) or outcome.kind in KEEPS_TEXT or not sample.calls:
         return None
+    asks = QUESTIONS[sample.language]
     try:
-        question = asked_about(outcome.source)
+        question = asks.asked_about(outcome.source)
     except SourceError:  # possible in what a plug-in wrote
         return None
     given, value = sample.calls[0]
-    if question is None or not outcome.source.rstrip("\n").endswith(f"(...) == {value}"):
+    if question is None or outcome.source.rstrip().rpartition("\n")[2] != asks.line(question[1], value):
         return None
-    return _trial(*question, given, value)
+    return _trial(*question, given, value, sample.language)
 
 
 def _labels(request: LabelRequest) -> LabelSource:

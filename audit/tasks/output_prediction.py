@@ -27,6 +27,10 @@ Two answers are the same if they show equal values of equal types: `1`, `1.0` an
 quotes, and the order of sets and dicts do not count. An answer that shows no value is compared as text. A
 number or a list that is no text is malformed, because only text distinguishes `1` from `1.0`, and `(1,)`
 from `[1]`.
+
+In JavaScript an answer is a value as a literal (`codeaudit.transforms.javascript.values`). Two are the same
+if `util.isDeepStrictEqual` holds for them. Plain values are null, undefined, truth values, numbers, bigints
+and strings, and arrays and plain objects of them. `VALUES` says by language how values are written and found.
 """
 
 import ast
@@ -37,7 +41,7 @@ import sys
 import time
 import warnings
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from math import inf, nan
@@ -45,7 +49,8 @@ from pathlib import Path
 from typing import Final, TypeGuard
 
 from codeaudit.audit.cache import AnswerCache, open_results
-from codeaudit.audit.corpora.calls import Callables, Calls, find, parted, with_call
+from codeaudit.audit.corpora import javascript_calls
+from codeaudit.audit.corpora.calls import OTHER_LANGUAGE, Callables, Calls, find, parted, with_call
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare
 from codeaudit.audit.evidence_check import (
     DIFFERS,
@@ -57,15 +62,20 @@ from codeaudit.audit.evidence_check import (
     confirm,
 )
 from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
-from codeaudit.audit.prompts import QuestionPrompt
+from codeaudit.audit.prompts import QuestionPrompt, knowing
 from codeaudit.audit.records import Case
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.audit.tasks.solutions import unrunnable, version_of
 from codeaudit.transforms.errors import NOT_PARSED, SourceError, UsageError
 from codeaudit.transforms.grammar import counted
+from codeaudit.transforms.javascript.language import JAVASCRIPT
+from codeaudit.transforms.javascript.values import value_text
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from codeaudit.transforms.oracle.single import NO_ANSWERS
+from codeaudit.transforms.oracle.programs import ProgramCaller
+from codeaudit.transforms.oracle.single import MISSING, NO_ANSWERS, NO_PROGRAM, NO_START
+from codeaudit.transforms.oracle.toolchains import toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
@@ -82,15 +92,48 @@ _NUMBERS: Final = {"inf": inf, "nan": nan}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenValues:
+    """How the values of a language are written, and how their calls are found and run."""
+
+    written: Callable[[str], str | None]
+    """The value that a text shows, in a form that equal values share; `None` if it shows none."""
+    parted: Callable[[str], tuple[str, str] | None]
+    """The text before the last line and the call there; `None` without one."""
+    nothing: str
+    """What a function without a result returns."""
+    differs: frozenset[str]
+    """Reasons of `Unknown` that are certain, so that a variant with one differs from every original."""
+    choose_seconds: float
+    """Processor time that a call of an original may take."""
+    judge_seconds: float
+    """The same for a variant: much more, so that no variant of equal cost is lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputPrediction(ExactMatch):
     """The type of `OUTPUT_PREDICTION`."""
 
+    answered_in: str = PYTHON.name
+    """The language of the values in answers."""
+
+    def speaking(self, language: str) -> "OutputPrediction":
+        """As `Task.speaking`."""
+        if language != JAVASCRIPT.name or language == self.answered_in:
+            return self
+        # The words of `--label-map` go into the prompt that reads values of this language.
+        return replace(
+            self,
+            answered_in=language,
+            prompt=knowing(_IN_JAVASCRIPT, self.words),
+            wordings=wordings.OUTPUT_PREDICTION_IN_JAVASCRIPT,
+        )
+
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with a call and has a result for its label, or why it is no example."""
-        if sample.language != PYTHON.name:
-            return "not Python"
+        if sample.language not in VALUES:
+            return OTHER_LANGUAGE
         try:
-            if parted(sample.source) is None:
+            if VALUES[sample.language].parted(sample.source) is None:
                 return "no call on the last line"
         except SourceError:
             return NOT_PARSED
@@ -100,7 +143,7 @@ class OutputPrediction(ExactMatch):
         """A value, or the name of an exception's type, in a form that equal answers share."""
         if not isinstance(answer, str) or not (text := answer.strip()):
             return None
-        value = _value(text)
+        value = VALUES[self.answered_in].written(text)
         if value is not None:
             return value
         raised = _RAISED.fullmatch(text)
@@ -158,6 +201,24 @@ def _certain_value(text: str) -> str | None:
     """As `_shown_value`, without names: in a sentence `unknown` is a word."""
     sure = _value(text) is not None or _RAISED_LINE.fullmatch(text) or _OBJECT.fullmatch(text)
     return _shown_value(text) if sure else None
+
+
+_THROWN: Final = re.compile(r"(?:throws?\s+(?:an?\s+)?|Uncaught\s+)")
+
+
+def _shown_in_javascript(line: str) -> str | None:
+    """As `_shown_value`, of JavaScript. Backticks are those of Markdown here, not of a template."""
+    if line[:1] == "`" or line[:2] in ("- ", "+ "):
+        return None
+    plain = _THROWN.sub("", line.removesuffix(";"), count=1)
+    return plain if value_text(plain) is not None else _shown_value(plain)
+
+
+def _certain_in_javascript(text: str) -> str | None:
+    """As `_certain_value`, of JavaScript."""
+    plain = _shown_in_javascript(text)
+    sure = plain is not None and (value_text(plain) is not None or _RAISED_LINE.fullmatch(plain))
+    return plain if sure else None
 
 
 def _value(text: str) -> str | None:
@@ -246,10 +307,26 @@ def _real(node: ast.expr) -> float:
 SCHEMA: Final = 1
 """Goes up whenever other calls are chosen or results are written differently."""
 FILE: Final = "outputs.sqlite"
-CHOOSE_SECONDS: Final = 0.2
-"""Processor time that a call of an original may take."""
-JUDGE_SECONDS: Final = 1.0
-"""Processor time that a call of a variant may take: much more, so that no variant of equal cost is lost."""
+VALUES: Final[Mapping[str, WrittenValues]] = {
+    PYTHON.name: WrittenValues(
+        written=_value,
+        parted=parted,
+        nothing="None",
+        differs=NO_ANSWERS,
+        choose_seconds=0.2,
+        judge_seconds=1.0,
+    ),
+    # Each call starts node anew, and its limit is one of whole seconds.
+    JAVASCRIPT.name: WrittenValues(
+        written=value_text,
+        parted=javascript_calls.parted,
+        nothing="undefined",
+        differs=NO_ANSWERS | {MISSING, NO_START, NO_PROGRAM},
+        choose_seconds=1.0,
+        judge_seconds=4.0,
+    ),
+}
+"""By language."""
 NOTE_SECONDS: Final = 20.0
 UNSTABLE: Final = "a result that is not the same each time"
 OTHER_RESULT: Final = "its table says another result than execution"
@@ -285,6 +362,7 @@ class Outputs(LabelSource):
         self._stack = ExitStack()
         weakref.finalize(self, self._stack.close)
         self._callers: list[Caller] = []
+        self._programs: dict[tuple[str, float], ProgramCaller] = {}
         self._kept = self._opened(cache)
         self._tried = 0
         self._told = 0.0
@@ -313,12 +391,14 @@ class Outputs(LabelSource):
         calls = find(sample, longest=LONGEST)
         if isinstance(calls, str):
             return calls
+        if (reason := unrunnable(sample.language)) is not None:
+            return reason
         chosen = self._chosen(sample, calls)
         if isinstance(chosen, str):
             return chosen
         call, label = chosen
         # A table whose result is wrong has another question in mind than the one that would be asked.
-        if (wanted := calls.results.get(call)) and not _are_equal(wanted, label):
+        if (wanted := calls.results.get(call)) and not _are_equal(wanted, label, sample.language):
             return OTHER_RESULT
         made = replace(sample, source=with_call(calls.text, call), label=label, context="")
         return OUTPUT_PREDICTION.prepare(made)
@@ -333,8 +413,13 @@ class Outputs(LabelSource):
         for case in cases:
             variants = [one.source for one in case.outcomes if _is_variant(one)]
             controls = [one.source for one in case.outcomes if _is_variant(one) and one.kind == "control"]
-            found = dict(zip(variants, self._results(variants, 0, JUDGE_SECONDS), strict=True))
-            again = dict(zip(controls, self._results(controls, 1, JUDGE_SECONDS), strict=True))
+            language = case.sample.language
+            if language not in VALUES:  # possible in a suite that another program wrote
+                yield case
+                continue
+            seconds = VALUES[language].judge_seconds
+            found = dict(zip(variants, self._results(variants, 0, seconds, language), strict=True))
+            again = dict(zip(controls, self._results(controls, 1, seconds, language), strict=True))
             outcomes = [
                 _judged(one, found[one.source], again.get(one.source), findings) if _is_variant(one) else one
                 for one in case.outcomes
@@ -352,32 +437,52 @@ class Outputs(LabelSource):
         # Tests begin with the simplest cases, such as `f([])`. A random order asks about others, too.
         order = list(calls.calls)
         stream(0, sample.id, "call").shuffle(order)
-        results = self._results([with_call(calls.text, call) for call in order], 0, CHOOSE_SECONDS)
-        told = dict(zip(order, results, strict=True))
-        fitting = [call for call in order if _is_fit(told[call], given=calls.given)]
+        language = sample.language
+        values = VALUES[language]
+        told: dict[str, Result] = {}
+        fitting: list[str] = []
+        # Where each call starts a process, none is executed behind the first one with a value to ask about.
+        for some in [order] if toolchain(language) is None else [[call] for call in order]:
+            programs = [with_call(calls.text, call) for call in some]
+            results = self._results(programs, 0, values.choose_seconds, language)
+            told |= zip(some, results, strict=True)
+            fitting += [
+                call for call in some if _is_fit(told[call], given=calls.given, nothing=values.nothing)
+            ]
+            if any(isinstance(told[call], Returned) for call in fitting):
+                break
         if not fitting:
-            reasons = [one.reason for one in results if isinstance(one, Unknown)]
-            return reasons[0] if len(reasons) == len(results) else TRIVIAL
+            reasons = [one.reason for one in told.values() if isinstance(one, Unknown)]
+            return reasons[0] if len(reasons) == len(told) else TRIVIAL
         # A returned value says more about a function than an exception.
         call = min(fitting, key=lambda one: isinstance(told[one], Raised))
-        (again,) = self._results([with_call(calls.text, call)], 1, JUDGE_SECONDS)
-        label = answer_of(told[call])
-        return (call, label) if label is not None and answer_of(again) == label else UNSTABLE
+        (again,) = self._results([with_call(calls.text, call)], 1, values.judge_seconds, language)
+        label = answer_of(told[call], language)
+        return (call, label) if label is not None and answer_of(again, language) == label else UNSTABLE
 
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _results(self, programs: Sequence[str], hashes: int, seconds: float) -> list[Result]:
+    def _results(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> list[Result]:
         """The result of each program's last line in a process with this hash seed, from the cache if it is
-        there."""
-        keys = {program: _key(program, hashes) for program in programs}
+        there. A language whose calls have processes of their own has no hash seeds: it runs anew."""
+        keys = {program: _key(program, hashes, language) for program in programs}
         known = {} if self._kept is None else self._kept.fetch(list(keys.values()))
         rest = [program for program, key in keys.items() if key not in known]
-        made = self._caller(hashes).results(rest, cpu_seconds=seconds) if rest else []
+        made = self._made(rest, hashes, seconds, language) if rest else []
         fresh = dict(zip(rest, made, strict=True))
         if self._kept is not None and fresh:
             certain = {keys[program]: _encode(one) for program, one in fresh.items() if _is_certain(one)}
             self._kept.store(certain, run="")
         return [fresh[program] if program in fresh else _decode(known[keys[program]]) for program in programs]
+
+    def _made(self, programs: Sequence[str], hashes: int, seconds: float, language: str) -> Sequence[Result]:
+        tool = toolchain(language)
+        if tool is None:
+            return self._caller(hashes).results(programs, cpu_seconds=seconds)
+        if (language, seconds) not in self._programs:
+            self._programs[language, seconds] = ProgramCaller(tool, cpu_seconds=seconds)
+        caller, part = self._programs[language, seconds], VALUES[language].parted
+        return [_evaluated(program, part, caller) for program in programs]
 
     def _caller(self, hashes: int) -> Caller:
         while len(self._callers) <= hashes:
@@ -399,29 +504,41 @@ class Outputs(LabelSource):
             self._note(f"looked for calls of {counted(self._tried, 'function')}")
 
 
-def _are_equal(wanted: str, label: str) -> bool:
-    """Whether a table's result is the one that was found. Tables write `1` for `1.0` and for `True`."""
-    if OUTPUT_PREDICTION.normalise(wanted) == label:
+def _evaluated(program: str, part: Callable[[str], tuple[str, str] | None], caller: ProgramCaller) -> Result:
+    """The result of the call on the last line of a program."""
+    try:
+        found = part(program)
+    except SourceError:
+        found = None
+    return Unknown(NO_PROGRAM) if found is None else caller.results([found])[0]
+
+
+def _are_equal(wanted: str, label: str, language: str) -> bool:
+    """Whether a table's result is the one that was found. Tables of Python write `1` for `1.0` and for
+    `True`."""
+    if OUTPUT_PREDICTION.speaking(language).normalise(wanted) == label:
         return True
+    if language != PYTHON.name:
+        return False
     with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return bool(ast.literal_eval(wanted) == ast.literal_eval(label))
     return False
 
 
-def answer_of(result: Result) -> str | None:
+def answer_of(result: Result, language: str = PYTHON.name) -> str | None:
     """The right answer in the task's normal form; `None` if the result is unknown."""
     match result:
         case Returned(text) | Raised(text):
-            return OUTPUT_PREDICTION.normalise(text)
+            return OUTPUT_PREDICTION.speaking(language).normalise(text)
         case Unknown():
             return None
 
 
-def _is_fit(result: Result, *, given: bool) -> bool:
+def _is_fit(result: Result, *, given: bool, nothing: str) -> bool:
     """Whether to ask about a result. If the user gave the call, every known result will do."""
     match result:
         case Returned(text):
-            return len(text) <= LONGEST and (given or text != "None")
+            return len(text) <= LONGEST and (given or text != nothing)
         case Raised(kind):
             return given or kind not in _WRONG_KIND
         case Unknown():
@@ -439,20 +556,21 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
 def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: FindingCounts) -> Outcome:
     """A variant with its own result; `again` is the result of a control in another process."""
     # A control's result becomes its label, so it must be the same each time; the variant's is only compared.
-    before, after = outcome.sample.label, _left(result)
+    language = outcome.sample.language
+    before, after = outcome.sample.label, _left(result, language)
     if outcome.kind != "control":
         return confirm(outcome, _finding(before, after), findings)
-    if again is None or _left(again) != after:
+    if again is None or _left(again, language) != after:
         after = None
     labelled = replace(outcome, sample=replace(outcome.sample, label=after))
     return confirm(labelled, _finding(before, after), findings)
 
 
-def _left(result: Result) -> str | None:
+def _left(result: Result, language: str) -> str | None:
     """The result of a variant. A result that is no answer differs from every original's."""
-    if isinstance(result, Unknown) and result.reason in NO_ANSWERS:
+    if isinstance(result, Unknown) and result.reason in VALUES[language].differs:
         return f"<{result.reason}>"
-    return answer_of(result)
+    return answer_of(result, language)
 
 
 def _finding(before: object, after: str | None) -> WitnessFinding:
@@ -461,8 +579,8 @@ def _finding(before: object, after: str | None) -> WitnessFinding:
     return BehavesSame("executed") if after == before else BehavesDifferently("executed", DIFFERS)
 
 
-def _key(program: str, hashes: int) -> bytes:
-    about = (SCHEMA, sys.version_info[:2], hashes)
+def _key(program: str, hashes: int, language: str = PYTHON.name) -> bytes:
+    about = (SCHEMA, version_of(language), hashes)
     return hashlib.sha256(repr(about).encode() + program.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -477,6 +595,15 @@ def _decode(text: str) -> Result:
     return _RESULTS[kind](told)
 
 
+_SHAPE: Final = AnswerShape(
+    alone=_shown_value,
+    boxed=_certain_value,
+    labels=("output", "result", "return value", "returned value"),
+    states=(
+        r"(?:the\s+(?:last\s+|final\s+)?(?:call|function|code|program|expression|line)|it|this(?:\s+call)?)"
+        r"(?:\s+will)?\s+(?:returns?|evaluates?\s+to|gives?|raises?(?:\s+an?)?|outputs?|prints?)",
+    ),
+)
 OUTPUT_PREDICTION: Final = OutputPrediction(
     name="output-prediction",
     question="What does this call return?",
@@ -490,14 +617,19 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
             "value as repr() writes it, or, if the call raises an exception, the name of the exception's "
             "type alone. No additional text.\n\n{code}"
         ),
-        reader=AnswerShape(
-            alone=_shown_value,
-            boxed=_certain_value,
-            labels=("output", "result", "return value", "returned value"),
-            states=(
-                r"(?:the\s+(?:last\s+|final\s+)?(?:call|function|code|program|expression|line)|it|this(?:\s+call)?)"
-                r"(?:\s+will)?\s+(?:returns?|evaluates?\s+to|gives?|raises?(?:\s+an?)?|outputs?|prints?)",
-            ),
-        ),
+        reader=_SHAPE,
+    ),
+)
+_IN_JAVASCRIPT: Final = QuestionPrompt(
+    template=(
+        "This {language} code ends with a call. What does the call return? Answer with one line: the value "
+        "as a literal, or, if the call throws an error, the name of the error's type alone. No additional "
+        "text.\n\n{code}"
+    ),
+    reader=replace(
+        _SHAPE,
+        alone=_shown_in_javascript,
+        boxed=_certain_in_javascript,
+        states=(*_SHAPE.states, _SHAPE.states[0].replace("raises?", "throws?")),
     ),
 )

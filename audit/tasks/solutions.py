@@ -283,7 +283,7 @@ class Solutions:
         return self._kept
 
     def _key(self, trial: ProgramTrial) -> bytes:
-        about = (SCHEMA, _version(trial.language), self._seconds, trial.names)
+        about = (SCHEMA, version_of(trial.language), self._seconds, trial.names)
         return digest_of(repr(about).encode(), (trial.program, trial.tests))
 
 
@@ -305,7 +305,7 @@ def tests_of(sample: Sample, name: str) -> str:
     return tests
 
 
-def _version(language: str) -> object:
+def version_of(language: str) -> object:
     """What runs a language. That of Python has no name, so that older results stay known."""
     tool = toolchain(language)
     found = None if tool is None else installed(tool)

@@ -361,6 +361,38 @@ OUTPUT_PREDICTION: Final[Wordings] = {
     ),
 }
 
+_CALLS_IN_JAVASCRIPT: Final[Mapping[str, tuple[SolvedExample, ...]]] = {
+    "javascript": (
+        SolvedExample("const f = (items) => items.slice(1);\n\nf([1, 2, 3])", "[2, 3]"),
+        SolvedExample("function f(text) {\n  return text.a.b;\n}\n\nf('x')", "TypeError"),
+    ),
+}
+OUTPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
+    "reworded": Wording(
+        template=(
+            "Run this {language} code in your head. Which value does the call at its end give? Reply with "
+            "that value alone, on one line, as a literal. If the call throws an error, reply with the name "
+            "of the error's type alone.\n\n{code}"
+        )
+    ),
+    "native": Wording(
+        template=(
+            "{code}\n\nWhat would node print for the last line? Write the value as a literal on one line, or "
+            "the error's type alone. No additional text."
+        )
+    ),
+    "few-shot": _solved(
+        "Some {language} code ends with a call. What does the call return? The answer is one line: the value "
+        "as a literal, or, if the call throws an error, the name of the error's type. Solved examples:",
+        _CALLS_IN_JAVASCRIPT,
+    ),
+    "reasoning": _thinking(
+        "This {language} code ends with a call. What does the call return? The answer is the value as a "
+        "literal, or, if the call throws an error, the name of the error's type alone.",
+        "the value",
+    ),
+}
+
 INPUT_PREDICTION: Final[Wordings] = {
     "reworded": Wording(
         template=(
@@ -372,6 +404,15 @@ INPUT_PREDICTION: Final[Wordings] = {
     "native": Wording(
         template=(
             "{code}\n\nReplace the dots in the last line by literals, so that the assertion passes. Write "
+            "the completed line in one fence. No additional text."
+        )
+    ),
+}
+INPUT_PREDICTION_IN_JAVASCRIPT: Final[Wordings] = {
+    **INPUT_PREDICTION,
+    "native": Wording(
+        template=(
+            "{code}\n\nReplace the comment in the last line by literals, so that the assertion passes. Write "
             "the completed line in one fence. No additional text."
         )
     ),

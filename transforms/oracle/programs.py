@@ -21,10 +21,21 @@ from typing import Any, Final
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.folders import scratch_folder
-from codeaudit.transforms.oracle.calls import Outcome, Passed, ProgramTrial, TrialFailed
+from codeaudit.transforms.oracle.calls import (
+    Outcome,
+    Passed,
+    ProgramTrial,
+    Raised,
+    Result,
+    Returned,
+    TrialFailed,
+    Unknown,
+)
+from codeaudit.transforms.oracle.carry import is_name
 from codeaudit.transforms.oracle.containment import MEGABYTE, RunLimits, offered, require
 from codeaudit.transforms.oracle.sandbox import ROOT
-from codeaudit.transforms.oracle.server import CHUNK, CPU, HEADER, IDLE, TOO_MUCH
+from codeaudit.transforms.oracle.server import BROKEN, CHUNK, CPU, HEADER, IDLE, TOO_MUCH
+from codeaudit.transforms.oracle.single import MISSING, MOST_PARTS, NO_START, NOT_PLAIN, TOO_LONG
 from codeaudit.transforms.oracle.toolchains import PROGRAM, Toolchain, installed
 
 _BOOT: Final = (
@@ -41,6 +52,10 @@ _START_SECONDS: Final = 3.0
 """Seconds that starting may take, beside the run itself."""
 _PATIENCE: Final = 3
 """Factor between the processor time and the clock time of a run."""
+
+_UNFIT: Final = {"missing": MISSING, "strange": NOT_PLAIN, "long": TOO_LONG}
+_NEEDS: Final = ("ReferenceError", "Cannot find module")
+"""In the errors of a program that lacks something."""
 
 
 class Programs:
@@ -171,3 +186,45 @@ class Programs:
                     cut = TOO_MUCH
         printed, errors = (one.decode("utf-8", "replace") for one in found.values())
         return printed, errors, cut
+
+
+class ProgramCaller(Programs):
+    """Evaluates calls in a language whose tool can (`Toolchain.value`), each in a process of its own.
+
+    The program shares the process with its observer, so it can lie about its own value.
+    """
+
+    def results(self, calls: Sequence[tuple[str, str]]) -> list[Result]:
+        """The result of each call behind its program, in order. Values are literals of the language."""
+        return [self._called(program, call) for program, call in calls]
+
+    def _called(self, program: str, call: str) -> Result:
+        key = secrets.token_hex(16)
+        text = self._tool.value.replace("{key}", key).replace("{parts}", str(MOST_PARTS))
+        printed, errors, ended, cut = self.ran(program + text.replace("{call}", call))
+        status, used, started = ended[-1] if ended else (-signal.SIGKILL, 0.0, True)
+        if not started:
+            raise CannotAudit(f"programs can't be run safely here: {self._tool.command} did not start")
+        _, found, told = printed.rpartition(key)
+        if found and not cut:
+            return _result(told)
+        if cut:
+            return Unknown(cut, certain=cut == TOO_MUCH)
+        if status == -signal.SIGXCPU or used >= self._limits.cpu_seconds:
+            return Unknown(CPU)
+        return Unknown(MISSING if any(one in errors for one in _NEEDS) else NO_START)
+
+
+def _result(told: str) -> Result:
+    try:
+        found = json.loads(told)
+    except (ValueError, RecursionError):
+        return Unknown(BROKEN)
+    match found:
+        case ["value", str(text)]:
+            return Returned(text)
+        case ["kind", str(name)] if is_name(name):
+            return Raised(name)
+        case ["unfit", str(reason)] if reason in _UNFIT:
+            return Unknown(_UNFIT[reason])
+    return Unknown(BROKEN)

@@ -28,10 +28,10 @@ TOO_LONG: Final = "a result that is too long"
 NOT_PLAIN: Final = "a result of no plain values"
 NO_ANSWERS: Final = frozenset({TOO_LONG, NOT_PLAIN})
 """Reasons for results that are certain and yet no short answer."""
-_NO_PROGRAM: Final = "source does not parse"
-_NO_START: Final = "it cannot be executed alone"
-_MISSING: Final = "it needs what is not there"
-REASONS: Final = NO_ANSWERS | {_NO_PROGRAM, _NO_START, _MISSING}
+NO_PROGRAM: Final = "source does not parse"
+NO_START: Final = "it cannot be executed alone"
+MISSING: Final = "it needs what is not there"
+REASONS: Final = NO_ANSWERS | {NO_PROGRAM, NO_START, MISSING}
 """All reasons for neither a value nor an exception."""
 _NAME: Final = "sample"
 _SMALL: Final = frozenset(map(id, (type(None), bool, float, complex)))
@@ -93,16 +93,16 @@ def _valued(source: str, space: dict[str, Any]) -> dict[str, Any]:
         program = compile(ast.Module(body, []), "<sample>", "exec", dont_inherit=True)
         call = compile(ast.Expression(last.value), "<sample>", "eval", dont_inherit=True)
     except BaseException:  # besides SyntaxError: MemoryError for deep nesting, ValueError for a null byte, …
-        return {"unfit": _NO_PROGRAM}
+        return {"unfit": NO_PROGRAM}
     try:
         exec(program, space)
     except BaseException as error:
         missing = isinstance(error, NameError | ImportError)
-        return {"unfit": _MISSING if missing else _NO_START}
+        return {"unfit": MISSING if missing else NO_START}
     try:
         value = eval(call, space)
     except _UNFIT:
-        return {"unfit": _MISSING}
+        return {"unfit": MISSING}
     except BaseException as error:
         return {"kind": type.__dict__["__name__"].__get__(type(error))}
     budget = [MOST_PARTS]

@@ -62,6 +62,9 @@ class Toolchain:
     """Stands behind the tests and writes `{key}`, if they ran to their end and all passed."""
     failures: re.Pattern[str]
     """Finds the name of what ended a program in its errors."""
+    value: str = ""
+    """Stands behind a program, evaluates `{call}`, and writes `{key}` with what `programs.ProgramCaller`
+    reads; empty: calls are not evaluated in this language."""
 
     @property
     def missing(self) -> str:
@@ -124,6 +127,58 @@ def _node() -> Installed | None:
     return Installed(path=path, version=version, executable=(path, *loaders), readable=(*files, *_NODE_READS))
 
 
+_VALUE: Final = """
+;((call) => {
+  const { writeSync } = require('node:fs');
+  const tell = (kind, told) => {
+    writeSync(1, '\\n{key}' + JSON.stringify([kind, told]) + '\\n');
+    process.exit(0);
+  };
+  let parts = {parts};
+  const write = (value) => {
+    if (--parts < 0) throw 'long';
+    if (typeof value === 'string') {
+      parts -= value.length >> 3;
+      if (parts < 0) throw 'long';
+      return JSON.stringify(value);
+    }
+    if (typeof value === 'bigint') return value + 'n';
+    if (Object.is(value, -0)) return '-0';
+    const isSimple = value === null || ['number', 'boolean', 'undefined'].includes(typeof value);
+    if (isSimple) return String(value);
+    if (typeof value !== 'object' || require('node:util').types.isProxy(value)) throw 'strange';
+    const isList = Array.isArray(value);
+    if (Object.getPrototypeOf(value) !== (isList ? Array : Object).prototype) throw 'strange';
+    const own = Object.getOwnPropertyDescriptors(value);
+    if (isList) delete own.length;
+    const keys = Reflect.ownKeys(own);
+    const isPlain = (key) => own[key].enumerable && 'value' in own[key];
+    if (keys.some((key) => typeof key !== 'string' || key === '__proto__' || !isPlain(key))) throw 'strange';
+    const pair = (key) => JSON.stringify(key) + ':' + write(own[key].value);
+    if (!isList) return '{' + keys.map(pair).join(',') + '}';
+    if (keys.length !== value.length || keys.some((key, index) => key !== String(index))) throw 'strange';
+    return '[' + keys.map((key) => write(own[key].value)).join(',') + ']';
+  };
+  let value;
+  try {
+    value = call();
+  } catch (error) {
+    const name = error instanceof Error ? error.constructor.name : '';
+    const isDeep = error instanceof RangeError && /call stack/.test(error.message);
+    const isLost = error instanceof ReferenceError || error?.code === 'MODULE_NOT_FOUND';
+    if (isDeep || isLost) tell('unfit', 'missing');
+    if (!name || name !== error.name) tell('unfit', 'strange');
+    tell('kind', name);
+  }
+  try {
+    tell('value', write(value));
+  } catch (error) {
+    tell('unfit', error === 'strange' ? error : 'long');
+  }
+})(() => ({call}));
+"""
+"""`process.exit` ends the program, so that timers do not keep it."""
+
 _JAVASCRIPT: Final = Toolchain(
     title="JavaScript",
     command="node",
@@ -141,6 +196,7 @@ _JAVASCRIPT: Final = Toolchain(
     # At its end, so that a program that ends early, or whose promises are rejected, has not passed.
     after="\n;process.on('exit', (code) => { if (!code) require('node:fs').writeSync(1, '\\n{key}'); });\n",
     failures=re.compile(r"^(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception))\b", re.MULTILINE),
+    value=_VALUE,
 )
 
 _PARTS: Final = ("cc1", "collect2", "as", "ld")
