@@ -6,6 +6,7 @@ What a model writes behind its function (examples of use, another fence) is left
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from codeaudit.audit.prompt_cut import FunctionBody, body_of
@@ -20,6 +21,8 @@ _DECLARED: Final = re.compile(
 )
 """A name that a line at the margin declares."""
 _CLOSES: Final = re.compile(r"^\}")
+MOST_CLOSED: Final = 20
+"""Braces at the margin that may end the function. Each costs a parse; functions with helpers have fewer."""
 
 
 def completed_in_braces(prompt: str, text: str, blocks: Sequence[str], language: str) -> str:
@@ -66,11 +69,9 @@ def _opened(prompt: str, language: str) -> FunctionBody | None:
 
 def _defines(text: str, name: str) -> bool:
     """Whether a text defines the function again."""
-    own = re.escape(name)
-    return (
-        re.search(rf"^[ \t]*(?:export\s+)?(?:[\w$*]+[\s*]+)+{own}\s*(?:[=(:<])", text, re.MULTILINE)
-        is not None
-    )
+    # One repeated class before the name: nested repetitions would take forever on a line of stars.
+    before = r"^[ \t]*[\w$*][\w$* \t]*(?:[ \t*]|\n[ \t]*)"
+    return re.search(rf"{before}{re.escape(name)}\s*[=(:<]", text, re.MULTILINE) is not None
 
 
 def _definition(text: str, name: str, language: str, *, fenced: bool) -> str:
@@ -99,10 +100,10 @@ def _continuation(prompt: str, name: str, text: str, language: str) -> str:
 
 
 def _closed(lines: Sequence[str]) -> Iterator[str]:
-    """The beginnings of a text that end with a brace at the margin, and all of it."""
-    for number, line in enumerate(lines, start=1):
-        if _CLOSES.match(line):
-            yield "\n".join(lines[:number]) + "\n"
+    """The beginnings of a text that end with one of its first braces at the margin, and all of it."""
+    closed = (number for number, line in enumerate(lines, start=1) if _CLOSES.match(line))
+    for number in islice(closed, MOST_CLOSED):
+        yield "\n".join(lines[:number]) + "\n"
     yield "\n".join(lines)
 
 

@@ -1,0 +1,32 @@
+"""Programs from replies in languages with braces."""
+
+import time
+
+import pytest
+
+from codeaudit.audit.tasks.braces import completed_in_braces, rewritten_in_braces
+
+PROMPTS = {"javascript": "function total(xs) {\n", "c": "int total(int *xs, int n) {\n"}
+
+
+@pytest.mark.parametrize("language", PROMPTS)
+@pytest.mark.parametrize("piece", ["*", "a ", "\n", "}\n", "//", "/* */", "function f(", "1,"])
+def test_no_long_reply_takes_long(piece: str, language: str) -> None:
+    text, prompt = piece * (16_000 // len(piece)), PROMPTS[language]
+    began = time.process_time()
+    assert completed_in_braces(prompt, text, [], language)
+    assert completed_in_braces(prompt, text, [text], language)
+    rewritten_in_braces(prompt + "}\n", text, [text], language)
+    assert time.process_time() - began < 4
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "int total(int *xs, int n) { return 1; }",
+        "int\ntotal(int *xs, int n) { return 1; }",
+        "static int *total(int *xs, int n) { return 0; }",
+    ],
+)
+def test_a_whole_function_is_no_continuation(reply: str) -> None:
+    assert completed_in_braces(PROMPTS["c"], reply, [], "c").count("total") == 1
