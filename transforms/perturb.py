@@ -265,16 +265,17 @@ def _denied(transform: Transform, language: str, file: str) -> str | None:
 
 
 def shown_at(sample: Sample, reason: str) -> str:
-    """Where the file of a sample shows that an assumption does not hold, as `path:line`. Empty for other
-    reasons; the path alone where the line is not known."""
+    """Where the file of a sample shows that an assumption does not hold, as `path:line`; of a sample of a
+    table, its row. Empty for other reasons."""
     record = find_language(sample.language)
     if not reason.startswith(DENIED) or record is None:
         return ""
     origin = sample.origin
+    if not origin.path.endswith((*record.endings, *record.named_endings)):
+        return f"{origin.path}:{origin.line}"
     shown: Mapping[str, int] = load_target(record.shown_in)(sample.context or sample.source)
     line = shown.get(reason.removeprefix(DENIED), 0)
-    above = 0 if sample.context else origin.line - 1
-    return f"{origin.path}:{above + line}" if line else origin.path
+    return f"{origin.path}:{line}" if line else origin.path
 
 
 def function_context_of(source: str, language: str) -> FunctionContext:

@@ -541,6 +541,4 @@ def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:
 
 
 def _declined(unit: SourceUnit, transform: Transform, reason: str, place: str = "") -> Declined:
-    return Declined(
-        unit=unit, transform=transform.name, kind=transform.kind, reason=reason, shown_at=place
-    )
+    return Declined(unit=unit, transform=transform.name, kind=transform.kind, reason=reason, shown_at=place)

@@ -83,7 +83,7 @@ def probes(path: str) -> Probes:
 def languages(paths: Iterable[str]) -> tuple[str, ...]:
     """The languages of these files."""
     endings = {PurePath(path).suffix for path in paths}
-    return tuple(language.name for ending, language in source_languages().items() if ending in endings)
+    return tuple(dict.fromkeys(one.name for ending, one in source_languages().items() if ending in endings))
 
 
 def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:

@@ -339,7 +339,7 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
         # The identity makes variants, and none of them is changed.
         changed = 0 if one.kind in KEEPS_TEXT else one.changed
         if long and not changed:
-            others = {reason: count for reason, count in one.reasons.items() if not reason.startswith(DENIED)}
+            others = {why: number for why, number in one.reasons.items() if not why.startswith(DENIED)}
             if others or not one.reasons:  # a note tells the rest
                 unchanged.setdefault(", ".join(counted_reasons(others, most=1)), []).append(name)
             continue
@@ -350,8 +350,8 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
         rows.append((*(Cell(lines=(text,)) for text in told), why))
     resting = dict.fromkeys(id for one in counts.values() for id in one.rests_on)
     notes = list(_denied_notes(counts, units))
-    told = [", ".join(names) + (f" ({why})" if why else "") for why, names in unchanged.items()]
-    notes += [f"changed nothing: {'; '.join(told)}."] if told else []
+    nothing = [", ".join(names) + (f" ({why})" if why else "") for why, names in unchanged.items()]
+    notes += [f"changed nothing: {'; '.join(nothing)}."] if nothing else []
     notes += [f"the edits rest on: {', '.join(resting)} ({PROMISES})."] if resting else []
     return Sheet(
         title=title,
@@ -373,8 +373,8 @@ def _denied_notes(counts: Mapping[str, TransformCounts], units: str) -> Iterator
         yield (
             f"{first_of(places, SHOWN_PLACES)} show{'s'[: len(places) == 1]} that the assumption "
             f"{reason.removeprefix(DENIED)} ({PROMISES}) does not hold. This stopped "
-            f"{counted(len(stopped), 'transform')} in {counted(number, units.removesuffix('s'))}, counted for "
-            f"each: {first_of(list(stopped), SHOWN_NAMES)}."
+            f"{counted(len(stopped), 'transform')} ({counted(number, units.removesuffix('s'))} in all): "
+            f"{first_of(list(stopped), SHOWN_NAMES)}."
         )
 
 

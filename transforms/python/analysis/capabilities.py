@@ -156,7 +156,7 @@ def _first_line(file: str, what: Sees) -> int:
         return 0
     said = [(one.lineno, {one.id}) for one in nodes(ast.Name)]
     said += [(one.lineno, {one.attr, f"{last_name(one.value)}.{one.attr}"}) for one in nodes(ast.Attribute)]
-    said += [(one.lineno, {one.name}) for one in (*nodes(ast.FunctionDef), *nodes(ast.AsyncFunctionDef))]
+    said += [(one.lineno, {one.name}) for one in nodes(ast.FunctionDef)]
     said += [(one.lineno, set(alias.name.split("."))) for one in nodes(ast.Import) for alias in one.names]
     said += [
         (one.lineno, {*(one.module or "").split("."), alias.name, f"{one.module}.{alias.name}"})
