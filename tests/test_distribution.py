@@ -26,6 +26,8 @@ INSTALLS = re.compile(
     r"\b(?:(?:pip3?|pipx|uv|conda|poetry|pdm)\s+(?:\w+\s+)?(?:install|add|download|wheel)|uvx)\s(.*)"
 )
 BARE = re.compile(rf"(?<![\w./:-]){NAMESAKE}(?![\w./:-])")
+REQUIRES = re.compile(r"\b(?:dependencies|requires|install_requires)\s*=\s*\[([^\]]*)")
+"""A list of requirements, as in `pyproject.toml` and in a page that shows one."""
 WITH_EXTRA = re.compile(r"(?<![\w.-])(codeaudit[\w-]*)\[([a-z][a-z, -]*)\]")
 
 
@@ -45,7 +47,8 @@ def repository() -> dict[str, str]:
 
 
 def strangers(text: str) -> Iterator[str]:
-    """The commands of a text that install the other program."""
+    """The commands and requirements of a text that install the other program."""
+    yield from (found[0] for found in REQUIRES.finditer(text) if BARE.search(found[1]))
     for line in text.replace("\\\n", " ").splitlines():
         if NAMESAKE not in line:
             continue
@@ -68,6 +71,7 @@ def strangers(text: str) -> Iterator[str]:
         '[sys.executable, "-m", "pip", "install", "{}"]',
         "    raise Error('pip install \"{}[hub]\"')",
         'pip install "{} @ git+https://git.example.com/codeaudit.git"',
+        'dependencies = [\n    "click",\n    "{}>=0.1",\n]',
     ],
 )
 def test_the_rule_finds_the_other_program_and_not_ours(line: str) -> None:

@@ -9,6 +9,7 @@ An edit that changes the behaviour of a program is therefore one of two things: 
 breaks an entry on which the edit rests and its file does not show that; or a bug.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -63,3 +64,9 @@ def ledger(entries: Iterable[Assumption]) -> Mapping[str, Assumption]:
     if len(table) > MOST:
         raise ValueError(f"a ledger has {len(table)} entries, more than {MOST}")
     return table
+
+
+def first_lines(signs: Mapping[str, re.Pattern[str]], text: str) -> Mapping[str, int]:
+    """The entries whose sign stands in a text, each with the first line of the first sign."""
+    found = {id: sign.search(text) for id, sign in signs.items()}
+    return {id: text.count("\n", 0, one.start()) + 1 for id, one in found.items() if one}

@@ -150,9 +150,10 @@ class Language:
     ledger: Mapping[str, Assumption] = field(default_factory=dict)
     """What its transforms assume of code that they cannot see, by id."""
     shown_in: str = ""
-    """`str -> frozenset[str]`, as `module:attribute`: the entries of the ledger that a file shows not to
-    hold. Transforms that rest on one are not used in that file, but for those that have it among the ids
-    `judges`: they look themselves what it means for their edits. Empty: all transforms look themselves."""
+    """`str -> Mapping[str, int]`, as `module:attribute`: the entries of the ledger that a file shows not to
+    hold, each with the first line that shows it, or 0 if that is not known. Transforms that rest on one are
+    not used in that file, but for those that have it among the ids `judges`: they look themselves what it
+    means for their edits. Empty: all transforms look themselves."""
     forms: Mapping[str, str] = field(default_factory=dict)
     """Transforms with an argument, `FORM/ARGUMENT` on the command line: functions from the whole name to a
     transform by their form, as `module:attribute`."""

@@ -9,7 +9,7 @@ It trusts no transform:
 The audit calls it for suites and searches, `source_files.py` for files in place.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from random import Random
 from typing import Final
@@ -259,8 +259,23 @@ def _denied(transform: Transform, language: str, file: str) -> str | None:
     entry = record and record.transforms.get(transform.name.rpartition("/")[2])
     if record is None or not entry or not record.shown_in:
         return None
-    shown: frozenset[str] = load_target(record.shown_in)(file) - getattr(transform, "judges", frozenset())
-    return next((f"{DENIED}{id}" for id in entry.rests_on if id in shown), None)
+    shown: Mapping[str, int] = load_target(record.shown_in)(file)
+    judged: Set[str] = getattr(transform, "judges", frozenset())
+    return next((f"{DENIED}{id}" for id in entry.rests_on if id in shown and id not in judged), None)
+
+
+def shown_at(sample: Sample, reason: str) -> str:
+    """Where the file of a sample shows that an assumption does not hold, as `path:line`; of a sample of a
+    table, its row. Empty for other reasons."""
+    record = find_language(sample.language)
+    if not reason.startswith(DENIED) or record is None:
+        return ""
+    origin = sample.origin
+    if not origin.path.endswith((*record.endings, *record.named_endings)):
+        return f"{origin.path}:{origin.line}"
+    shown: Mapping[str, int] = load_target(record.shown_in)(sample.context or sample.source)
+    line = shown.get(reason.removeprefix(DENIED), 0)
+    return f"{origin.path}:{line}" if line else origin.path
 
 
 def function_context_of(source: str, language: str) -> FunctionContext:

@@ -11,7 +11,7 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol, Self, TypeAlias
 
@@ -19,7 +19,7 @@ from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.patches import Edit, splice
-from codeaudit.transforms.perturb import failure, perturb_one
+from codeaudit.transforms.perturb import failure, perturb_one, shown_at
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
 from codeaudit.transforms.registry import rests_on
 
@@ -166,6 +166,8 @@ class Declined:
     transform: str
     kind: Kind
     reason: str
+    shown_at: str = ""
+    """Where the unchanged file shows that an assumption does not hold, if that is the reason: `path:line`."""
 
 
 UnitRecord: TypeAlias = Applied | Declined
@@ -453,7 +455,8 @@ class _FilePass:
         except Exception as error:  # one function on which a transform fails must not end the whole folder
             return _declined(unit, transform, failure(error))
         if isinstance(outcome, NotApplied):
-            return _declined(unit, transform, outcome.reason)
+            unchanged = replace(sample, context=self.decoded.text)
+            return _declined(unit, transform, outcome.reason, shown_at(unchanged, outcome.reason))
         try:
             self.decoded.write(outcome.source)  # a new character may be missing in the file's encoding
         except SourceError as error:
@@ -537,5 +540,5 @@ def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:
     )
 
 
-def _declined(unit: SourceUnit, transform: Transform, reason: str) -> Declined:
-    return Declined(unit=unit, transform=transform.name, kind=transform.kind, reason=reason)
+def _declined(unit: SourceUnit, transform: Transform, reason: str, place: str = "") -> Declined:
+    return Declined(unit=unit, transform=transform.name, kind=transform.kind, reason=reason, shown_at=place)

@@ -24,6 +24,7 @@ from codeaudit.transforms.grammar import counted_reasons, first_of, with_reasons
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import NO_ENGINE, Language, every_language, without_engine
 from codeaudit.transforms.mixing import Mixed
+from codeaudit.transforms.perturb import shown_at
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
 from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.registry import entry_of, languages_of, rests_on, transform_for
@@ -82,7 +83,7 @@ def probes(path: str) -> Probes:
 def languages(paths: Iterable[str]) -> tuple[str, ...]:
     """The languages of these files."""
     endings = {PurePath(path).suffix for path in paths}
-    return tuple(language.name for ending, language in source_languages().items() if ending in endings)
+    return tuple(dict.fromkeys(one.name for ending, one in source_languages().items() if ending in endings))
 
 
 def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
@@ -456,6 +457,8 @@ class TransformCounts:
     """Of the changed ones."""
     rests_on: Counter[str] = field(default_factory=Counter)
     """How many of the changed ones rest on each entry of the ledger."""
+    shown_at: dict[str, dict[str, None]] = field(default_factory=dict)
+    """The places that show that an assumption does not hold, by the reason."""
 
     @property
     def units(self) -> int:
@@ -487,6 +490,13 @@ def count(counts: CountsByTransform, records: Iterable[UnitRecord | Outcome]) ->
                     found.rests_on.update(row.id for row in rests_on(record))
             case Declined() | NotApplied():
                 found.reasons[record.reason] += 1
+                place = (
+                    record.shown_at
+                    if isinstance(record, Declined)
+                    else shown_at(record.sample, record.reason)
+                )
+                if place:
+                    found.shown_at.setdefault(record.reason, {})[place] = None
 
 
 def add(counts: CountsByTransform, more: CountsByTransform) -> None:
@@ -497,3 +507,5 @@ def add(counts: CountsByTransform, more: CountsByTransform) -> None:
         found.reasons.update(one.reasons)
         found.evidence.update(one.evidence)
         found.rests_on.update(one.rests_on)
+        for reason, places in one.shown_at.items():
+            found.shown_at.setdefault(reason, {}).update(places)

@@ -37,8 +37,9 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, asked_for, numbers, words
-from codeaudit.transforms.grammar import counted, counted_reasons
+from codeaudit.transforms.grammar import counted, counted_reasons, first_of
 from codeaudit.transforms.hidden_marks import visible
+from codeaudit.transforms.perturb import DENIED
 from codeaudit.transforms.records import KEEPS_TEXT
 
 if TYPE_CHECKING:
@@ -320,26 +321,37 @@ MOST: Final = 4
 """Number of reasons shown for a transform."""
 PROMISES: Final = "docs/promises.md"
 """The page that says what each entry of a ledger assumes."""
+DENIED_SHORT: Final = "this does not hold: "
+"""The beginning of the reason in a cell. A note below the table says more."""
+SHOWN_PLACES: Final = 3
+"""Number of places that a note on an assumption shows."""
+SHOWN_NAMES: Final = 5
+"""Number of transforms that it names."""
 
 
 def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: str) -> Sheet:
     """A row per transform: how many units it changed, and why it left the others."""
     rows = []
-    unchanged: list[str] = []
+    unchanged: dict[str, list[str]] = {}  # names by their reasons
     # 77 transforms would take 180 lines.
     long = len(counts) > LONG
     for name, one in counts.items():
         # The identity makes variants, and none of them is changed.
         changed = 0 if one.kind in KEEPS_TEXT else one.changed
-        reasons = counted_reasons(one.reasons, most=1 if long else MOST)
         if long and not changed:
-            unchanged.append(f"{name} ({', '.join(reasons)})" if reasons else name)
+            others = {why: number for why, number in one.reasons.items() if not why.startswith(DENIED)}
+            if others or not one.reasons:  # a note tells the rest
+                unchanged.setdefault(", ".join(counted_reasons(others, most=1)), []).append(name)
             continue
+        shown = {reason.replace(DENIED, DENIED_SHORT): count for reason, count in one.reasons.items()}
+        reasons = counted_reasons(shown, most=1 if long else MOST)
         told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
         why = Cell(lines=(", ".join(reasons),) if long else reasons or ("",))
         rows.append((*(Cell(lines=(text,)) for text in told), why))
     resting = dict.fromkeys(id for one in counts.values() for id in one.rests_on)
-    notes = [f"changed nothing: {', '.join(unchanged)}."] if unchanged else []
+    notes = list(_denied_notes(counts, units))
+    nothing = [", ".join(names) + (f" ({why})" if why else "") for why, names in unchanged.items()]
+    notes += [f"changed nothing: {'; '.join(nothing)}."] if nothing else []
     notes += [f"the edits rest on: {', '.join(resting)} ({PROMISES})."] if resting else []
     return Sheet(
         title=title,
@@ -348,6 +360,22 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
         notes=tuple(notes),
         stacked=2,
     )
+
+
+def _denied_notes(counts: Mapping[str, TransformCounts], units: str) -> Iterator[str]:
+    """A sentence for each assumption that files show not to hold: where, and which transforms it stopped."""
+    for reason in dict.fromkeys(
+        reason for one in counts.values() for reason in one.reasons if reason.startswith(DENIED)
+    ):
+        stopped = {name: one for name, one in counts.items() if one.reasons[reason]}
+        places = list(dict.fromkeys(at for one in stopped.values() for at in one.shown_at.get(reason, ())))
+        number = sum(one.reasons[reason] for one in stopped.values())
+        yield (
+            f"{first_of(places, SHOWN_PLACES)} show{'s'[: len(places) == 1]} that the assumption "
+            f"{reason.removeprefix(DENIED)} ({PROMISES}) does not hold. This stopped "
+            f"{counted(len(stopped), 'transform')} ({counted(number, units.removesuffix('s'))} in all): "
+            f"{first_of(list(stopped), SHOWN_NAMES)}."
+        )
 
 
 def counts_json(counts: Mapping[str, TransformCounts]) -> list[dict[str, object]]:
@@ -361,6 +389,7 @@ def counts_json(counts: Mapping[str, TransformCounts]) -> list[dict[str, object]
             "evidence": dict(one.evidence.most_common()),
             "rests_on": dict(one.rests_on.most_common()),
             "not_applied": dict(one.reasons.most_common()),
+            "shown_at": {reason: list(places) for reason, places in one.shown_at.items()},
         }
         for name, one in counts.items()
     ]

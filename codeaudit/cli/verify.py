@@ -13,7 +13,14 @@ import click
 from codeaudit.audit.projects import bisect as bisecting
 from codeaudit.audit.projects import verify as verifying
 from codeaudit.audit.projects.bisect import Bisection, Culprit
-from codeaudit.audit.projects.files import CountsByTransform, add, languages, told_unread, unit_diff
+from codeaudit.audit.projects.files import (
+    CountsByTransform,
+    add,
+    languages,
+    source_files,
+    told_unread,
+    unit_diff,
+)
 from codeaudit.audit.projects.verify import (
     STOPPED,
     NewFailure,
@@ -37,6 +44,7 @@ from codeaudit.options import listed
 from codeaudit.transforms.dependence.relations import Dependence
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.folders import scratch_folder
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registry import ALL, expand, related
 from codeaudit.transforms.source_files import SourceUnit
 
@@ -55,8 +63,10 @@ _FRAME: Final = re.compile(r"\s+at [\w.$/@-]+\.[\w$<>]+\(")
 @option(
     "--test-command",
     metavar="COMMAND",
-    help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'. A project of Java "
-    f"needs it.  [default: {PYTEST}]",
+    help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'. Single tests are "
+    "read from pytest, unittest, JUnit's XML (Maven, Gradle, `ctest --output-junit TEST-c.xml`) and TAP "
+    "(tape, `node --test --test-reporter=tap`); of any other command the exit code. Projects without Python "
+    f"need it.  [default: {PYTEST}]",
     show_default=False,
 )
 @transform_option(
@@ -100,6 +110,9 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
       codeaudit verify . --test-command "pytest -q"
       codeaudit verify . --test-command "python -m unittest discover -s tests" --seeds 5
       codeaudit verify . --source src/mypackage --transform reorder,rename
+      codeaudit verify . --test-command "mvn -o -q test" --source src/main/java
+      codeaudit verify . --test-command "npx tape 'test/**/*.js'" --source src
+      codeaudit verify . --test-command "make -s test" --source src
     """
     request = _request(project, **options)
     with scratch_folder("verify") as scratch:
@@ -169,22 +182,32 @@ BUILDS: Final = {
     "gradlew": "./gradlew --offline test",
     "build.gradle": "gradle --offline test",
     "build.gradle.kts": "gradle --offline test",
+    "package.json": "npm test",
+    "Makefile": "make -s test",
 }
 """A usual test command by the file of a build; the first that is there counts."""
+USUAL: Final = {"java": "mvn -o -q test", "c": "make -s test"}
+"""The same by the language of a project without such a file; of others `npm test`."""
 
 
 def _check_default(copy: WorkingCopy) -> None:
     """Check that the default test command can test the project.
 
     Raises:
-        UsageError: the project is one of Java, which pytest does not test.
+        UsageError: the project holds no Python, so pytest does not test it.
     """
-    if languages(copy.paths) != ("java",):
+    found = languages(copy.paths)
+    if not found or "python" in found:
         return
-    usual = next((words for file, words in BUILDS.items() if (copy.folder / file).exists()), "mvn -o -q test")
+    # Tests in Python may test code of C.
+    if found != ("java",) and "python" in languages(source_files(copy.folder)):
+        return
+    builds = (words for file, words in BUILDS.items() if (copy.folder / file).exists())
+    usual = next(builds, USUAL.get(found[0], "npm test"))
+    held = " and ".join(LANGUAGES.get(name).title for name in found)
     raise UsageError(
-        f"{str(copy.request.project)!r} holds Java and no Python, and {PYTEST!r}, the default, does not test "
-        f"Java; give --test-command, such as {usual!r}"
+        f"{str(copy.request.project)!r} holds {held} and no Python, and {PYTEST!r}, the default, does not "
+        f"test {held}; give --test-command, such as {usual!r}"
     )
 
 

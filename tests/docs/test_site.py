@@ -10,6 +10,8 @@ from types import ModuleType
 import click
 import pytest
 
+from codeaudit.audit.corpora.native import DATA_SETS
+from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import (
     ANSWER_COLUMNS,
     ANSWERS,
@@ -22,6 +24,7 @@ from codeaudit.audit.store import (
     VERDICTS,
 )
 from codeaudit.cli.main import COMMANDS, cli
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.registry import ENTRIES
 from tests.support.commands import ROOT, environment
 from tests.support.pages import PAGES, blocks
@@ -60,16 +63,21 @@ def test_the_overview_names_every_transform(generated: ModuleType) -> None:
     assert "<!-- generated" not in text
 
 
-def test_the_readme_is_short_and_counts_the_transforms(generated: ModuleType) -> None:
+def test_the_readme_is_short_and_covers_what_there_is(generated: ModuleType) -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 200
+    order = ("python", "java", "javascript", "typescript", "c", "x86", "algebra")
+    assert sorted(order) == sorted(LANGUAGES.built_in)
     counts = [
-        tuple(sum(entry.kind == kind for entry in generated.LANGUAGES.get(name).transforms.values())
+        tuple(sum(entry.kind == kind for entry in LANGUAGES.get(name).transforms.values())
               for kind in ("preserving", "control"))
-        for name in ("python", "java", "x86", "algebra")
+        for name in order
     ]  # fmt: skip
     told = re.findall(r"\((\d+)[a-z ]*(?:,| and) (\d+)(?: controls)?\)", text)
     assert [(int(keeping), int(changing)) for keeping, changing in told] == counts
+    rows = {row[1]: row[2] for row in re.finditer(r"^\| (\w+) \| (.*) \|$", text, re.MULTILINE)}
+    assert [name for name in TASKS.built_in if name.replace("-", " ") not in rows["tasks"]] == []
+    assert f" {len(DATA_SETS)} kinds are read in their own columns" in rows["data"]
 
 
 MARKED = [page for page in PAGES if "<!-- generated: " in (ROOT / page).read_text("utf-8")]

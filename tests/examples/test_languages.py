@@ -185,8 +185,8 @@ def test_what_is_no_go(go: GoPackage, text: str) -> None:
 
 
 def test_a_file_shows_what_it_declares(go: GoPackage) -> None:
-    assert go.reading.shown_in("package p\n\nfunc len() int { return 1 }\n") == {"predeclared-meant"}
-    assert go.reading.shown_in("package p\n\ntype T struct{ len int }\n\nfunc f(len T) {}\n") == set()
+    assert go.reading.shown_in("package p\n\nfunc len() int { return 1 }\n") == {"predeclared-meant": 3}
+    assert go.reading.shown_in("package p\n\ntype T struct{ len int }\n\nfunc f(len T) {}\n") == {}
     assert go.reading.function_context("package p\n\nfunc f() {}\n\nvar x = 1\n").before == "package p\n\n"
     assert go.reading.name_of("func (t *T) Sum() {}\n") == "Sum"
 

@@ -7,12 +7,19 @@ import pytest
 from codeaudit.transforms.assumptions import MOST, Assumption, ledger
 from codeaudit.transforms.java.ledger import LEDGER as OF_JAVA
 from codeaudit.transforms.language import LANGUAGES, Language, TransformFamily, changes, keeps
-from codeaudit.transforms.perturb import perturb_one, under
+from codeaudit.transforms.perturb import DENIED, perturb_one, shown_at, under
 from codeaudit.transforms.python.ledger import LEDGER
 from codeaudit.transforms.records import Evidence, Move, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import rests_on, transform_for
 
 TEXT = "def f(a):\n    # One.\n    x = 1\n    y = [a]\n    return x, y\n"
+SHOWN = {
+    "python": ("nobody-between", "import os\n\n# threading\nimport threading\n"),
+    "java": ("nobody-between", "/* volatile\n */\nclass A {\n    volatile int b;\n}\n"),
+    "javascript": ("positions-unread", "let a = 1;\n\n\nlet b = new Error().stack;\n"),
+    "c": ("positions-unread", "int a;\n\n\nint b = __LINE__;\nint c = __LINE__;\n"),
+}
+"""An entry, and a file whose fourth line shows that it does not hold."""
 WITH_LEDGER = [name for name in LANGUAGES.built_in if LANGUAGES.get(name).ledger]
 
 
@@ -135,3 +142,16 @@ def test_a_transform_that_names_no_entry_has_those_of_its_family() -> None:
     assert Language(name="t", title="Toy", units="", families=(family,), ledger=LEDGER).ledger is LEDGER
     with pytest.raises(ValueError, match="not in the ledger of Toy: source-unread of a"):
         Language(name="t", title="Toy", units="", families=(family,))
+
+
+@pytest.mark.parametrize("language", SHOWN)
+def test_the_line_is_told_that_shows_that_an_assumption_does_not_hold(language: str) -> None:
+    entry, text = SHOWN[language]
+    path = f"a{LANGUAGES.get(language).endings[0]}"
+    sample = Sample(
+        id="s", language=language, source="", label=None, origin=Origin(path=path, line=9), context=text
+    )
+    assert shown_at(sample, f"{DENIED}{entry}") == f"{path}:4"
+    assert shown_at(sample, "nothing to move") == ""
+    row = replace(sample, source=text, context="", origin=Origin(path="a.csv", line=9))
+    assert shown_at(row, f"{DENIED}{entry}") == "a.csv:9"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, ledger
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
 
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
@@ -166,7 +166,8 @@ _SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items
 
 
 @lru_cache(maxsize=8)
-def shown_in(file: str) -> frozenset[str]:
+def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it outside of texts and comments."""
-    code = _HIDDEN.sub(" ", file)
-    return frozenset(id for id, sign in _SIGNS.items() if sign.search(code))
+    # The lines keep their numbers.
+    code = _HIDDEN.sub(lambda one: " " + "\n" * one[0].count("\n"), file)
+    return first_lines(_SIGNS, code)

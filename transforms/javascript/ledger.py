@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.assumptions import Assumption, ledger
+from codeaudit.transforms.assumptions import Assumption, first_lines, ledger
 
 LEDGER: Final[Mapping[str, Assumption]] = ledger(
     (
@@ -75,9 +75,9 @@ _SIGNS: Final = {id: re.compile(row.sign, re.DOTALL) for id, row in LEDGER.items
 
 
 @lru_cache(maxsize=8)
-def shown_in(file: str) -> frozenset[str]:
+def shown_in(file: str) -> Mapping[str, int]:
     """The entries that a file shows not to hold, by what is written in it.
 
     Comments and strings count, too: where they end is not told without a parser, and `/"/` is no string.
     """
-    return frozenset(id for id, sign in _SIGNS.items() if sign.search(file))
+    return first_lines(_SIGNS, file)

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -350,6 +351,25 @@ def test_files_of_which_none_can_be_read_are_refused(
         assert "not read and left as they are: a.py" in capsys.readouterr().err
 
 
+def test_a_note_tells_once_which_line_stops_the_transforms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.c").write_text("int f(int a)\n{\n    int b = a;\n    return b + __LINE__;\n}\n", encoding="utf-8")
+    assert main(["transform", "a.c", "--transform", "all", "--out", "out"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.count("positions-unread") == 1
+    found = re.search(
+        r"a\.c:4 shows that the assumption positions-unread .* stopped (\d+) transforms \(", told
+    )
+    assert found is not None
+    assert int(found[1]) > 30
+    assert main(["transform", "a.c", "--transform", "spacing", "--out", "two", "--format", "json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["by_transform"]
+    assert [*one["shown_at"].values()] == [["a.c:4"]]
+    assert one["shown_at"].keys() == one["not_applied"].keys()
+
+
 def test_a_long_table_names_what_changed_nothing_below_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -357,7 +377,7 @@ def test_a_long_table_names_what_changed_nothing_below_it(
     Path("m.py").write_text("def f(a):\n    b = a\n    return b\n", encoding="utf-8")
     assert main(["transform", "m.py", "--transform", "all", "--out", "out"]) == 0
     above, below = capsys.readouterr().out.split("changed nothing: ")
-    assert "while-to-while-true (1 × no while)" in " ".join(below.split())
+    assert "while-to-while-true, unroll-while (1 × no while)" in " ".join(below.split())
     assert "while-to-while-true" not in above
     assert "rename" in above
     assert main(["transform", "m.py", "--transform", "rename,reorder-cases", "--out", "two"]) == 0

@@ -458,3 +458,12 @@ def test_ctrl_c_ends_the_tests_and_removes_the_copy(
     assert list(scratch.iterdir()) == []
     with pytest.raises(ProcessLookupError):
         os.kill(int(log.read_text()), 0)
+
+
+def test_a_project_without_python_needs_a_test_command(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text('#include "a.h"\nint f(int a)\n{\n    return a;\n}\n', encoding="utf-8")
+    (tmp_path / "a.h").write_text("int f(int a);\n", encoding="utf-8")
+    done = codeaudit("verify", ".", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "holds C and no Python" in done.stderr
+    assert "'make -s test'" in done.stderr

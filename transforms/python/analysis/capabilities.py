@@ -131,10 +131,39 @@ DENIED: Final = {
 """The entries of the ledger that do not hold in a file that shows this."""
 
 
-def denied_in(file: str) -> frozenset[str]:
-    """The entries of the ledger that a file shows not to hold. The others are asked for one by one."""
+@lru_cache(maxsize=8)
+def denied_in(file: str) -> Mapping[str, int]:
+    """The entries of the ledger that a file shows not to hold, each with the first line that mentions a way
+    to see it, or 0 if that is not known. The others are asked for one by one."""
     shown = shown_by(file)
-    return frozenset(id for what, id in DENIED.items() if shown & what)
+    denied = {id: Sees.NOTHING for what, id in DENIED.items() if shown & what}
+    for what, id in DENIED.items():
+        if id in denied:
+            denied[id] |= what
+    return {id: _first_line(file, what) for id, what in denied.items()}
+
+
+def _first_line(file: str, what: Sees) -> int:
+    """The first line that mentions a way to see this; 0 if it cannot be told, as of a name in a text."""
+    words = {
+        text.strip("()=")
+        for way in WAYS
+        for text in (way.spelled.split() if way.sees & what and way.reach is Reach.FILE else ())
+    }
+    try:
+        nodes = mentions_of(file).nodes
+    except SourceError:
+        return 0
+    said = [(one.lineno, {one.id}) for one in nodes(ast.Name)]
+    said += [(one.lineno, {one.attr, f"{last_name(one.value)}.{one.attr}"}) for one in nodes(ast.Attribute)]
+    said += [(one.lineno, {one.name}) for one in nodes(ast.FunctionDef)]
+    said += [(one.lineno, set(alias.name.split("."))) for one in nodes(ast.Import) for alias in one.names]
+    said += [
+        (one.lineno, {*(one.module or "").split("."), alias.name, f"{one.module}.{alias.name}"})
+        for one in nodes(ast.ImportFrom)
+        for alias in one.names
+    ]
+    return min((line for line, names in said if not words.isdisjoint(names)), default=0)
 
 
 class Reach(Enum):

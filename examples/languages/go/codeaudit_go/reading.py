@@ -112,20 +112,21 @@ def function_context(source: str) -> FunctionContext:
     return FunctionContext(*(piece.decode() for piece in pieces))
 
 
-def shown_in(text: str) -> frozenset[str]:
-    """The entries of the ledger that a file shows not to hold."""
+def shown_in(text: str) -> dict[str, int]:
+    """The entries of the ledger that a file shows not to hold, each with the first line that shows it."""
     try:
         reading = read(text)
     except SourceError:
-        return frozenset()
-    names: set[str] = set()
+        return {}
+    names: list[Node] = []
     for one in reading.root.children:
         if one.kind not in FUNCTIONS:
             declared = [inner for inner in one.walk() if inner.kind in _NAMING]
         else:
             declared = [one] if one.kind == "function_declaration" else []
-        names |= {reading.text(name) for inner in declared for name in inner.all("name")}
-    return frozenset({"predeclared-meant"}) if names & PREDECLARED else frozenset()
+        names += [name for inner in declared for name in inner.all("name")]
+    starts = [name.start for name in names if reading.text(name) in PREDECLARED]
+    return {"predeclared-meant": reading.source.count(b"\n", 0, min(starts)) + 1} if starts else {}
 
 
 # ── files and samples ────────────────────────────────────────────────────────────────────────────────────
