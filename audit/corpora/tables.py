@@ -170,6 +170,10 @@ def samples_of(
             if split is not None:
                 texts.add(_source_text(row), chosen=found == split)
             if split is None or found == split:
+                if isinstance(skipped, LeftOut):
+                    # NaN is the missing value of tables.
+                    cell = row.get(LABELS[0])
+                    skipped.labelled |= cell not in (None, "") and cell == cell
                 sample = _sample(row, path=place, number=number, column=column)
                 if isinstance(sample, Sample):
                     yield sample
@@ -257,6 +261,8 @@ def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
     for columns, remedy in native.WITHOUT_CODE.items():
         if set(columns) <= set(names):
             return CorpusError(f"table {place!r} has no column of code; {remedy}")
+    if set(names) & {"func1", "func2"} and (lacking := [one for one in clones.COLUMNS if one not in names]):
+        return CorpusError(_half_a_pair(place, names, lacking))
     source = next((name for name in LIKELY_SOURCES if name in names), "COLUMN")
     label = next((name for name in (*LIKELY_LABELS, *LABELS) if name in names), "")
     option = f"--columns source={source}" + (f",label={label}" if label else "")
@@ -265,6 +271,19 @@ def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
         f"table {place!r} has no column of code: looked for {', '.join((*SOURCES, HEX))}, prompt with "
         f"canonical_solution, and the columns of known data sets (codeaudit list corpora --verbose); it has "
         f"{shown}; name them: {option}"
+    )
+
+
+def _half_a_pair(place: str, names: Sequence[str], lacking: Sequence[str]) -> str:
+    """The error for a table that has some of the columns of pairs of functions."""
+    one, other = (name if name in names else "COLUMN" for name in ("func1", "func2"))
+    label = next((name for name in ("label", *LIKELY_LABELS) if name in names), "COLUMN")
+    option = f"--columns source={one},other={other},label={label}"
+    more = " (without labels leave out the last part)" if label == "COLUMN" else ""
+    return (
+        f"table {place!r} has no column {' and no column '.join(lacking)}, and a pair of functions is a row "
+        f"with {', '.join(clones.COLUMNS)}; it has {', '.join(map(str, names[:20]))}; name the columns: "
+        f"{option}{more}"
     )
 
 
