@@ -431,9 +431,10 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
         near = [one for one in every_language() if one.title in looks[0].split(" or ")]
         told += "".join(f"; if it is {one.title}, write --columns language={one.name}" for one in near)
     elif reasons.keys() & UNREAD and isinstance(corpus, Table | HubTable) and not _says_language(corpus):
+        taken = " and ".join(sorted(languages)) or DEFAULT
         told += (
-            f"; it names no language, so its texts were read as {' and '.join(sorted(languages)) or DEFAULT}; --columns "
-            f"language=NAME names a column or the language: {known}"
+            f"; it names no language, so its texts were read as {taken}; --columns language=NAME names a "
+            f"column or the language: {known}"
         )
     return told
 
