@@ -467,9 +467,10 @@ class NamedLabels:
 
 
 def _listed(values: Iterable[object]) -> str:
-    """Some of the values, each once, with what they are."""
-    found = list(dict.fromkeys(map(brief, values)))
-    return ", ".join(found[:MOST_SHOWN]) + (", …" if len(found) > MOST_SHOWN else "")
+    """The commonest of the values, each with its number."""
+    found = Counter(map(brief, values)).most_common()
+    shown = [one if number == 1 or len(found) == 1 else f"{number:,} × {one}" for one, number in found]
+    return ", ".join(shown[:MOST_SHOWN]) + (", …" if len(shown) > MOST_SHOWN else "")
 
 
 def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:
