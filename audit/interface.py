@@ -67,7 +67,13 @@ class NameOfCode:
 class FreeText:
     """Any text: a value, or code."""
 
-    accepted: ClassVar = "a text"
+    empty: str = ""
+    """What an empty text is, if it is no answer: `no line`."""
+
+    @property
+    def accepted(self) -> str:
+        """In words, for a message."""
+        return f"a text, and an empty text is {self.empty}" if self.empty else "a text"
 
 
 @dataclass(frozen=True, slots=True)

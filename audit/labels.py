@@ -17,14 +17,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from typing_extensions import override
 
 from codeaudit.audit.checks import is_number, load_json
 from codeaudit.audit.corpora.hub import HubTable
-from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
+from codeaudit.audit.corpora.records import Corpus, LabelColumn, LeftOut, Note, Prepare
 from codeaudit.audit.corpora.tables import Table
 from codeaudit.audit.interface import (
     CLOSED,
@@ -269,24 +268,12 @@ def _column(spec: str) -> LabelColumn:
     return LabelColumn(name=name, divisor=divisor)
 
 
-def without_labels(
-    source: LabelSource, task: Task, corpus: Corpus, few: Mapping[str, int] = MappingProxyType({})
-) -> str:
-    """A line for the user if a table has no labels and nobody has said so; else an empty text.
-
-    `few` are the labels that the table has, if they are a closed set; then they are other words.
-    """
+def without_labels(source: LabelSource, task: Task, corpus: Corpus) -> str:
+    """A line for the user if a table has no labels and nobody has said so; else an empty text."""
     if not isinstance(source, GivenLabels) or source.found or source.ignored or source.column is not None:
         return ""
     if not isinstance(corpus, Table | HubTable) or isinstance(task.answers, TextLikelihood):
         return ""
-    if few and isinstance(task.answers, CLOSED):
-        shown = ", ".join(f"{label:.40} ({number:,})" for label, number in list(few.items())[:6])
-        return (
-            f"the labels of {corpus.spec} are {shown}{', …' if len(few) > 6 else ''}, and {task.name} takes "
-            f"{task.accepted}: --label-map WORD=LABEL,… says what each means; without it "
-            f"{task.score_name.upper()} is not known"
-        )
     more = ", and llvm-mca, once installed, measures blocks" if source.costs else ""
     return (
         f"{corpus.spec} has no labels of {task.name}, so {task.score_name.upper()} is not known; "
@@ -298,6 +285,8 @@ MOST: Final = 500
 """Largest number of labels of a classification. A column with more values holds something else."""
 ENOUGH: Final = 12
 """Labelled samples that show whether a column has few values."""
+MOST_SHOWN: Final = 5
+"""Strange values that a line shows."""
 EACH: Final = 4
 """How often each of few values occurs at least, on average."""
 
@@ -312,6 +301,8 @@ class SeenLabels(Corpus):
         self._task = task
         self._labels = Counter[str]()
         self._read = False
+        self.labelled = False
+        """Whether it has cells for labels, and not only names."""
 
     @property
     @override
@@ -331,6 +322,7 @@ class SeenLabels(Corpus):
             if first and (label := as_label(sample.label)) is not None:
                 self._labels[label] += 1
             yield sample
+        self.labelled = isinstance(skipped, LeftOut) and skipped.labelled
 
     def fitted(self) -> Task:
         """The task with the labels that were seen.
@@ -411,11 +403,18 @@ def check_words(task: Task) -> None:
             raise UsageError(f"--label-map {word}={label}: no label {label}; the labels are {shown}")
 
 
-class NamedLabels:
-    """Looks at a column that the user names for labels: what the task does not take is told, not dropped."""
+def are_closed(source: LabelSource, task: Task) -> bool:
+    """Whether labels are one of a closed set, and those of the corpus count."""
+    return isinstance(source, GivenLabels) and not source.ignored and isinstance(task.answers, CLOSED)
 
-    def __init__(self, column: str, place: str, task: Task, prepare: Prepare) -> None:
-        self._column = f"column {column!r} of {place}"
+
+class NamedLabels:
+    """Looks at the labels of a table: what the task does not take is told, not dropped."""
+
+    def __init__(self, column: str | None, place: str, task: Task, prepare: Prepare) -> None:
+        self._named = column is not None
+        """Whether the user names their column; else the table has one that is known."""
+        self._place = place if column is None else f"column {column!r} of {place}"
         self._task = task
         self._prepare = prepare
         self._lost: dict[str, object] = {}
@@ -442,23 +441,36 @@ class NamedLabels:
             CorpusError: no sample has one.
         """
         if self._idle and not self._used:
-            return f"{self._column} has no effect: the labels of {self._task.name} stand in the code"
+            told = f"{self._place} has no effect: the labels of {self._task.name} stand in the code"
+            return told if self._named else ""
         lost = [self._lost[one.id] for one in samples if one.id in self._lost]
         empty = sum(one.label is None for one in samples) - len(lost)
-        shown = f"such as {brief(lost[0])} (it takes {self._task.accepted})" if lost else ""
+        shown = f"such as {_listed(lost)} (it takes {self._task.accepted})" if lost else ""
+        mapping = isinstance(self._task.answers, CLOSED) and bool(lost)
+        how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
         if lost and len(lost) + empty == len(samples):
-            mapping = isinstance(self._task.answers, CLOSED)
-            how = "; --label-map WORD=LABEL,… says what each of them means" if mapping else ""
+            without = f", and --labels {NO_LABELS} asks without labels" if mapping else ""
             raise CorpusError(
-                f"{self._column} has no label of {self._task.name} but other values, {shown}{how}"
+                f"{self._place} has no label of {self._task.name} but other values, {shown}{how}{without}"
             )
         if empty == len(samples):
-            raise CorpusError(f"{self._column} has no label: all cells are empty or missing")
+            if not self._named:
+                return f"{self._place} has labels, but none of these {len(samples):,} samples has one"
+            raise CorpusError(f"{self._place} has no label: all cells are empty or missing")
         if not lost and not empty:
             return ""
-        parts = [f"{len(lost):,} have another value, {shown}"] if lost else []
-        parts += [f"{empty:,} have none"] if empty else []
-        return f"{self._column}: {len(samples):,} samples, of which {' and '.join(parts)}"
+        number = f"{len(lost):,} {'has' if len(lost) == 1 else 'have'}"
+        parts = [f"{number} another value, {shown}"] if lost else []
+        parts += [f"{empty:,} {'has' if empty == 1 else 'have'} none"] if empty else []
+        place = self._place if self._named else f"the labels of {self._place}"
+        return f"{place}: {len(samples):,} samples, of which {' and '.join(parts)}{how}"
+
+
+def _listed(values: Iterable[object]) -> str:
+    """The commonest of the values, each with its number."""
+    found = Counter(map(brief, values)).most_common()
+    shown = [one if number == 1 or len(found) == 1 else f"{number:,} × {one}" for one, number in found]
+    return ", ".join(shown[:MOST_SHOWN]) + (", …" if len(shown) > MOST_SHOWN else "")
 
 
 def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:

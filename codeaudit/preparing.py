@@ -34,7 +34,15 @@ from codeaudit.audit.interface import (
     Task,
     as_label,
 )
-from codeaudit.audit.labels import NamedLabels, SeenLabels, check_words, labels, which_task, without_labels
+from codeaudit.audit.labels import (
+    NamedLabels,
+    SeenLabels,
+    are_closed,
+    check_words,
+    labels,
+    which_task,
+    without_labels,
+)
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
@@ -729,7 +737,9 @@ def draw(
     seen = SeenLabels(samples, task)
     read, prepare = source.examples(seen, task)
     column = source.column.name if source.column else renaming(options.columns).get("label")
-    named = None if column is None else NamedLabels(column, samples.spec, task, prepare)
+    named = None
+    if column is not None or are_closed(source, task):
+        named = NamedLabels(column, samples.spec, task, prepare)
     try:
         drawn = select(
             read,
@@ -753,12 +763,14 @@ def draw(
         progress.note(told)
     for told in drawn[0].notes:
         progress.note(told)
+    if column is None and not seen.labelled:
+        named = None
     if named is not None and (told := named.told(drawn[0].samples)):
         progress.note(told)
     # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
     # comparable.
     truth = source.settled(sample for one in drawn for sample in one.shown)
-    if named is None and (told := without_labels(truth, task, samples, seen.few)):
+    if named is None and (told := without_labels(truth, task, samples)):
         progress.note(told)
     selections = tuple(replace(one, samples=_filled(truth, one.samples, own)) for one in drawn)
     languages = _languages(drawn)

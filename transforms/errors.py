@@ -19,6 +19,8 @@ from typing import Final
 
 NOT_PARSED: Final = "source does not parse"
 """The reason for code that is not of its language, wherever reasons are counted."""
+OTHER_NOT_PARSED: Final = "second unit does not parse in the language of the first"
+"""The same for the second unit of a pair."""
 TOO_DEEP: Final = "nested too deeply for this Python"
 """The reason for code that the running Python's parser cannot hold."""
 RESULT_NOT_PARSED: Final = "result does not parse"

@@ -121,7 +121,7 @@ class SeededBugs:
         Raises:
             CannotAudit: a function must be executed, and the sandbox does not work on this machine.
         """
-        fit = _executable if self.executed else _changeable
+        fit = self._executable if self.executed else _changeable
         (drawn,) = select(self.base, fit, limit=self.size, seeds=[OWN_DRAW + self.seed])
         also_left_out(skipped, drawn.left_out, drawn.unread_files, drawn.details)
         # The clean text's id names the group, so a bug lies in the same split as its original.
@@ -134,6 +134,13 @@ class SeededBugs:
                 continue
             yield _labelled(sample, sample.source, CLEAN)
             yield _labelled(sample, found.source, BUGGY)
+
+    def _executable(self, sample: Sample) -> Sample | str:
+        if sample.language == PYTHON.name:
+            return sample
+        changeable = _changeable(sample)
+        other = self.spec.replace(f"{NAME}:", f"{NAME}:{UNEXECUTED}:", 1)
+        return changeable if isinstance(changeable, str) else f"not Python: try {other}"
 
     def _tell(self, text: str) -> None:
         if self.note is not None:
@@ -263,10 +270,6 @@ def _drafted(sample: Sample, seed: int) -> Seeded | str:
     for bug in _drafts(sample, seed):
         return Seeded(bug.source, bug.transform)
     return NO_PLACE
-
-
-def _executable(sample: Sample) -> Sample | str:
-    return sample if sample.language == PYTHON.name else "not Python"
 
 
 def _changeable(sample: Sample) -> Sample | str:

@@ -667,7 +667,7 @@ DATA_SETS: Final[Sequence[DataSet]] = (
         name="BigCloneBench, CodeXGLUE clone detection",
         place="google/code_x_glue_cc_clone_detection_big_clone_bench; train.txt, valid.txt or test.txt "
         "beside data.jsonl",
-        columns=("func1", "func2", "label", "id1", "id2"),
+        columns=(*clones.COLUMNS, "id1", "id2"),
         others=("language",),
         licence="C-UDA (CodeXGLUE); the code, that of each project",
         known_errors="a clone is a pair of methods that were tagged with the same of 43 functionalities; of "
@@ -700,7 +700,7 @@ DATA_SETS: Final[Sequence[DataSet]] = (
     DataSet(
         name="Pairs of functions",
         place="tables with func1, func2 and label (1 for clones), perhaps language; else Java",
-        columns=("func1", "func2", "label"),
+        columns=clones.COLUMNS,
         others=("language",),
         licence="yours",
         known_errors="",

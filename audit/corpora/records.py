@@ -51,6 +51,8 @@ class LeftOut(Counter[str]):
         """The names of the known data sets whose rows were read."""
         self.notes: dict[str, None] = {}
         """Lines for the user about what was read."""
+        self.labelled = False
+        """Whether a row had a cell for its label, and not only a name."""
 
 
 def told_files(files: Mapping[str, str], details: Mapping[str, str]) -> str:
@@ -74,6 +76,7 @@ def also_left_out(
         if isinstance(reasons, LeftOut):
             skipped.data_sets |= reasons.data_sets
             skipped.notes |= reasons.notes
+            skipped.labelled |= reasons.labelled
 
 
 class Corpus(Protocol):

@@ -11,7 +11,7 @@ from typing import Final
 from codeaudit.audit.corpora.hub import HubTable
 from codeaudit.audit.corpora.records import Corpus, LeftOut, Prepare, id_of, prepared
 from codeaudit.audit.corpora.tables import Table, names_language
-from codeaudit.transforms.errors import NOT_PARSED, CorpusError
+from codeaudit.transforms.errors import NOT_PARSED, OTHER_NOT_PARSED, CorpusError
 from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
@@ -412,7 +412,8 @@ def units(languages: Collection[str]) -> str:
 def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collection[str]) -> str:
     """The error for a corpus without an example, with the remedy if its language is the reason."""
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
-    corpus = getattr(corpus, "whole", corpus)  # without those that look at what is read
+    while (whole := getattr(corpus, "whole", None)) is not None:  # without those that look at what is read
+        corpus = whole
     told = f"no {unit} in corpus {corpus.spec!r}" + (f" ({why})" if why else "")
     foreign = [
         one.removesuffix(NO_ENGINE).removeprefix("row in ").removeprefix(LOOKS)
@@ -430,14 +431,15 @@ def _nothing(unit: str, corpus: Corpus, reasons: Counter[str], languages: Collec
         near = [one for one in every_language() if one.title in looks[0].split(" or ")]
         told += "".join(f"; if it is {one.title}, write --columns language={one.name}" for one in near)
     elif reasons.keys() & UNREAD and isinstance(corpus, Table | HubTable) and not _says_language(corpus):
+        taken = " and ".join(sorted(languages)) or DEFAULT
         told += (
-            f"; it names no language, so its texts were read as {DEFAULT}; --columns language=NAME names a "
+            f"; it names no language, so its texts were read as {taken}; --columns language=NAME names a "
             f"column or the language: {known}"
         )
     return told
 
 
-UNREAD: Final = frozenset({NOT_PARSED, "no function to name"})
+UNREAD: Final = frozenset({NOT_PARSED, OTHER_NOT_PARSED, "no function to name"})
 """Reasons that another language would explain."""
 
 

@@ -58,8 +58,10 @@ PAIRS: Final = ".txt"
 """The ending of a file of pairs."""
 _SPLITS: Final = 20
 """A column with at least this number of distinct values is not a column of splits."""
-HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
-HUMAN_EVAL_TESTS: Final = "test"
+ENTRY_POINT: Final = "entry_point"
+HUMAN_EVAL: Final = ("prompt", "canonical_solution", ENTRY_POINT)
+TESTS: Final = "test"
+"""A column of tests, which is read beside `ENTRY_POINT` or the columns of a target."""
 OWN: Final = ("source", "label", "language", "name", "split", "file", "line", "group", "other")
 """Columns that `--columns` can name."""
 LIKELY_SOURCES: Final = ("func", "function", "snippet", "program", "body", "content", "text", "func1")
@@ -69,8 +71,7 @@ _DIGITS: Final = 18
 """A number of so many digits fits into 64 bits."""
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 _PLAIN: Final = frozenset(
-    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
-    | {"language", "file", "line", "split"}
+    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, TESTS, *GROUPS, CONFLICT} | {"language", "file", "line", "split"}
 )
 COLUMNS: Final = _PLAIN | frozenset(native.COLUMNS) | frozenset(TARGET_COLUMNS)
 
@@ -170,6 +171,10 @@ def samples_of(
             if split is not None:
                 texts.add(_source_text(row), chosen=found == split)
             if split is None or found == split:
+                if isinstance(skipped, LeftOut):
+                    # NaN is the missing value of tables.
+                    cell = row.get(LABELS[0])
+                    skipped.labelled |= cell not in (None, "") and cell == cell
                 sample = _sample(row, path=place, number=number, column=column)
                 if isinstance(sample, Sample):
                     yield sample
@@ -257,6 +262,8 @@ def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
     for columns, remedy in native.WITHOUT_CODE.items():
         if set(columns) <= set(names):
             return CorpusError(f"table {place!r} has no column of code; {remedy}")
+    if set(names) & {"func1", "func2"} and (lacking := [one for one in clones.COLUMNS if one not in names]):
+        return CorpusError(_half_a_pair(place, names, lacking))
     source = next((name for name in LIKELY_SOURCES if name in names), "COLUMN")
     label = next((name for name in (*LIKELY_LABELS, *LABELS) if name in names), "")
     option = f"--columns source={source}" + (f",label={label}" if label else "")
@@ -265,6 +272,19 @@ def unrecognised(place: str, names: Sequence[str]) -> CorpusError:
         f"table {place!r} has no column of code: looked for {', '.join((*SOURCES, HEX))}, prompt with "
         f"canonical_solution, and the columns of known data sets (codeaudit list corpora --verbose); it has "
         f"{shown}; name them: {option}"
+    )
+
+
+def _half_a_pair(place: str, names: Sequence[str], lacking: Sequence[str]) -> str:
+    """The error for a table that has some of the columns of pairs of functions."""
+    one, other = (name if name in names else "COLUMN" for name in ("func1", "func2"))
+    label = next((name for name in ("label", *LIKELY_LABELS) if name in names), "COLUMN")
+    option = f"--columns source={one},other={other},label={label}"
+    more = " (without labels leave out the last part)" if label == "COLUMN" else ""
+    return (
+        f"table {place!r} has no column {' and no column '.join(lacking)}, and a pair of functions is a row "
+        f"with {', '.join(clones.COLUMNS)}; it has {', '.join(map(str, names[:20]))}; name the columns: "
+        f"{option}{more}"
     )
 
 
@@ -481,10 +501,12 @@ def _source(row: Row) -> str | None:
 
 
 def _tests(row: Row) -> str | None:
-    """The tests of a row: those of its data set, or those of a table in the columns of HumanEval."""
+    """The tests of a row: those of its data set, or those beside the name of the function or a target."""
     if native.TESTS in row:
         return _text(row[native.TESTS])
-    return _text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None
+    # A column `test` alone may hold anything, such as the name of a split.
+    is_known = ENTRY_POINT in row or bool(targets_of(row))
+    return _text(row.get(TESTS)) if is_known else None
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:
@@ -517,7 +539,7 @@ def _label(row: Row) -> str | float | None:
             return value
         if (number := _numeric(value)) is not None:
             return number
-    return _text(row.get("entry_point"))
+    return _text(row.get(ENTRY_POINT))
 
 
 def _numeric(value: object) -> float | None:

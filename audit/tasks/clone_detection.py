@@ -24,7 +24,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.pairs import PairedUnits, two_words
 from codeaudit.audit.tasks.scoring import ExactMatch, f1, said_true_both
-from codeaudit.transforms.errors import NOT_PARSED
+from codeaudit.transforms.errors import NOT_PARSED, OTHER_NOT_PARSED
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample, Sides
 from codeaudit.transforms.registry import SWAP_SIDES
@@ -83,8 +83,10 @@ class CloneDetection(ExactMatch):
             return NO_CODE
         if not sample.other:
             return NO_PAIR
-        if not (language.parses(sample.source) and language.parses(sample.other)):
+        if not language.parses(sample.source):
             return NOT_PARSED
+        if not language.parses(sample.other):
+            return OTHER_NOT_PARSED
         found = replace(sample, label=self.normalise(sample.label), sides=self.sides)
         return replace(found, source=sample.other, other=sample.source) if self.sides == "second" else found
 

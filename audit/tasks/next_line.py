@@ -140,7 +140,7 @@ def _first(text: str) -> str | None:
 NEXT_LINE: Final = NextLine(
     name="next-line",
     question="Which line of the function comes next?",
-    answers=FreeText(),
+    answers=FreeText(empty="no line"),
     score_name="exact match",
     labels=prompt_labels,
     wordings=wordings.NEXT_LINE,

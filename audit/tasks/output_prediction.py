@@ -607,7 +607,7 @@ _SHAPE: Final = AnswerShape(
 OUTPUT_PREDICTION: Final = OutputPrediction(
     name="output-prediction",
     question="What does this call return?",
-    answers=FreeText(),
+    answers=FreeText(empty="no value"),
     score_name="accuracy",
     labels=call_results,
     wordings=wordings.OUTPUT_PREDICTION,

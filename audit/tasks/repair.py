@@ -38,8 +38,8 @@ from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudge
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
-NO_FIX: Final = "no second side of a fix"
-NO_FAULT: Final = "the unit with the fault passes its tests"
+NO_FIX: Final = "no second side of a fix: HumanEvalPack and QuixBugs have columns for it"
+NO_FAULT: Final = "the unit with the fault passes its tests, so they do not show the fault"
 FAILS_OTHERWISE: Final = "the rewritten unit does not fail its tests as the original does"
 NOT_WRITTEN: Final = "the function is not in the answer"
 """The failure of an answer that is not executed."""

@@ -38,7 +38,7 @@ from codeaudit.transforms.oracle.calls import (
     TrialUnjudged,
 )
 from codeaudit.transforms.oracle.programs import Programs
-from codeaudit.transforms.oracle.toolchains import installed, toolchain
+from codeaudit.transforms.oracle.toolchains import TOOLCHAINS, installed, toolchain
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.records import Sample
@@ -213,7 +213,9 @@ _UNJUDGED: Final = "unjudged: "
 
 
 _CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
-NOT_RUN: Final = "in a language whose programs are not executed here"
+NOT_RUN: Final = (
+    f"in a language whose programs are not executed: only {', '.join(sorted((PYTHON.name, *TOOLCHAINS)))} are"
+)
 
 
 class Solutions:

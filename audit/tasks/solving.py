@@ -7,26 +7,31 @@ mean over problems.
 """
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Protocol, runtime_checkable
 
+from codeaudit.audit.corpora.records import Note
 from codeaudit.audit.interface import LabelRequest, LabelSource, Task
 from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.records import Answer, Attempt, Case, Failed, Predicted, Prediction
 from codeaudit.audit.tasks.solutions import Solutions
 from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.grammar import counted_reasons
 from codeaudit.transforms.oracle.calls import ProgramTrial, TrialFailed, TrialUnjudged
-from codeaudit.transforms.records import Outcome, Sample
+from codeaudit.transforms.records import NotApplied, Outcome, Sample
 
 REFERENCE_SECONDS: Final = 1.0
 """Processor time that a reference may take for its tests."""
 SECONDS: Final = 4.0
 """Processor time for variants and answers: much more, so that no program of equal cost is lost."""
 
-NO_TESTS: Final = "no tests"
-FAILS_ITSELF: Final = "the reference fails its own tests"
+NO_TESTS: Final = "no tests: a table has them in the columns test and entry_point"
+FAILS_ITSELF: Final = (
+    f"the reference fails its own tests, or needs more than {REFERENCE_SECONDS:g} s: mend its row"
+)
 CARRIES_NOT: Final = "its tests exchange values that cannot be carried to another process"
 OLD_ANSWERS: Final = "the answers of this run were written by an earlier version; run the audit again"
 
@@ -150,6 +155,7 @@ class VariantLabels(LabelSource):
     """Tests for labels, which decide which variants are asked about."""
 
     task: AsksOfSome
+    note: Note | None = None
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -162,9 +168,17 @@ class VariantLabels(LabelSource):
         return True
 
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """The cases; variants that cannot be asked about are not applied."""
+        """The cases; variants that cannot be asked about are not applied, and their reasons are told."""
+        lost = Counter[str]()
         for case in cases:
-            yield replace(case, outcomes=self.task.askable(case.sample, case.outcomes))
+            outcomes = self.task.askable(case.sample, case.outcomes)
+            pairs = zip(case.outcomes, outcomes, strict=True)
+            lost.update(
+                one.reason for given, one in pairs if one is not given and isinstance(one, NotApplied)
+            )
+            yield replace(case, outcomes=outcomes)
+        if lost and self.note is not None:
+            self.note(f"variants that are not asked about: {', '.join(counted_reasons(lost, most=4))}")
 
 
 def labels_by_variants(request: LabelRequest) -> LabelSource:
@@ -179,7 +193,7 @@ def labels_by_variants(request: LabelRequest) -> LabelSource:
     if request.spec is not None:
         raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} are its tests")
     keep_results(request)
-    return VariantLabels(task)
+    return VariantLabels(task, request.note)
 
 
 def labels_by_tests(request: LabelRequest) -> LabelSource:

@@ -197,7 +197,7 @@ def _labels(request: LabelRequest) -> LabelSource:
 SUMMARISATION: Final = Summarisation(
     name="summarisation",
     question="What does this function do, in a sentence?",
-    answers=FreeText(),
+    answers=FreeText(empty="no summary"),
     score_name="bleu",
     reacts=False,
     labels=_labels,

@@ -15,7 +15,7 @@ of the function; the tests of the other language run it in the sandbox.
 
 A meaning-keeping variant must keep the comments. If the sample has tests of its own, the variant must pass
 them; this is its evidence. A control that fails them counts: its faithful translation fails the tests of the
-other language. All other controls have no verdict.
+other language. A control that passes them has no verdict. Without such tests no control is asked about.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from typing import Final
 
 from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.languages import audit_of
-from codeaudit.audit.prompt_cut import FunctionBody, body_of
+from codeaudit.audit.prompt_cut import NO_FUNCTION, NOT_CUT, FunctionBody, body_of
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.solutions import opened_name, rewritten, tests_of, unrunnable
@@ -36,14 +36,20 @@ from codeaudit.audit.tasks.solving import (
     originals,
     solutions,
 )
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import NOT_PARSED, SourceError
 from codeaudit.transforms.language import every_language
 from codeaudit.transforms.oracle.calls import Passed, ProgramTrial, TrialUnjudged
 from codeaudit.transforms.oracle.tested import trial
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import KEEPS_TEXT, Outcome, Perturbed, Sample, TranslationTarget
 
-NO_TARGET: Final = "no program in another language with tests that run here"
+NO_TARGET: Final = (
+    "no target: its columns are target_language, target_prompt and target_test; or take HumanEval-X in two "
+    "languages"
+)
+NO_HEAD: Final = "target_prompt does not end with the head of a function"
+NO_OWN: Final = "no tests in the language of the unit, which a control has to fail: column test"
+FAILS_OWN: Final = "the unit fails its own tests, so no control is judged"
 FAILS_NOW: Final = "the rewritten unit fails its own tests"
 NO_QUESTION: Final = "the comment that asks is gone"
 NOT_WRITTEN: Final = "the function is not in the answer"
@@ -68,7 +74,7 @@ class Translation(Solving):
             return next(filter(None, reasons), NO_TARGET)
         name = opened_name(chosen.head, chosen.language)
         if name is None:
-            return NO_TARGET
+            return NO_HEAD
         like = replace(sample, tests=chosen.tests, language=chosen.language, label=name)
         tests = tests_of(like, name)
         if chosen.solution:
@@ -113,12 +119,21 @@ class Translation(Solving):
             elif not one.source.rstrip().endswith(asking.rstrip()):
                 found.append(one.left_out(NO_QUESTION))
             else:
-                found.append(one if own is None else _proved(sample, one, own))
+                found.append(_proved(sample, one, own))
         return tuple(found)
 
 
-def _proved(sample: Sample, one: Perturbed, tests: str) -> Outcome:
-    """A variant with evidence from the sample's own tests."""
+@dataclass(frozen=True, slots=True)
+class _Lacking:
+    """Why no tests of a sample's own judge its variants."""
+
+    reason: str
+
+
+def _proved(sample: Sample, one: Perturbed, tests: str | _Lacking) -> Outcome:
+    """A variant with evidence from the sample's own tests. Without these a control has no verdict."""
+    if isinstance(tests, _Lacking):
+        return one.left_out(tests.reason) if one.kind == "control" else one
     (ran,) = solutions().outcomes([trial(one.source, sample.source, tests, sample.language)])
     if isinstance(ran, TrialUnjudged) or (one.kind == "control" and ran == Passed()):
         return one
@@ -127,19 +142,23 @@ def _proved(sample: Sample, one: Perturbed, tests: str) -> Outcome:
     return one.left_out(FAILS_NOW)
 
 
-def _own_tests(sample: Sample) -> str | None:
+def _own_tests(sample: Sample) -> str | _Lacking:
     """The tests of a sample in its own language, if they run here and it passes them."""
-    if not sample.tests or unrunnable(sample.language) is not None or not audit_of(sample.language).body:
-        return None
+    if not sample.tests:
+        return _Lacking(NO_OWN)
+    if (reason := unrunnable(sample.language)) is not None:
+        return _Lacking(f"own tests: {reason}")
+    if not audit_of(sample.language).body:
+        return _Lacking(f"own tests: {NOT_CUT}")
     try:
         body = body_of(sample.source, sample.language)
     except SourceError:
-        return None
+        return _Lacking(f"own tests: {NOT_PARSED}")
     if not isinstance(body, FunctionBody):
-        return None
+        return _Lacking(f"own tests: {NO_FUNCTION}")
     tests = tests_of(replace(sample, label=None), body.name)
     passed = originals().outcomes([trial(sample.source, sample.source, tests, sample.language)])
-    return tests if passed == [Passed()] else None
+    return tests if passed == [Passed()] else _Lacking(FAILS_OWN)
 
 
 def _question(language: str, target: TranslationTarget) -> str:

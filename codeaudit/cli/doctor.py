@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -154,7 +154,7 @@ def findings() -> Iterator[Finding]:
         )
     for name, find, adds, remedy in WITNESSES:
         yield Finding(group="witnesses", part=name, found=_told(find), adds=adds, remedy=remedy)
-    for name, find, adds, remedy in MACHINE:
+    for name, find, adds, remedy in (*MACHINE, *_toolchains()):
         yield Finding(group="machine", part=name, found=_told(find), adds=adds, remedy=remedy)
 
 
@@ -232,9 +232,15 @@ def _sandbox() -> str:
     return f"seccomp filters, Landlock version {layers.landlock}" if layers.enough else ""
 
 
-def _toolchain(language: str) -> str:
+def _toolchains() -> Iterator[tuple[str, Callable[[], str], str, str]]:
+    """What runs programs of other languages than Python, as in `MACHINE`."""
     table = "codeaudit.transforms.oracle.toolchains"
-    found = load_target(f"{table}:installed")(load_target(f"{table}:TOOLCHAINS")[language])
+    for tool in load_target(f"{table}:TOOLCHAINS").values():
+        yield tool.command, partial(_toolchain, tool), f"execution of {tool.title}", tool.remedy
+
+
+def _toolchain(tool: Any) -> str:
+    found = load_target("codeaudit.transforms.oracle.toolchains:installed")(tool)
     return "" if found is None else f"{found.version} ({found.path})"
 
 
@@ -263,7 +269,5 @@ WITNESSES: Final = (
 """Name, how to find it, what it adds, how to get it."""
 MACHINE: Final = (
     ("sandbox", _sandbox, "execution of code (--execute, generation)", "needs Linux 5.13 or later"),
-    ("node", partial(_toolchain, "javascript"), "execution of JavaScript", "needs version 16 or newer"),
-    ("gcc", partial(_toolchain, "c"), "execution of C", "try: apt-get install gcc libc6-dev"),
     ("GPU", _gpu, "faster models (--device cuda)", "needs an NVIDIA driver; torch may know other devices"),
 )

@@ -44,7 +44,9 @@ class Toolchain:
     file: str
     """The name of the file that holds a program with its tests."""
     find: Callable[[], Installed | None]
-    """Looks for the tool; `None` if it is not on this machine, or too old."""
+    """Looks for the tool; `None` if it is not on this machine, too old, or in parts."""
+    remedy: str
+    """How to get it."""
     run: tuple[str, ...] = ()
     """What the tool is called with, to run the file."""
     build: tuple[str, ...] = ()
@@ -69,7 +71,13 @@ class Toolchain:
     @property
     def missing(self) -> str:
         """Why no program of the language runs on this machine; empty if they run."""
-        return "" if installed(self) else f"{self.command}, which runs {self.title}, is not on this machine"
+        if installed(self):
+            return ""
+        lacks = "does not work" if shutil.which(self.command) else "is not"
+        return (
+            f"{self.command}, which runs {self.title}, {lacks} on this machine: {self.remedy}; codeaudit "
+            "doctor shows what is found"
+        )
 
 
 @cache
@@ -184,6 +192,7 @@ _JAVASCRIPT: Final = Toolchain(
     command="node",
     file="program.js",
     find=_node,
+    remedy=f"install version {_OLDEST_NODE} or newer",
     # One thread for each job of the engine and of its library: nothing here needs more.
     run=("--max-old-space-size=256", "--stack-size=900", "--v8-pool-size=1"),
     environment={"OPENSSL_CONF": "/dev/null"},
@@ -241,6 +250,7 @@ _C: Final = Toolchain(
     command="gcc",
     file="program.c",
     find=_gcc,
+    remedy="try apt-get install gcc libc6-dev",
     # What is undefined ends the program, as far as gcc sees it without help from the memory.
     build=(
         "-std=gnu17",

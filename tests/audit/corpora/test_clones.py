@@ -55,6 +55,16 @@ def test_a_row_of_the_hub_is_a_pair_in_java_or_in_its_own_language(tmp_path: Pat
     assert told_errors(left_out.data_sets) == ()
 
 
+@pytest.mark.parametrize(
+    ("lacking", "option"),
+    [("func2", "source=func1,other=COLUMN,label=label"), ("label", "source=func1,other=func2,label=COLUMN")],
+)
+def test_half_a_pair_names_the_missing_column(tmp_path: Path, lacking: str, option: str) -> None:
+    row = {name: HUB[name] for name in ("func1", "func2", "label") if name != lacking}
+    with pytest.raises(CorpusError, match=f"has no column {lacking}, .*--columns {option}"):
+        read(write(tmp_path / "t.jsonl", [row]))
+
+
 def test_the_files_of_codexglue_are_read_together(tmp_path: Path) -> None:
     write(
         tmp_path / "data.jsonl",

@@ -10,7 +10,7 @@ from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import asked_of, query_of
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tasks.clone_detection import CLONE, CLONE_DETECTION, DIFFERENT
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import OTHER_NOT_PARSED, UsageError
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import SWAP_SIDES
 
@@ -100,5 +100,5 @@ def test_an_example_is_a_pair_that_parses() -> None:
     assert isinstance(found, Sample)
     assert found.label == CLONE
     assert CLONE_DETECTION.prepare(replace(PAIR, other="")) == "no second unit"
-    assert CLONE_DETECTION.prepare(replace(PAIR, other="def f(")) == "source does not parse"
+    assert CLONE_DETECTION.prepare(replace(PAIR, other="def f(")) == OTHER_NOT_PARSED
     assert CLONE_DETECTION.prepare(replace(PAIR, language="cobol")) == "no function of a programming language"

@@ -135,8 +135,11 @@ def test_a_reply_becomes_a_program(reply: str, program: str) -> None:
 def test_without_node_problems_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent = replace(TOOLCHAINS["javascript"], find=lambda: None)
     monkeypatch.setattr("codeaudit.audit.tasks.solutions.toolchain", {"javascript": absent}.get)
-    told = GENERATION.prepare(read(ROW, tmp_path))
-    assert told == "node, which runs JavaScript, is not on this machine"
+    monkeypatch.setattr("shutil.which", {}.get)
+    assert GENERATION.prepare(read(ROW, tmp_path)) == (
+        "node, which runs JavaScript, is not on this machine: install version 16 or newer; codeaudit doctor "
+        "shows what is found"
+    )
 
 
 @runs

@@ -7,7 +7,9 @@ import pytest
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.interface import ContinuesPrompt, GivesPartialCredit, GradesByExecution
 from codeaudit.audit.prompt_cut import NO_CUT, NOT_CUT, ONE_LINE, SAME_PROMPT
+from codeaudit.audit.records import malformed
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.run import told_malformed
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
@@ -73,6 +75,11 @@ def test_what_is_no_example(source: str, language: str, reason: str) -> None:
 )
 def test_the_first_line_that_says_something_is_the_answer(answer: object, line: str | None) -> None:
     assert NEXT_LINE.normalise(answer) == line
+
+
+def test_an_empty_text_is_told_to_be_no_line() -> None:
+    told = told_malformed(malformed(""), NEXT_LINE)
+    assert told == "the answer '' is malformed; next-line takes a text, and an empty text is no line"
 
 
 def test_scores() -> None:

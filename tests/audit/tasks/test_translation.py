@@ -14,7 +14,15 @@ from codeaudit.audit.records import Attempt, Case, Predicted
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.solutions import NOT_RUN
 from codeaudit.audit.tasks.solving import FAILS_ITSELF
-from codeaudit.audit.tasks.translation import FAILS_NOW, NO_QUESTION, NO_TARGET, NOT_WRITTEN, TRANSLATION
+from codeaudit.audit.tasks.translation import (
+    FAILS_NOW,
+    FAILS_OWN,
+    NO_OWN,
+    NO_QUESTION,
+    NO_TARGET,
+    NOT_WRITTEN,
+    TRANSLATION,
+)
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
@@ -99,6 +107,33 @@ def test_a_table_names_its_targets(tmp_path: Path) -> None:
     assert prepared([PYTHON], tmp_path) == [NO_TARGET]
     assert prepared([{**OWN, "target_language": "cobol"}], tmp_path) == [NOT_RUN]
     assert TASKS.get("translation") is TRANSLATION
+
+
+@pytest.mark.skipif(not offered().enough, reason="no sandbox on this machine")
+@pytest.mark.parametrize(
+    ("test", "reason"),
+    [("assert half(5) == 2", ""), ("assert half(5) == 3", FAILS_OWN), ("", NO_OWN)],
+)
+def test_tests_in_the_language_of_the_unit_judge_controls(test: str, reason: str, tmp_path: Path) -> None:
+    row = {**OWN, "source": "def half(a):\n    return a // 2\n", "language": "python", "test": test}
+    (one,) = prepared([row], tmp_path)
+    assert isinstance(one, Sample), one
+    text = one.source.replace("//", "*")
+    control = Perturbed(
+        sample=one, transform="t", kind="control", variant=0, source=text, moves=(), evidence="analysis"
+    )
+    told: list[str] = []
+    source = labels(None, TRANSLATION, note=told.append)
+    (case,) = source.relabelled(iter([Case(sample=one, outcomes=(control,))]))
+    (found,) = case.outcomes
+    if reason:
+        assert isinstance(found, NotApplied)
+        assert found.reason == reason
+        assert told == [f"variants that are not asked about: 1 × {reason}"]
+    else:
+        assert isinstance(found, Perturbed)
+        assert TRANSLATION.expects(one, found) == "other"
+        assert told == []
 
 
 def test_pairs_without_tests_are_told(tmp_path: Path) -> None:

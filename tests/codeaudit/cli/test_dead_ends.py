@@ -35,6 +35,7 @@ READ: dict[str, tuple[str, ...]] = {
         "--model fake/hash --model fake/length --corpus MISSING",
         "--model fake/hash --model fake/length --corpus src --sign-key MISSING",
         "done other --html MISSING/x.html",
+        "done done --held-out MISSING",
     ),
     "gate": (
         "MISSING",

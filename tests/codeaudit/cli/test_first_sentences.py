@@ -84,8 +84,10 @@ def test_a_map_to_no_label_ends_before_anything_is_asked(capsys: pytest.CaptureF
 
 def test_other_words_of_a_column_are_named_with_the_option(capsys: pytest.CaptureFixture[str]) -> None:
     labelled("safe", "vulnerable")
-    _, err = told(capsys, "--task", "error-detection")
-    assert "are safe (15), vulnerable (15), and error-detection takes" in err
+    code, err = told(capsys, "--task", "error-detection")
+    assert code == 3
+    assert "other values, such as 5 × '" in err
+    assert "(it takes one of the words buggy, clean)" in err
     assert "--label-map WORD=LABEL" in err
     code, _ = told(capsys, "--task", "error-detection", "--label-map", "safe=clean,vulnerable=buggy")
     assert code == 0

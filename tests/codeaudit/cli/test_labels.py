@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,36 @@ def test_a_column_named_for_labels_is_looked_at(
     assert line in capsys.readouterr().err
 
 
+PAIR = {"func1": "int a(int b) { int k = b; return k; }", "func2": "int c(int d) { return d; }"}
+FLAW = {"func": "int a(int b) { int c = b; return c; }", "cwe": []}
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "label"),
+    [
+        ("clone-detection", PAIR, "label"),
+        ("vulnerability-detection", FLAW, "target"),
+        ("error-detection", {"code": CODE.format(1), "name": "f"}, "label"),
+    ],
+)
+def test_a_column_that_a_data_set_has_for_labels_is_looked_at(
+    task: str, row: Mapping[str, object], label: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", "--corpus", "t.jsonl", "--task", task, *FEW]
+    lines({**row, label: "maybe"})
+    assert main(run) == 3
+    err = capsys.readouterr().err
+    assert f"t.jsonl has no label of {task} but other values, such as 'maybe' (it takes one of" in err
+    assert "--label-map WORD=LABEL,… says what each of them means, and --labels none asks" in err
+    if task == "clone-detection":
+        lines(
+            {**row, label: "maybe"}, {**row, label: 1, "func1": "int a(int b) { int k = b; return k + 1; }"}
+        )
+        assert main(run) == 0
+        told = "the labels of t.jsonl: 2 samples, of which 1 has another value, such as 'maybe' ("
+        assert told in capsys.readouterr().err
+
+
 def test_a_table_without_labels_is_told_of_unless_the_user_said_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -110,7 +141,7 @@ public int total{0}(int[] values, int start) {{
 """
 
 
-def lines(*rows: dict[str, str]) -> None:
+def lines(*rows: Mapping[str, object]) -> None:
     Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 

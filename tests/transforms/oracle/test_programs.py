@@ -138,5 +138,5 @@ def test_a_program_of_c_is_closed_in() -> None:
 def test_a_tool_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = replace(NODE, find=lambda: None)
     assert installed(absent) is None
-    with pytest.raises(CannotAudit, match="node, which runs JavaScript, is not on this machine"):
+    with pytest.raises(CannotAudit, match=r"node, which runs JavaScript, .* codeaudit doctor shows"):
         Programs(absent, cpu_seconds=1)
