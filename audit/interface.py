@@ -423,6 +423,8 @@ class Task(ABC):
     edits_decide: bool = False
     """Whether what is known of an edit decides the right answer to its variant (`holds`). Reports then show
     how many answers to variants are right, and how well scores tell it."""
+    tells_apart: str = ""
+    """Where edits decide: the answer that calls a variant another program (`different`). Reports count it."""
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""
@@ -486,7 +488,8 @@ class Task(ABC):
         """Whether the answer to a variant holds beside that to the original. By default if both count as the
         same.
 
-        A task whose right answer is known for each variant asks for that answer.
+        A task whose right answer is known for each variant asks for that answer. Answers to the unchanged
+        input are compared by `same`.
         """
         return self.same(before, after)
 

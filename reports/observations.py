@@ -127,11 +127,14 @@ def equal(before: Predicted, after: Predicted) -> bool:
     return before.answer == after.answer
 
 
-def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
+def observe(
+    audited: Audited, *, seed: int, same: Same = equal, decided: bool = False
+) -> Observation:
     """Return the digest of an audited sample in the trial with this seed.
 
     `same` compares the answers to repeats with those to variants and with each other. The verdicts have
-    compared all of them with the first answer.
+    compared all of them with the first answer. Where edits decide what is right (`decided`), a violated variant
+    differs from every repeat, because the answer itself is wrong.
     """
     before = audited.before
     # A failure without a reason must still differ from an answer: `failure` is also the flag.
@@ -145,7 +148,7 @@ def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
         failure=failure,
         score=None if failure else audited.score,
         pairs=tuple(
-            _beside(_pair(verdict, score), verdict, repeats, same)
+            _beside(_pair(verdict, score), verdict, repeats, same, decided=decided)
             for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
             if not (isinstance(verdict, Unjudged) and verdict.reason == NOT_REPEATED)
         ),
@@ -166,14 +169,16 @@ def _repeats(verdicts: Iterable[Verdict]) -> list[Held | Violated]:
     return sorted(found, key=lambda one: one.perturbed.variant)
 
 
-def _beside(pair: Pair, verdict: Verdict, repeats: Sequence[Held | Violated], same: Same) -> Pair:
+def _beside(
+    pair: Pair, verdict: Verdict, repeats: Sequence[Held | Violated], same: Same, *, decided: bool
+) -> Pair:
     """The pair with the number of repeats that it differs from."""
     if pair.kind == "identity" or isinstance(verdict, Unjudged) or not repeats:
         return pair
     # A repeat with the very first answer differs from what the first answer differs from.
     apart = sum(
         isinstance(verdict, Violated)
-        if one.after.answer == one.before.answer
+        if decided or one.after.answer == one.before.answer
         else _differ(one, verdict.after, same)
         for one in repeats
     )

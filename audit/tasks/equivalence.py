@@ -124,6 +124,7 @@ EQUIVALENCE: Final = Equivalence(
     labels=evidence_labels,
     beside=True,
     edits_decide=True,
+    tells_apart=DIFFERENT,
     wordings=wordings.EQUIVALENCE,
     prompt=QuestionPrompt(
         template=(

@@ -1,6 +1,7 @@
 """Equivalence: the pair that is asked about, what is right, and what counts as a violation."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,9 @@ from codeaudit.audit.interface import LabelRequest
 from codeaudit.audit.records import Case, Failed, Held, Predicted, Unjudged, Violated
 from codeaudit.audit.run import asked_of, judge, query_of
 from codeaudit.audit.tasks.equivalence import DIFFERENT, EQUIVALENCE, SAME, evidence_labels
+from codeaudit.cli.main import main
+from codeaudit.reports.first_screen import first_screen
+from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Evidence, Kind, Origin, Perturbed, Sample
 
@@ -101,3 +105,41 @@ def test_every_wording_shows_both_programs() -> None:
         assert SOURCE.rstrip() in told
         assert OTHER.rstrip() in told
         assert "{" not in told
+
+
+@pytest.mark.parametrize(("kind", "verdict"), [("identity", Held), ("network", Held), ("preserving", Violated)])
+def test_the_unchanged_unit_is_compared_with_its_first_answer(kind: Kind, verdict: type) -> None:
+    """A model that always calls a unit different from itself is wrong, and its answers are steady."""
+    made = edit(kind)
+    always = Predicted(answer=DIFFERENT)
+    assert type(judge(made, always, always, made.sample, task=EQUIVALENCE, noise=0.0)) is verdict
+    other = judge(made, always, Predicted(answer=SAME), made.sample, task=EQUIVALENCE, noise=0.0)
+    assert type(other) is (Held if kind == "preserving" else Violated)
+
+
+MODEL = """\
+def ask(queries):
+    return ["different" if "wrong" in one.source or one.source != one.other else "same" for one in queries]
+"""
+
+
+def test_a_wrong_model_is_steady_and_its_numbers_are_plain_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wrong_model.py").write_text(MODEL)
+    lines = "    first = a + {0}\n    second = first * a\n    return second\n"
+    code = "\n\n".join(f"def {name}_{n}(a):\n{lines.format(n)}" for n, name in enumerate(("wrong", "right") * 2))
+    (tmp_path / "code.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked = "run --task equivalence --corpus code.py --model py/wrong_model:ask --transform rename --out r"
+    assert main([*asked.split(), "--cache", "c"]) == 0
+    found = Summary.from_json((tmp_path / "r/summary.json").read_text())
+    (model,) = found.models
+    assert (model.noise_floor.count, model.violations.count, model.violations.total) == (0, 4, 4)
+    screen = first_screen(found)
+    assert screen.lead == (
+        "rename: py/wrong_model:ask called a variant different on 4/4 (100 %, 51.0–100).",
+        "py/wrong_model:ask called 2 of 4 units different from themselves.",
+    )
+    assert "samples with the answer different" in screen.legend[0]
