@@ -445,6 +445,11 @@ class Task(ABC):
     def normalise(self, answer: object) -> Answer | None:
         """An answer from outside in the task's normal form; `None` if it is malformed."""
 
+    def refuses(self, language: str) -> str:
+        """Why no sample of this language is an example; empty if some may be. A corpus of one language is
+        then not read."""
+        return ""
+
     def meant(self, answer: T) -> T | str:
         """An answer or a label from outside, with the word of the task in the place of a word of `words`."""
         return self.words.get(as_label(answer) or "", answer) if self.words else answer

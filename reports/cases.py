@@ -116,7 +116,9 @@ class ReportedCase:
         judged = len(violated) + len(self.of("held"))
         first = violated[0]
         # Where edits decide what is right, the answer to the original may be the same.
-        change = f"{first.before!r} became {first.after!r}" if first.before != first.after else f"{first.after!r}"
+        change = (
+            f"{first.before!r} became {first.after!r}" if first.before != first.after else f"{first.after!r}"
+        )
         told = f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
         if not self.unsteady:
             return told

@@ -127,14 +127,12 @@ def equal(before: Predicted, after: Predicted) -> bool:
     return before.answer == after.answer
 
 
-def observe(
-    audited: Audited, *, seed: int, same: Same = equal, decided: bool = False
-) -> Observation:
+def observe(audited: Audited, *, seed: int, same: Same = equal, decided: bool = False) -> Observation:
     """Return the digest of an audited sample in the trial with this seed.
 
     `same` compares the answers to repeats with those to variants and with each other. The verdicts have
-    compared all of them with the first answer. Where edits decide what is right (`decided`), a violated variant
-    differs from every repeat, because the answer itself is wrong.
+    compared all of them with the first answer. Where edits decide what is right (`decided`), a violated
+    variant differs from every repeat, because the answer itself is wrong.
     """
     before = audited.before
     # A failure without a reason must still differ from an answer: `failure` is also the flag.

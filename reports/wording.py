@@ -113,8 +113,8 @@ def phrases(word: str) -> Phrases:
         no_control=f"no control was called {word}",
         kept_controls=f"called no control {word}",
         like_noise=f"is not shown to call controls {word} more often than asking again changes its answer",
-        controls_like_noise=f"controls are not shown to be called {word} more often than asking again changes "
-        "an answer",
+        controls_like_noise=f"controls are not shown to be called {word} more often than asking again "
+        "changes an answer",
     )
 
 
@@ -339,7 +339,9 @@ def _equation(p: float) -> str:
 def unproved(excess: Excess) -> str:
     """Return on what it rests that controls are not shown to change more than noise does."""
     if (excess.low or 0.0) > 0:
-        return f"by its pairs of answers, which decide (p {p_value(excess.p)}), though the interval is above 0"
+        return (
+            f"by its pairs of answers, which decide (p {p_value(excess.p)}), though the interval is above 0"
+        )
     return f"(p {p_value(excess.p)})"
 
 

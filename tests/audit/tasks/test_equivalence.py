@@ -107,7 +107,9 @@ def test_every_wording_shows_both_programs() -> None:
         assert "{" not in told
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [("identity", Held), ("network", Held), ("preserving", Violated)])
+@pytest.mark.parametrize(
+    ("kind", "verdict"), [("identity", Held), ("network", Held), ("preserving", Violated)]
+)
 def test_the_unchanged_unit_is_compared_with_its_first_answer(kind: Kind, verdict: type) -> None:
     """A model that always calls a unit different from itself is wrong, and its answers are steady."""
     made = edit(kind)
@@ -115,6 +117,16 @@ def test_the_unchanged_unit_is_compared_with_its_first_answer(kind: Kind, verdic
     assert type(judge(made, always, always, made.sample, task=EQUIVALENCE, noise=0.0)) is verdict
     other = judge(made, always, Predicted(answer=SAME), made.sample, task=EQUIVALENCE, noise=0.0)
     assert type(other) is (Held if kind == "preserving" else Violated)
+
+
+def test_a_corpus_without_programs_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("codeaudit.audit.corpora.programs.ProgramBlocks.read", lambda *_: pytest.fail("read"))
+    out = str(tmp_path / "out")
+    asked = ["run", "--task", "equivalence", "--corpus", "interpreter", "--model", "fake/hash", "--out", out]
+    assert main(asked) == 3
+    assert "in x86: no program of a programming language" in capsys.readouterr().err
 
 
 MODEL = """\
@@ -128,7 +140,9 @@ def test_a_wrong_model_is_steady_and_its_numbers_are_plain_shares(
 ) -> None:
     (tmp_path / "wrong_model.py").write_text(MODEL)
     lines = "    first = a + {0}\n    second = first * a\n    return second\n"
-    code = "\n\n".join(f"def {name}_{n}(a):\n{lines.format(n)}" for n, name in enumerate(("wrong", "right") * 2))
+    code = "\n\n".join(
+        f"def {name}_{n}(a):\n{lines.format(n)}" for n, name in enumerate(("wrong", "right") * 2)
+    )
     (tmp_path / "code.py").write_text(code)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
