@@ -198,8 +198,8 @@ def test_a_small_corpus_says_how_many_candidates_it_gives(
         rows = [{"code": source(n), "docstring": f"Adds the number {n} and more.", "language": "python"}
                 for n in range(number)]  # fmt: skip
         (here / f"of{number}.json").write_text(json.dumps(rows))
-    words = "run --task code-search --columns source=code,label=docstring --transform rename".split()
-    words += ["--model", "py/my_search:find", "--corpus"]
+    words = ["run", "--task", "code-search", "--columns", "source=code,label=docstring"]
+    words += ["--transform", "rename", "--model", "py/my_search:find", "--corpus"]
     assert main([*words, "of1.json", "--out", "one"]) == 3
     assert "has no language with 2 units with a description" in capsys.readouterr().err
     assert main([*words, "of4.json", "--out", "four"]) == 0
