@@ -56,7 +56,7 @@ LEGEND: Final = (
     "violation rate: the share of movable samples with {violated} although an edit kept the meaning, with "
     "the 95 % interval. A sample is movable if an edit really changed it. Over all samples: the same share "
     "with those that no edit changed.",
-    "sensitivity: {noticed}, under controls, which change the meaning; here more is better.",
+    "sensitivity: {noticed}; here more is better.",
     "unsteady: samples with another answer when the unchanged input was asked again.",
 )
 EXCESS: Final = (

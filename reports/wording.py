@@ -83,7 +83,7 @@ CHANGES: Final = Phrases(
     as_noise="changed as many answers as asking again did",
     more="changed more answers",
     violated="another answer",
-    noticed="answers that changed",
+    noticed="answers that changed under controls, which change the meaning",
     no_control="no control changed an answer",
     kept_controls="changed no answer where the meaning changed",
     like_noise="is not shown to change more answers where the meaning changed than when asked again",
@@ -99,22 +99,18 @@ def phrases(word: str) -> Phrases:
     if not word:
         return CHANGES
     word = plain(word)
-    return Phrases(
+    # Noise is what changes, so that sentences about it count changed answers here, too.
+    return CHANGES._replace(
         kept=f"called no variant {word} on",
         changed=f"called a variant {word} on {{}}",
         changed_by_all=f"called a variant {word} on {{}} of their samples",
         changed_from=f"called variants {word}, from {{}} to {{}} of the samples",
         changed_in=f"called a variant {word} on {{}} of {{}} movable samples",
-        beyond=f"called a variant {word} on {{}} points {{}} samples than asking again changed",
-        as_noise=f"called a variant {word} on as many samples as asking again changed",
         more=f"called more variants {word}",
         violated=f"the answer {word}",
-        noticed=f"controls that were called {word}",
+        noticed=f"controls, which change the meaning, that were called {word}",
         no_control=f"no control was called {word}",
         kept_controls=f"called no control {word}",
-        like_noise=f"is not shown to call controls {word} more often than asking again changes its answer",
-        controls_like_noise=f"controls are not shown to be called {word} more often than asking again "
-        "changes an answer",
     )
 
 

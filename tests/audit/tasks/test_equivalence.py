@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.interface import LabelRequest
-from codeaudit.audit.records import Case, Failed, Held, Predicted, Unjudged, Violated
+from codeaudit.audit.records import Audited, Case, Failed, Held, Predicted, Unjudged, Violated
 from codeaudit.audit.run import asked_of, judge, query_of
 from codeaudit.audit.tasks.equivalence import DIFFERENT, EQUIVALENCE, SAME, evidence_labels
 from codeaudit.cli.main import main
+from codeaudit.reports.digests import row_of
 from codeaudit.reports.first_screen import first_screen
+from codeaudit.reports.observations import observe
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Evidence, Kind, Origin, Perturbed, Sample
@@ -157,3 +159,26 @@ def test_a_wrong_model_is_steady_and_its_numbers_are_plain_shares(
         "py/wrong_model:ask called 2 of 4 units different from themselves.",
     )
     assert "samples with the answer different" in screen.legend[0]
+
+
+def test_the_excess_of_a_noisy_model_counts_changed_answers() -> None:
+    """A wrong answer that the unchanged unit gets, too, is no effect of an edit."""
+    made = edit()
+    again = [replace(made, transform="identity", kind="identity", source=SOURCE, variant=n) for n in range(2)]
+    said = {SAME: Predicted(answer=SAME), DIFFERENT: Predicted(answer=DIFFERENT)}
+    first = said[DIFFERENT]
+    answers = [(made, DIFFERENT), (again[0], DIFFERENT), (again[1], SAME)]
+    found = Audited(
+        model="m",
+        sample=made.sample,
+        before=first,
+        score=0.0,
+        verdicts=tuple(
+            judge(one, first, said[word], made.sample, task=EQUIVALENCE, noise=0.0) for one, word in answers
+        ),
+        after_scores=(0.0, 0.0, 1.0),
+        not_applied=(),
+    )
+    seen = observe(found, seed=0, same=EQUIVALENCE.same, decided=True)
+    row = row_of(seen, 0, seen.judged("preserving"), seen.repeats(), by_equality=False)
+    assert (row.changed, row.violated, row.across, row.within) == (1, False, 1, 2)
