@@ -429,6 +429,8 @@ class Task(ABC):
     edits_decide: bool = False
     """Whether what is known of an edit decides the right answer to its variant (`holds`). Reports then show
     how many answers to variants are right, and how well scores tell it."""
+    tells_apart: str = ""
+    """Where edits decide: the answer that calls a variant another program (`different`). Reports count it."""
     finding: str = ""
     """The answer that reports something, of two: `vulnerable`. Edits that lose it, or bring it, are counted
     apart. Empty: neither of them does."""
@@ -448,6 +450,11 @@ class Task(ABC):
     @abstractmethod
     def normalise(self, answer: object) -> Answer | None:
         """An answer from outside in the task's normal form; `None` if it is malformed."""
+
+    def refuses(self, language: str) -> str:
+        """Why no sample of this language is an example; empty if some may be. A corpus of one language is
+        then not read."""
+        return ""
 
     def meant(self, answer: T) -> T | str:
         """An answer or a label from outside, with the word of the task in the place of a word of `words`."""
@@ -492,7 +499,8 @@ class Task(ABC):
         """Whether the answer to a variant holds beside that to the original. By default if both count as the
         same.
 
-        A task whose right answer is known for each variant asks for that answer.
+        A task whose right answer is known for each variant asks for that answer. Answers to the unchanged
+        input are compared by `same`.
         """
         return self.same(before, after)
 

@@ -300,6 +300,8 @@ class Predicted:
     answer was asked, or if the task's answers are attempts."""
     replies: tuple[RawReply, ...] = field(default=(), compare=False)
     """What a model of texts wrote, one for each attempt; empty if it writes none, or if nobody kept it."""
+    first: str = field(default="", compare=False)
+    """Of a ranking that was graded, the number of the candidate in the first place; kept in no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ from codeaudit.audit.records import (
 )
 from codeaudit.audit.replies import ALONE
 from codeaudit.transforms.errors import CannotAudit, ModelError, WordsError
-from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import KEEPS_TEXT, NotApplied, Perturbed, Sample
 
 _T = TypeVar("_T")
 
@@ -792,9 +792,11 @@ def judge(
     if reason := _why_unjudged(perturbed, expected):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved, shifted = deviation(before, after), shift(before, after, scale)
-    if task.holds(before, after):
+    # The unchanged input, asked again or of another network, has no right answer of its own: it is compared.
+    held = task.same if perturbed.kind in KEEPS_TEXT else task.holds
+    if held(before, after):
         return Held(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)
-    # After `holds`, because noise excuses a change and never turns an equal answer into no verdict.
+    # After that, because noise excuses a change and never turns an equal answer into no verdict.
     if _within_noise(before, after, NOISE_FACTOR * noise):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
     return Violated(perturbed=perturbed, before=before, after=after, deviation=moved, shift=shifted)

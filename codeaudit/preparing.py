@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias, cast
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.native import told_errors
-from codeaudit.audit.corpora.records import Corpus, CorpusResources, told_files
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, OneLanguage, told_files
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.tables import renaming
@@ -26,6 +26,7 @@ from codeaudit.audit.engines.shards import WHOLE, Shard
 from codeaudit.audit.evidence_check import FindingCounts, Witness, disproves, execute, witnesses
 from codeaudit.audit.interface import (
     ContinuesPrompt,
+    HasAttempts,
     HasUsage,
     LabelSource,
     Model,
@@ -46,6 +47,7 @@ from codeaudit.audit.labels import (
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.endpoints.spending import Spending
+from codeaudit.audit.models.fake import FakeModel
 from codeaudit.audit.models.provider import BINDING, OPTIONS, Settings
 from codeaudit.audit.models.text_models import shown_prompt
 from codeaudit.audit.models.wrappers import innermost
@@ -681,6 +683,12 @@ def load_all(
         for told in _unread_languages(specs, task.name, language, others):
             progress.note(told)
         models = load_models(options, specs, given, engine, spending=spending, sends=sends)
+    fakes = [model.name for model in models if isinstance(innermost(model), FakeModel)]
+    if fakes and isinstance(task, HasAttempts):
+        progress.note(
+            f"{', '.join(fakes)}: a fake solves no problem, so every answer fails, and none counts as "
+            "another one"
+        )
     return LoadedRun(specs=specs, task=task, models=models, inputs=inputs)
 
 
@@ -732,6 +740,11 @@ def draw(
     """
     seeds = range(options.seed, options.seed + options.trials)
     own = options.part
+    if isinstance(samples, OneLanguage) and (reason := task.refuses(samples.language)):
+        raise CorpusError(
+            f"task {task.name!r} has no example in corpus {samples.spec!r}, which is in {samples.language}: "
+            f"{reason}"
+        )
     # A large corpus takes seconds, in which nothing else is told.
     progress.note(f"reading corpus {samples.spec}")
     seen = SeenLabels(samples, task)

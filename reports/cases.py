@@ -114,7 +114,11 @@ class ReportedCase:
         """
         violated = self.of("violated")
         judged = len(violated) + len(self.of("held"))
-        change = f"{violated[0].before!r} became {violated[0].after!r}"
+        first = violated[0]
+        # Where edits decide what is right, the answer to the original may be the same.
+        change = (
+            f"{first.before!r} became {first.after!r}" if first.before != first.after else f"{first.after!r}"
+        )
         told = f"{change} under {self.transform} in {len(violated)} of {counted(judged, 'variant')}"
         if not self.unsteady:
             return told

@@ -142,15 +142,16 @@ def row_of(
     # order of the records does not matter.
     ordered = sorted(pairs, key=lambda pair: (pair.variant, pair.transform))
     changed, again = ([bool(pair.changed) for pair in each] for each in (ordered, repeats))
+    moved = [bool(pair.changed if pair.moved is None else pair.moved) for pair in ordered]
     most = min(len(changed), len(again))
     return ClusterRow(
         sample=number,
         changed=sum(changed),
         judged=len(changed),
         repeats=len(again),
-        across=sum(changed) + sum(pair.apart for pair in ordered),
+        across=sum(moved) + sum(pair.apart for pair in ordered),
         within=one.within,
-        violated=any(changed[:most] if again else changed),
+        violated=any(moved[:most] if again else changed),
         unsteady=any(again[:most]),
         table=_table(one, ordered, repeats) if by_equality else (),
     )

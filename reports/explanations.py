@@ -103,8 +103,31 @@ def other_unit(explained: Explained) -> str:
 
 
 def answers(explained: Explained) -> tuple[str, str]:
-    """Return both answers, each with its highest scores."""
-    return told(explained.minimal.before), told(explained.minimal.after)
+    """Return both answers, each with its highest scores. Ranks are told as such."""
+    every = len(explained.minimal.perturbed.sample.candidates)
+    before, after = explained.minimal.before, explained.minimal.after
+    return (_ranked(before, every), _ranked(after, every)) if every else (told(before), told(after))
+
+
+def _ranked(predicted: Predicted, every: int) -> str:
+    scored = told(predicted).removeprefix(answer_text(predicted.answer))
+    if predicted.answer == 0:
+        return f"the right candidate, of {every}, is not named{scored}"
+    return f"rank {answer_text(predicted.answer)} of {every} for the right candidate{scored}"
+
+
+def searched(explained: Explained) -> str:
+    """Return the query in words that was asked, as one line; empty without one."""
+    return wording.plain(_line(explained.minimal.perturbed.sample.text))
+
+
+def now_first(explained: Explained) -> tuple[str, str]:
+    """Return the number and the text of the candidate that took the first place; both empty if none did."""
+    sample, number = explained.minimal.perturbed.sample, explained.minimal.after.first
+    place = int(number) - 1 if number.isdecimal() else -1
+    if not 0 <= place < len(sample.candidates) or sample.candidates[place] == sample.source:
+        return "", ""
+    return number, "\n".join(map(wording.plain, sample.candidates[place].splitlines()))
 
 
 def reply_text(predicted: Predicted) -> str:

@@ -131,22 +131,24 @@ def _found(row: ByTransform | ByFamily, model: ModelSummary) -> _Found:
 
 def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterator[str]:
     names = [wording.plain(model.model) for model in summary.models]
+    told_as = wording.phrases(summary.tells_apart)
     for edit in edits:
-        told = _contrast(list(zip(names, edit.found, strict=True)))
+        told = _contrast(list(zip(names, edit.found, strict=True)), told_as)
         if told:
             yield f"{edit.name}: {told}."
         elif any(model.violations.total for model in summary.models):
             yield f"{edit.name}: no sample could be judged."
     if hidden:
         others = "one other family" if hidden == 1 else f"{hidden} other families"
-        yield f"No model changed more answers under {others} of edits; the full tables show them."
+        yield f"No model {told_as.more} under {others} of edits; the full tables show them."
     for one in summary.prompts:
         yield _of_prompts(one)
     for model in summary.models:
         yield from wording.network(model)
         yield from _sampled(model)
         yield from _versions(model)
-        yield from _warnings(model)
+        yield from _warnings(model, told_as)
+        yield from _of_themselves(model, summary.tells_apart)
         yield from _strangers(model, summary.task)
     if len(summary.models) <= FEW:
         for model in summary.models:
@@ -164,7 +166,7 @@ def _sentences(summary: Summary, edits: Sequence[_Edit], hidden: int) -> Iterato
     )
 
 
-def _contrast(found: Sequence[tuple[str, _Found]]) -> str:
+def _contrast(found: Sequence[tuple[str, _Found]], told_as: wording.Phrases) -> str:
     """Who kept every answer, and who did not; of noisy models, who changed more than asking again did. Empty
     if nothing was judged."""
     rates = [(name, one.rate) for name, one in found]
@@ -175,22 +177,23 @@ def _contrast(found: Sequence[tuple[str, _Found]]) -> str:
     parts = []
     if kept:
         who = "every model" if len(kept) == len(rates) > 2 else wording.listed([name for name, _ in kept])
-        parts.append(f"{who} kept every answer on {_samples([rate for _, rate in kept])}")
+        parts.append(f"{who} {told_as.kept} {_samples([rate for _, rate in kept])}")
     if len(changed) > 2:
         # One sentence with six numbers is a table.
         ends = [f"{name} {_share(rate)}" for name, rate in (changed[0], changed[-1])]
         who = f"all {len(changed)} models" if len(changed) == len(rates) else f"{len(changed)} models"
         (_, least), (_, most) = changed[0], changed[-1]
         if (least.count, least.total) == (most.count, most.total):
-            parts.append(f"{who} changed {_share(most)} of their answers")
+            parts.append(f"{who} {told_as.changed_by_all.format(_share(most))}")
         else:
-            parts.append(f"{who} changed answers, from {ends[0]} to {ends[1]}")
+            parts.append(f"{who} {told_as.changed_from.format(*ends)}")
     elif changed:
-        parts.append(" and ".join(f"{name} changed {_share(rate)}" for name, rate in changed))
+        told = [f"{name} {told_as.changed.format(_share(rate))}" for name, rate in changed]
+        parts.append(" and ".join(told))
     if len(noisy) > 2:
         parts.append(_effects(noisy))
     else:
-        parts += [f"{name} {wording.beyond(one.excess, one.pairs)}" for name, one in noisy]
+        parts += [f"{name} {wording.beyond(one.excess, one.pairs, told_as)}" for name, one in noisy]
     return "; ".join(parts)
 
 
@@ -324,22 +327,31 @@ def _versions(model: ModelSummary) -> Iterator[str]:
         yield f"{name}: {told}, as several replies say."
 
 
-def _warnings(model: ModelSummary) -> Iterator[str]:
+def _warnings(model: ModelSummary, told_as: wording.Phrases) -> Iterator[str]:
     """What forbids to read the rates of a model as they stand."""
     name, noise = wording.plain(model.model), wording.unsteady(model)
     kinds = {row.kind for row in model.by_transform}
     if not model.violations.total and ("preserving" in kinds or "paper" not in kinds):
-        yield f"{wording.reading(model)}."
+        yield f"{wording.reading(model, told_as)}."
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     elif wording.ignores(model) and model.sensitivity.count:
-        told = f"{name} is not shown to change more answers where the meaning changed than when asked again"
-        yield f"{told}: it may not read the edits."
+        found = model.sensitivity_excess
+        yield f"{name} {told_as.like_noise} {wording.unproved(found)}: {wording.unread(found)}."
     elif wording.ignores(model):
-        told = f"{name} changed no answer where the meaning changed"
+        told = f"{name} {told_as.kept_controls}"
         yield f"{told}." if model.violations.count else f"{told} either: it may not read the edits."
     if noise.count and not wording.is_noisy(model):
         told = f"{name} is noisy: it changed {_share(noise)} when asked the same again"
         yield f"{told}. Noise is part of its rates, since this summary has no excess."
+
+
+def _of_themselves(model: ModelSummary, word: str) -> Iterator[str]:
+    """How many units were called different from themselves, where edits decide what is right."""
+    said = sum(answers.get(word, 0) for answers in model.agreement.classes.values())
+    if word and said:
+        over = f" in {len(model.trials)} trials" if len(model.trials) > 1 else ""
+        units = f"{said:,} of {counted(model.agreement.answers, 'unit')}"
+        yield f"{wording.plain(model.model)} called {units} {wording.plain(word)} from themselves{over}."
 
 
 def _row(model: ModelSummary, found: Sequence[_Found], *, sized: bool) -> tuple[Cell, ...]:
@@ -379,11 +391,12 @@ def _score(model: ModelSummary) -> Cell:
 
 
 def _legend(summary: Summary, score: str) -> Iterator[str]:
+    told_as = wording.phrases(summary.tells_apart)
+    noticed = "answers that changed with the meaning" if told_as is wording.CHANGES else told_as.noticed
     yield (
-        "violation rate: samples with another answer, of those that an edit changed in text but not in "
-        "meaning (95 % interval, counts). sensitivity: answers that changed with the meaning; more is "
-        f"better. unsteady: samples with another answer to the same input. drop: {score} lost with each "
-        "sample's worst answer."
+        f"violation rate: samples with {told_as.violated}, of those that an edit changed in text but not in "
+        f"meaning (95 % interval, counts). sensitivity: {noticed}; more is better. unsteady: samples with "
+        f"another answer to the same input. drop: {score} lost with each sample's worst answer."
     )
     if any(map(wording.is_noisy, summary.models)):
         yield "+ or -: points beyond noise (samples changed by edits - by repeats / all)."

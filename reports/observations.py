@@ -51,6 +51,9 @@ class Pair:
     score: float | None
     apart: int = 0
     """Number of judged repeats with another answer than this variant; 0 for a repeat."""
+    moved: bool | None = None
+    """Where edits decide what is right: whether the answer is another one than the first; else `changed` says
+    that."""
     draws: tuple[Answer, ...] = ()
     """All answers that a sampled model drew."""
     marked: bool = False
@@ -127,11 +130,12 @@ def equal(before: Predicted, after: Predicted) -> bool:
     return before.answer == after.answer
 
 
-def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
+def observe(audited: Audited, *, seed: int, same: Same = equal, decided: bool = False) -> Observation:
     """Return the digest of an audited sample in the trial with this seed.
 
     `same` compares the answers to repeats with those to variants and with each other. The verdicts have
-    compared all of them with the first answer.
+    compared all of them with the first answer, but for those of variants where edits decide what is right
+    (`decided`): there a violation is a wrong answer, and noise is compared with the answers that changed.
     """
     before = audited.before
     # A failure without a reason must still differ from an answer: `failure` is also the flag.
@@ -145,7 +149,7 @@ def observe(audited: Audited, *, seed: int, same: Same = equal) -> Observation:
         failure=failure,
         score=None if failure else audited.score,
         pairs=tuple(
-            _beside(_pair(verdict, score), verdict, repeats, same)
+            _beside(_pair(verdict, score), verdict, repeats, same, decided=decided)
             for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
             if not (isinstance(verdict, Unjudged) and verdict.reason == NOT_REPEATED)
         ),
@@ -166,15 +170,19 @@ def _repeats(verdicts: Iterable[Verdict]) -> list[Held | Violated]:
     return sorted(found, key=lambda one: one.perturbed.variant)
 
 
-def _beside(pair: Pair, verdict: Verdict, repeats: Sequence[Held | Violated], same: Same) -> Pair:
+def _beside(
+    pair: Pair, verdict: Verdict, repeats: Sequence[Held | Violated], same: Same, *, decided: bool
+) -> Pair:
     """The pair with the number of repeats that it differs from."""
     if pair.kind == "identity" or isinstance(verdict, Unjudged) or not repeats:
         return pair
+    changed = isinstance(verdict, Violated)
+    if decided:
+        changed = not same(verdict.before, verdict.after)
+        pair = replace(pair, moved=changed)
     # A repeat with the very first answer differs from what the first answer differs from.
     apart = sum(
-        isinstance(verdict, Violated)
-        if one.after.answer == one.before.answer
-        else _differ(one, verdict.after, same)
+        changed if one.after.answer == one.before.answer else _differ(one, verdict.after, same)
         for one in repeats
     )
     return replace(pair, apart=apart) if apart else pair

@@ -822,6 +822,8 @@ class Summary:
     """The answer that reports something (`Task.finding`)."""
     edits_decide: bool = False
     """Whether edits decide the right answers to variants (`Task.edits_decide`)."""
+    tells_apart: str = ""
+    """The answer that is counted then (`Task.tells_apart`); empty in summaries of earlier versions."""
     models: tuple[ModelSummary, ...]
     draws: tuple[MovableDraw, ...] = ()
     """How the samples of each trial were drawn, if samples were drawn in addition to the plain draw."""

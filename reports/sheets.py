@@ -53,10 +53,10 @@ IN_DETAIL: Final = ("changed, over all samples", "changed, per pair")
 """Metrics that appear only in their own table of a comparison."""
 
 LEGEND: Final = (
-    "violation rate: the share of movable samples with a changed answer although an edit kept the meaning, "
-    "with the 95 % interval. A sample is movable if an edit really changed it. Over all samples: the same "
-    "share with those that no edit changed.",
-    "sensitivity: answers that changed under controls, which change the meaning; here more is better.",
+    "violation rate: the share of movable samples with {violated} although an edit kept the meaning, with "
+    "the 95 % interval. A sample is movable if an edit really changed it. Over all samples: the same share "
+    "with those that no edit changed.",
+    "sensitivity: {noticed}; here more is better.",
     "unsteady: samples with another answer when the unchanged input was asked again.",
 )
 EXCESS: Final = (
@@ -181,10 +181,12 @@ def _models(summary: Summary) -> Sheet:
         "unsteady",
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
-    notes = [f"{wording.reading(model)}." for model in summary.models if _kept(model)]
+    told_as = wording.phrases(summary.tells_apart)
+    notes = [f"{wording.reading(model, told_as)}." for model in summary.models if _kept(model)]
     notes += wording.relations(_transform_names(summary))
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
-    legend = [*LEGEND, _attack_legend(summary, score)]
+    legend = [line.format(**told_as._asdict()) for line in LEGEND]
+    legend.append(_attack_legend(summary, score))
     if any(model.extra for model in summary.models):
         legend.append(EXTRA)
     if trials > 1:
@@ -936,7 +938,7 @@ def _beside(comparison: Comparison) -> Sheet:
             *(
                 f"{wording.plain(name)}: {wording.NOISE_ONLY if noisy else wording.UNMOVED}."
                 if name in changed or noisy
-                else f"{wording.plain(name)} may look steady; {wording.BLIND}."
+                else f"{wording.plain(name)} may look steady; {wording.BLIND.format(wording.UNMOVED)}."
                 for name in unmoved
             ),
             *(f"{note}." for note in untested),

@@ -68,7 +68,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     seen, prompts = RunDigest(task), PromptDigest(header.models)
     for seed, audited in trials:
         for each in audited:
-            one = observe(each, seed=seed, same=task.same)
+            one = observe(each, seed=seed, same=task.same, decided=task.edits_decide)
             seen.add(one)
             prompts.add(one)
     models = tuple(
@@ -101,6 +101,7 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
         reacts=task.reacts,
         finding=task.finding,
         edits_decide=task.edits_decide,
+        tells_apart=task.tells_apart,
         models=models,
         draws=tuple(header.draws),
         told_errors=tuple(header.told_errors),

@@ -1,7 +1,7 @@
 """Formats numbers and sentences. Every report format takes its texts from here."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports.records import NOTHING, UNITS, Estimate, Excess, ModelSummary, Rate, Score, Test
@@ -50,6 +50,68 @@ def counts(rate: Rate) -> str:
 def lines(rate: Rate) -> tuple[str, ...]:
     """Return rate, interval and counts as three lines; a single dash for a rate over nothing."""
     return (ABSENT,) if rate.rate is None else (percent(rate.rate), interval(rate), counts(rate))
+
+
+class Phrases(NamedTuple):
+    """How sentences name what is counted of answers to variants. `{}` is a number with its interval."""
+
+    kept: str
+    """Before a number of samples."""
+    changed: str
+    changed_by_all: str
+    changed_from: str
+    changed_in: str
+    beyond: str
+    as_noise: str
+    more: str
+    violated: str
+    """Of a sample, and the next one of controls."""
+    noticed: str
+    no_control: str
+    kept_controls: str
+    like_noise: str
+    controls_like_noise: str
+
+
+CHANGES: Final = Phrases(
+    kept="kept every answer on",
+    changed="changed {}",
+    changed_by_all="changed {} of their answers",
+    changed_from="changed answers, from {} to {}",
+    changed_in="changed its answer on {} of {} movable samples",
+    beyond="changed {} points {} answers than asking again did",
+    as_noise="changed as many answers as asking again did",
+    more="changed more answers",
+    violated="another answer",
+    noticed="answers that changed under controls, which change the meaning",
+    no_control="no control changed an answer",
+    kept_controls="changed no answer where the meaning changed",
+    like_noise="is not shown to change more answers where the meaning changed than when asked again",
+    controls_like_noise="controls are not shown to change more answers than asking again did",
+)
+"""Of most tasks: an answer to a variant is compared with that to the original."""
+
+
+def phrases(word: str) -> Phrases:
+    """Return the phrases of a task. `word`: the answer that is counted (`Summary.tells_apart`); `CHANGES` if
+    it is empty.
+    """
+    if not word:
+        return CHANGES
+    word = plain(word)
+    # Noise is what changes, so that sentences about it count changed answers here, too.
+    return CHANGES._replace(
+        kept=f"called no variant {word} on",
+        changed=f"called a variant {word} on {{}}",
+        changed_by_all=f"called a variant {word} on {{}} of their samples",
+        changed_from=f"called variants {word}, from {{}} to {{}} of the samples",
+        changed_in=f"called a variant {word} on {{}} of {{}} movable samples",
+        more=f"called more variants {word}",
+        violated=f"the answer {word}",
+        noticed=f"controls, which change the meaning, that were called {word}",
+        no_control=f"no control was called {word}",
+        kept_controls=f"called no control {word}",
+    )
 
 
 LEVEL: Final = 0.05
@@ -124,19 +186,17 @@ def excess_lines(excess: Excess, noise: Rate) -> tuple[str, ...]:
     return points(excess.points), span(excess), f"{violated}-{noise.count}/{noise.total}"
 
 
-def beyond(excess: Excess, pairs: Excess) -> str:
+def beyond(excess: Excess, pairs: Excess, told_as: Phrases = CHANGES) -> str:
     """Return the end of a sentence: what edits changed beyond noise, and whether that shows an effect.
 
     Points and interval count samples. The test is of pairs of answers; where the two disagree, it decides.
     """
     amount = 100 * (excess.points or 0.0)
     if amount:
-        told = (
-            f"changed {abs(amount):.1f} points {'more' if amount > 0 else 'fewer'} answers than asking again"
-        )
+        told = told_as.beyond.format(f"{abs(amount):.1f}", "more" if amount > 0 else "fewer")
     else:
-        told = "changed as many answers as asking again"
-    told = f"{told} did (95 %: {ends(excess)})"
+        told = told_as.as_noise
+    told = f"{told} (95 %: {ends(excess)})"
     above, p = (excess.low or 0.0) > 0, p_value(pairs.p)
     if is_shown(excess, pairs):
         if above:
@@ -272,13 +332,29 @@ def _equation(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-UNMOVED: Final = "no control changed an answer"
-NOISE_ONLY: Final = "controls are not shown to change more answers than asking again did"
-BLIND: Final = f"but {UNMOVED} either: it may not read what was changed"
+def unproved(excess: Excess) -> str:
+    """Return on what it rests that controls are not shown to change more than noise does."""
+    if (excess.low or 0.0) > 0:
+        return (
+            f"by its pairs of answers, which decide (p {p_value(excess.p)}), though the interval is above 0"
+        )
+    return f"(p {p_value(excess.p)})"
+
+
+def unread(excess: Excess) -> str:
+    """Return what that means: a test of few samples shows little."""
+    if (excess.low or 0.0) > 0:
+        return f"more than {counted(excess.samples, 'sample')} would tell"
+    return "it may not read the edits"
+
+
+UNMOVED: Final = CHANGES.no_control
+NOISE_ONLY: Final = CHANGES.controls_like_noise
+BLIND: Final = "but {} either: it may not read what was changed"
 """Warning for a low violation rate without sensitivity."""
 
 
-def reading(model: ModelSummary) -> str:
+def reading(model: ModelSummary, told_as: Phrases = CHANGES) -> str:
     """Return one sentence on a model's violation rate over movable samples."""
     name, movable, sensitivity = plain(model.model), model.violations, model.sensitivity
     # Without a movable sample there is no rate, only the reasons why.
@@ -287,14 +363,16 @@ def reading(model: ModelSummary) -> str:
     over = f", counted in each of {len(model.trials)} trials" if len(model.trials) > 1 else ""
     share = f"({percent(movable.rate)}, {interval(movable)}){over}"
     if movable.count == 0:
-        text = f"{name} kept every answer on all {movable.total} movable samples {share}"
+        text = f"{name} {told_as.kept} all {movable.total} movable samples {share}"
     else:
-        text = f"{name} changed its answer on {movable.count} of {movable.total} movable samples {share}"
+        text = f"{name} {told_as.changed_in.format(movable.count, movable.total)} {share}"
     if is_noisy(model) and model.excess.points is not None:
-        text += f"; it {beyond(model.excess, model.pair_excess)}"
+        text += f"; it {beyond(model.excess, model.pair_excess, told_as)}"
     # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
-    if ignores(model):
-        text += f"; {NOISE_ONLY if sensitivity.count else UNMOVED if movable.count else BLIND}"
+    if ignores(model) and sensitivity.count:
+        text += f"; {told_as.controls_like_noise} {unproved(model.sensitivity_excess)}"
+    elif ignores(model):
+        text += f"; {told_as.no_control if movable.count else BLIND.format(told_as.no_control)}"
     return text
 
 

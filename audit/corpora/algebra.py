@@ -23,6 +23,11 @@ class GeneratedPairs:
     split: Split
     size: int
 
+    @property
+    def language(self) -> str:
+        """As `OneLanguage.language`."""
+        return ALGEBRA.name
+
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`; the label is `true` or `false`, and the line is the pair's number from 1."""
         for number, example in enumerate(examples(self.split, self.size), start=1):

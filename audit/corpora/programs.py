@@ -33,6 +33,11 @@ class ProgramBlocks:
     """`None` for the file with the running Python's machine code."""
     limit: int | None = None
 
+    @property
+    def language(self) -> str:
+        """As `OneLanguage.language`."""
+        return X86.name
+
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`; a block's line is its address."""
         from codeaudit.transforms.x86.blocks import cut, running_program
@@ -51,6 +56,11 @@ class AssemblyBlocks:
 
     spec: str
     path: Path
+
+    @property
+    def language(self) -> str:
+        """As `OneLanguage.language`."""
+        return X86.name
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`; a block that cannot be read is left out."""

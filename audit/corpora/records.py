@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from typing_extensions import override
 
@@ -98,6 +98,16 @@ class Corpus(Protocol):
             CorpusError: the place as a whole cannot be read.
             SourceError: the one file that was named cannot be used.
         """
+        ...
+
+
+@runtime_checkable
+class OneLanguage(Protocol):
+    """Optional: a corpus whose samples are all of one language, which is known before it is read."""
+
+    @property
+    def language(self) -> str:
+        """The name of the language."""
         ...
 
 

@@ -4,6 +4,9 @@
 gives another answer now and then, `chatty` wraps its answers into prose, `reasoning` thinks first and is
 sometimes cut off. Their answer depends on the canonical form of the code. So renaming and reordering never
 change it, and controls do.
+
+No fake solves a problem. Where a task asks only whether an answer passes, as generation, repair and input
+prediction do, every answer fails, so none of them ever counts as another one.
 """
 
 import hashlib
@@ -79,7 +82,9 @@ def _answer(query: Query, *, number: float, place: int, text: str) -> Answer:
         case OneLabel():
             return query.labels[place % len(query.labels)] if query.labels else text
         case Ranking():
-            return str(1 + place % max(1, len(query.candidates)))
+            # All of them, so that the rank of the right one shows every change.
+            every = len(query.candidates)
+            return tuple(str(1 + (place + turn) % every) for turn in range(every)) or "1"
         case _:
             return text
 
@@ -90,8 +95,13 @@ def _constant(query: Query) -> Answer:
 
 def _hash(query: Query) -> Answer:
     """A word, a number or four made-up words that depend on every character of the source."""
+    return _hashed(query, _texts(query))
+
+
+def _hashed(query: Query, text: str) -> Answer:
+    """The same, of another text."""
     # A source may hold lone surrogates, which UTF-8 refuses.
-    digest = hashlib.sha256(_texts(query).encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
     return _answer(
         query,
@@ -117,10 +127,10 @@ def _steady(query: Query) -> Answer:
     A source without one counts by its operators and by how many words it has, in any order.
     """
     form = canonical_query(query)
-    if isinstance(form, Failed):
-        words = len(_WORD.findall(_texts(query)))
-        form = _only(query, "".join(sorted(_OPERATOR.findall(_texts(query)))) + str(words))
-    return _hash(form)
+    if isinstance(form, Query):
+        return _hash(form)
+    words = len(_WORD.findall(_texts(query)))
+    return _hashed(query, "".join(sorted(_OPERATOR.findall(_texts(query)))) + str(words))
 
 
 def _hash_of_all(words: str, query: Query) -> Answer:
@@ -133,11 +143,6 @@ def _texts(query: Query) -> str:
     return "\0".join(query.units)
 
 
-def _only(query: Query, source: str) -> Query:
-    """The query with this text and no other."""
-    return replace(query, source=source, other="", candidates=(), text="")
-
-
 def _noisy(share: float, words: str, query: Query) -> Answer:
     """Another answer for this share of the requests. Equal requests are drawn anew when they are repeated, or
     put into other words."""
@@ -145,11 +150,13 @@ def _noisy(share: float, words: str, query: Query) -> Answer:
     chance = stream(0, _texts(query), f"fake/noisy:{query.task}:{repeat}{words}")
     if chance.random() >= share:
         return _steady(query)
-    return _hash(_only(query, str(chance.random())))
+    return _hashed(query, str(chance.random()))
 
 
 def _shown(query: Query, answer: Answer) -> str:
     """The answer in the form that the task's prompt asks for."""
+    if isinstance(answer, tuple):
+        return ", ".join(map(str, answer))
     is_name = isinstance(answer_kind(query.task), NameOfCode)
     return f"[{answer}] [{str(answer)[:3]}]" if is_name else str(answer)
 
@@ -168,12 +175,12 @@ _CUT: Final = 20
 
 
 def _chatty(query: Query, answer: Answer) -> tuple[str, bool]:
-    return stream(0, query.source, "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
+    return stream(0, _texts(query), "fake/chatty").choice(_PROSE).format(_shown(query, answer)), False
 
 
 def _reasoning(query: Query, answer: Answer) -> tuple[str, bool]:
-    thought = f"<think>\nThe code has {query.source.count(chr(10)) + 1} lines. What do they do?\n"
-    if stream(0, query.source, "fake/reasoning").randrange(_CUT) == 0:
+    thought = f"<think>\nThe code has {_texts(query).count(chr(10)) + 1} lines. What do they do?\n"
+    if stream(0, _texts(query), "fake/reasoning").randrange(_CUT) == 0:
         return thought, True
     return f"{thought}That settles it.\n</think>\n\n{_shown(query, answer)}", False
 
@@ -185,8 +192,8 @@ FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
     "reasoning": _steady,
 }
 SPEECHES: Final[Mapping[str, Speech]] = {"chatty": _chatty, "reasoning": _reasoning}
-COUNTED: Final = "by=canonical-form"
-"""What the steady fakes go by, for their fingerprints: earlier ones counted words."""
+COUNTED: Final = "by=canonical-forms"
+"""What the steady fakes go by, for their fingerprints: earlier ones counted words, or left out candidates."""
 NOISE: Final = 0.05
 """The default share of other answers."""
 

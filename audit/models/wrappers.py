@@ -8,6 +8,7 @@ another time than the block of the query.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from codeaudit.audit.interface import (
     AnswersInAnyOrder,
@@ -188,19 +189,27 @@ def canonical(model: Model) -> Canonical:
 
 
 def canonical_query(query: Query) -> Query | Failed:
-    """The query with its source in canonical form, and with the second unit of a pair; or why there is
-    none."""
+    """The query with its source in canonical form, and with the second unit of a pair and the candidates of a
+    search; or why there is none."""
     language = find_language(query.language)
     if language is None or not language.canonical:
         return Failed(reason=f"no canonical form for {query.language}")
-    form: Callable[[str], str] = load_target(language.canonical)
-    found: list[str] = []
+    units = (query.source, query.other, *query.candidates)
+    # A search has no source, and most tasks have no second unit.
+    found = [_canonical_unit(text, query.language, language.canonical) if text else "" for text in units]
+    if failed := next((one for one in found if isinstance(one, Failed)), None):
+        return failed
+    source, other, *candidates = (str(one) for one in found)
+    return replace(query, source=source, other=other, candidates=tuple(candidates))
+
+
+@lru_cache(maxsize=1024)  # the candidates of a search stay, and a variant changes one of them
+def _canonical_unit(text: str, language: str, target: str) -> str | Failed:
+    form: Callable[[str], str] = load_target(target)
     try:
-        for text in (query.source, *filter(None, [query.other])):
-            context = function_context_of(text, query.language)
-            if context.obstacle is not None:
-                return Failed(reason=context.obstacle)
-            found.append(context.before + form(context.source) + context.after)
+        context = function_context_of(text, language)
+        if context.obstacle is not None:
+            return Failed(reason=context.obstacle)
+        return context.before + form(context.source) + context.after
     except SourceError:
         return UNPARSABLE
-    return replace(query, source=found[0], other=found[1] if query.other else "")

@@ -25,7 +25,7 @@ from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.pairs import PairedUnits, two_words
 from codeaudit.audit.tasks.scoring import ExactMatch, f1, said_true_both
 from codeaudit.transforms.errors import NOT_PARSED, OTHER_NOT_PARSED
-from codeaudit.transforms.language import find_language
+from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.records import Perturbed, Sample, Sides
 from codeaudit.transforms.registry import SWAP_SIDES
 
@@ -78,9 +78,9 @@ class CloneDetection(ExactMatch):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The pair with its label as a word, or why it is no example. The source is what is rewritten."""
-        language = find_language(sample.language)
-        if language is None or not language.parse:
-            return NO_CODE
+        if reason := self.refuses(sample.language):
+            return reason
+        language = LANGUAGES.get(sample.language)
         if not sample.other:
             return NO_PAIR
         if not language.parses(sample.source):
@@ -89,6 +89,11 @@ class CloneDetection(ExactMatch):
             return OTHER_NOT_PARSED
         found = replace(sample, label=self.normalise(sample.label), sides=self.sides)
         return replace(found, source=sample.other, other=sample.source) if self.sides == "second" else found
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        found = find_language(language)
+        return "" if found is not None and found.parse else NO_CODE
 
     def normalise(self, answer: object) -> str | None:
         """`clone` or `different`, from a word, a truth value or a number."""

@@ -17,20 +17,20 @@ import hashlib
 import heapq
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from statistics import fmean
 from typing import Final
 
-from codeaudit.audit.corpora.records import Corpus, Prepare, SpreadCorpus
+from codeaudit.audit.corpora.records import Corpus, Note, Prepare, SpreadCorpus
 from codeaudit.audit.interface import LabelRequest, LabelSource, Ranking, SameAnswer, Task
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted, Prediction, malformed
 from codeaudit.audit.replies import AnswerShape
 from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.summarisation import described
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sample
 
 CANDIDATES: Final = 20
@@ -92,6 +92,7 @@ class CodeSearch(Task):
         return replace(
             predicted,
             answer=_rank(predicted.answer, right),
+            first=str(predicted.answer[0]) if isinstance(predicted.answer, tuple) else "",
             draws=tuple(_rank(one, right) for one in predicted.draws),
             scores=() if own is None else ((RIGHT, own),),
             margin=min(gaps, default=None),
@@ -154,16 +155,46 @@ def _both_first(before: Answer, after: Answer) -> bool:
 class SearchedCorpus(LabelSource):
     """Queries and right answers of the corpus itself, which also gives the other candidates."""
 
+    note: Note | None = None
+    fewest: int = CANDIDATES
+    """The least number of candidates of a sample, and the largest."""
+    most: int = CANDIDATES
+
     @property
     def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
-        return {"corpus": "its own", "candidates": CANDIDATES}
+        """As `LabelSource.about`; two numbers where samples have different ones."""
+        number = self.most if self.fewest == self.most else [self.fewest, self.most]
+        return {"corpus": "its own", "candidates": number}
+
+    def settled(self, samples: Iterable[Sample]) -> "SearchedCorpus":
+        """With the numbers of candidates of these samples, which are told if they are few."""
+        found = {len(one.candidates) for one in samples}
+        if not found:
+            return self
+        fewest, most = min(found), max(found)
+        if fewest < CANDIDATES and self.note is not None:
+            number = str(most) if fewest == most else f"{fewest} to {most}"
+            self.note(
+                f"a query has {number} candidates and not {CANDIDATES}, because the corpus has no more units "
+                f"with a description; ranks are better than among {CANDIDATES}"
+            )
+        return replace(self, fewest=fewest, most=most)
 
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
-        """The corpus, and the function that makes an example with its candidates."""
+        """The corpus, and the function that makes an example with its candidates.
+
+        Raises:
+            CorpusError: there are units with a description, and too few to search among them.
+        """
         # Over the whole corpus and by hashes: neither the draw nor the shard decides who is beside whom.
         pool = [task.prepare(one) for one in SpreadCorpus(source, POOL).read(Counter())]
         others = [one for one in pool if isinstance(one, Sample)]
+        # Without any the reasons are told when samples are drawn.
+        if others and max(Counter(one.language for one in others).values()) < FEWEST:
+            raise CorpusError(
+                f"corpus {source.spec!r} has no language with {FEWEST} units with a description; task "
+                f"{task.name!r} needs as many to choose from"
+            )
 
         def prepare(sample: Sample) -> Sample | str:
             found = task.prepare(sample)
@@ -204,7 +235,7 @@ def _labels(request: LabelRequest) -> LabelSource:
         raise UsageError(
             f"--labels {request.spec}: queries of task {request.task.name!r} are the documentation of units"
         )
-    return SearchedCorpus()
+    return SearchedCorpus(note=request.note)
 
 
 def _line(text: str) -> Answer | None:

@@ -24,7 +24,7 @@ from codeaudit.audit.tasks import wordings
 from codeaudit.audit.tasks.pairs import two_words
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import NOT_PARSED, UsageError
-from codeaudit.transforms.language import find_language
+from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.records import Label, Outcome, Perturbed, Sample
 
 SAME: Final = "same"
@@ -93,13 +93,16 @@ class Equivalence(ExactMatch):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample as a pair of the unit with itself, or why it is no example."""
-        language = find_language(sample.language)
-        # In x86 and algebra an edit keeps what a block or a pair of terms does up to a renaming.
-        if language is None or not language.parse:
-            return NO_PROGRAM
-        if not language.parses(sample.source):
+        if reason := self.refuses(sample.language):
+            return reason
+        if not LANGUAGES.get(sample.language).parses(sample.source):
             return NOT_PARSED
         return replace(sample, label=SAME, other=sample.source, sides="second")
+
+    def refuses(self, language: str) -> str:
+        """Blocks of x86 and terms: an edit keeps what they do up to a renaming."""
+        found = find_language(language)
+        return "" if found is not None and found.parse else NO_PROGRAM
 
     def normalise(self, answer: object) -> str | None:
         """`same` or `different`, from a word, a truth value or a number."""
@@ -124,6 +127,7 @@ EQUIVALENCE: Final = Equivalence(
     labels=evidence_labels,
     beside=True,
     edits_decide=True,
+    tells_apart=DIFFERENT,
     wordings=wordings.EQUIVALENCE,
     prompt=QuestionPrompt(
         template=(

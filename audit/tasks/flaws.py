@@ -9,7 +9,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.audit.tasks.scoring import ExactMatch, f1, said_true_both
 from codeaudit.transforms.errors import NOT_PARSED
-from codeaudit.transforms.language import find_language
+from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.records import Sample
 
 
@@ -28,14 +28,19 @@ class FlawTask(ExactMatch):
         A label that is no such word is dropped. So is the function's own name, which corpora of sources give
         as the label.
         """
-        language = find_language(sample.language)
-        if language is None or not language.parse:
-            return self.no_code
+        if reason := self.refuses(sample.language):
+            return reason
+        language = LANGUAGES.get(sample.language)
         if not language.parses(sample.source):
             return NOT_PARSED
         # A function called `clean` is not thereby labelled clean.
         named = sample.label == name_of(sample.source, sample.language)
         return replace(sample, label=None if named else self.normalise(sample.label))
+
+    def refuses(self, language: str) -> str:
+        """As `Task.refuses`."""
+        found = find_language(language)
+        return "" if found is not None and found.parse else self.no_code
 
     @abstractmethod
     def normalise(self, answer: object) -> str | None:

@@ -58,9 +58,11 @@ from codeaudit.reports.explanations import (
     grounds,
     headline,
     moves,
+    now_first,
     other_unit,
     replies,
     reply_text,
+    searched,
     shifted,
     steadiness,
     tally,
@@ -561,7 +563,11 @@ def _show_diff(each: Explained, steady: str, known: Sequence[str]) -> None:
         show_parts(Text(f"beside it\n{_indented(_short(other))}\n", style="dim"))
     repeats = f"repeats {steady}\n" if steady else ""
     moved = f"shift   {told}\n" if (told := shifted(each)) else ""
-    show_parts(Text(f"before  {before}\nafter   {after}\n{moved}{repeats}"))
+    query = f"query   {asked}\n" if (asked := searched(each)) else ""
+    show_parts(Text(f"{query}before  {before}\nafter   {after}\n{moved}{repeats}"))
+    number, first = now_first(each)
+    if first:
+        show_parts(Text(f"now first: candidate {number}\n{_indented(_short(first))}\n", style="dim"))
     for side, reply in zip(("before", "after"), replies(each), strict=True):
         if reply:
             show_parts(Text(f"reply {side}\n{_indented(_short(reply))}\n", style="dim"))
@@ -572,8 +578,11 @@ def _row(each: Explained, asked: Asked, *, evidence: bool) -> dict[str, Any]:
     sides = {"before": each.minimal.before, "after": each.minimal.after}
     edit = each.minimal.perturbed
     known = {"evidence": edit.evidence, "rests_on": [asdict(row) for row in rests_on(edit)]}
+    query, (number, first) = searched(each), now_first(each)
     return {
         **explanation_row(each),
+        **({"query": query} if query else {}),
+        **({"now_first": int(number), "now_first_source": first} if number else {}),
         **({} if each.minimal.shift is None else {"shift": each.minimal.shift}),
         "repeats": asked.repeats,
         "repeats_changed": asked.changed,
@@ -598,12 +607,17 @@ def _markdown(each: Explained, steady: str, known: Sequence[str]) -> str:
     body = "\n".join(diff(each))
     # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
-    told = f"- {escape(moves(each))}\n- before: {escape(before)}\n- after: {escape(after)}"
+    told = f"- {escape(moves(each))}\n"
+    told += f"- query: {escape(asked)}\n" if (asked := searched(each)) else ""
+    told += f"- before: {escape(before)}\n- after: {escape(after)}"
     told += f"\n- shift: {moved}" if (moved := shifted(each)) else ""
     told += f"\n- repeats: {escape(steady)}" if steady else ""
     told += "".join(f"\n- {escape(line)}" for line in known)
     other = other_unit(each)
     beside = f"beside it:\n\n{_indented(_indented(_short(other)))}\n\n" if other else ""
+    number, first = now_first(each)
+    if first:
+        beside += f"now first: candidate {number}\n\n{_indented(_indented(_short(first)))}\n\n"
     said = beside + "".join(
         f"reply {side}:\n\n{_indented(_indented(_short(reply)))}\n\n"
         for side, reply in zip(("before", "after"), replies(each), strict=True)

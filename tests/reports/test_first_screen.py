@@ -282,6 +282,17 @@ def test_a_noisy_model_that_ignores_controls_is_told() -> None:
     assert any("may not read the edits" in told for told in first_screen(screen(deaf)).lead)
 
 
+def test_a_sentence_does_not_contradict_the_interval_beside_it() -> None:
+    """Of few samples the interval may be above 0 although the test of pairs, which decides, shows nothing."""
+    above = Excess(points=0.442, low=0.144, high=0.717, p=0.125, samples=4)
+    assert wording.unproved(above) == (
+        "by its pairs of answers, which decide (p 0.12), though the interval is above 0"
+    )
+    assert wording.unread(above) == "more than 4 samples would tell"
+    assert wording.unproved(replace(above, low=-0.1)) == "(p 0.12)"
+    assert wording.unread(replace(above, low=-0.1)) == "it may not read the edits"
+
+
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("number", [1, 3, 6])
 def test_noisy_models_fit_the_screen(number: int) -> None:

@@ -152,11 +152,24 @@ def test_what_a_talkative_fake_says_is_read(task: str) -> None:
         Query(task=task, language="python", source=f"def f(a):\n    return a{'+' * n}{n}\n", labels=labels)
         for n in range(40)
     ]
+    if task == "code-search":
+        texts = [one.source for one in asked]
+        asked = [replace(asked[n], source="", candidates=tuple(texts[n : n + 20])) for n in range(20)]
     found = load("fake/chatty").predict(asked)
     assert all(isinstance(one, Predicted) for one in found), found
     plain = load("fake/noisy", p="0").predict(asked)
     same = [one.answer == other.answer for one, other in zip(found, plain, strict=True)]
     assert all(same) or task == "function-name"
+    if task == "code-search":
+        first = {
+            one.answer[0] for one in plain if isinstance(one, Predicted) and isinstance(one.answer, tuple)
+        }
+        assert len(first) > 5, "the answers vary over the candidates"
+        renamed = [
+            replace(one, candidates=(*one.candidates[:-1], one.candidates[-1].replace("a", "b")))
+            for one in asked
+        ]
+        assert load("fake/noisy", p="0").predict(renamed) == plain
 
 
 def test_noise_is_drawn_anew_when_a_query_is_repeated() -> None:

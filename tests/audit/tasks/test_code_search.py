@@ -181,6 +181,38 @@ def test_a_run_on_cosqa(model: str, here: Path, capsys: pytest.CaptureFixture[st
     assert shared == [0], "a suite carries queries and candidates"
 
 
+def test_a_fake_that_makes_noise_rehearses_a_search(here: Path) -> None:
+    words = "run --task code-search --corpus cosqa.json --limit 6 --movable 0 --transform rename --variants 1"
+    model = "--model fake/noisy -M p=1 --model fake/chatty --out out"
+    assert main([*words.split(), *model.split()]) == 0
+    noisy, chatty = Summary.from_json((here / "out" / "summary.json").read_text()).models
+    assert noisy.noise_floor.count > 0
+    assert (chatty.violations.count, chatty.violations.total, chatty.noise_floor.count) == (0, 6, 0)
+    assert (chatty.score.original or 0) > 0.05
+
+
+def test_a_small_corpus_says_how_many_candidates_it_gives(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in (1, 4):
+        rows = [{"code": source(n), "docstring": f"Adds the number {n} and more.", "language": "python"}
+                for n in range(number)]  # fmt: skip
+        (here / f"of{number}.json").write_text(json.dumps(rows))
+    words = ["run", "--task", "code-search", "--columns", "source=code,label=docstring"]
+    words += ["--transform", "rename", "--model", "py/my_search:find", "--corpus"]
+    assert main([*words, "of1.json", "--out", "one"]) == 3
+    assert "has no language with 2 units with a description" in capsys.readouterr().err
+    assert main([*words, "of4.json", "--out", "four"]) == 0
+    assert "a query has 4 candidates and not 20" in capsys.readouterr().err
+    labels = json.loads((here / "four" / "manifest.json").read_text())["corpus"]["labels"]
+    assert labels["candidates"] == 4
+    assert main(["explain", "four", "--model", "py/my_search:find", "--show", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "of 4 for the right candidate" in told
+    assert "query   Adds the number" in told
+    assert "now first: candidate" in told
+
+
 def test_a_query_is_no_summary_that_a_model_sees(here: Path) -> None:
     (one, *_) = corpus("cosqa.json").read(Counter())
     found = SUMMARISATION.prepare(one)

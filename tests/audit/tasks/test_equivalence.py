@@ -1,13 +1,19 @@
 """Equivalence: the pair that is asked about, what is right, and what counts as a violation."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from codeaudit.audit.interface import LabelRequest
-from codeaudit.audit.records import Case, Failed, Held, Predicted, Unjudged, Violated
+from codeaudit.audit.records import Audited, Case, Failed, Held, Predicted, Unjudged, Violated
 from codeaudit.audit.run import asked_of, judge, query_of
 from codeaudit.audit.tasks.equivalence import DIFFERENT, EQUIVALENCE, SAME, evidence_labels
+from codeaudit.cli.main import main
+from codeaudit.reports.digests import row_of
+from codeaudit.reports.first_screen import first_screen
+from codeaudit.reports.observations import observe
+from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Evidence, Kind, Origin, Perturbed, Sample
 
@@ -101,3 +107,78 @@ def test_every_wording_shows_both_programs() -> None:
         assert SOURCE.rstrip() in told
         assert OTHER.rstrip() in told
         assert "{" not in told
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"), [("identity", Held), ("network", Held), ("preserving", Violated)]
+)
+def test_the_unchanged_unit_is_compared_with_its_first_answer(kind: Kind, verdict: type) -> None:
+    """A model that always calls a unit different from itself is wrong, and its answers are steady."""
+    made = edit(kind)
+    always = Predicted(answer=DIFFERENT)
+    assert type(judge(made, always, always, made.sample, task=EQUIVALENCE, noise=0.0)) is verdict
+    other = judge(made, always, Predicted(answer=SAME), made.sample, task=EQUIVALENCE, noise=0.0)
+    assert type(other) is (Held if kind == "preserving" else Violated)
+
+
+def test_a_corpus_without_programs_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("codeaudit.audit.corpora.programs.ProgramBlocks.read", lambda *_: pytest.fail("read"))
+    out = str(tmp_path / "out")
+    asked = ["run", "--task", "equivalence", "--corpus", "interpreter", "--model", "fake/hash", "--out", out]
+    assert main(asked) == 3
+    assert "in x86: no program of a programming language" in capsys.readouterr().err
+
+
+MODEL = """\
+def ask(queries):
+    return ["different" if "wrong" in one.source or one.source != one.other else "same" for one in queries]
+"""
+
+
+def test_a_wrong_model_is_steady_and_its_numbers_are_plain_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wrong_model.py").write_text(MODEL)
+    lines = "    first = a + {0}\n    second = first * a\n    return second\n"
+    code = "\n\n".join(
+        f"def {name}_{n}(a):\n{lines.format(n)}" for n, name in enumerate(("wrong", "right") * 2)
+    )
+    (tmp_path / "code.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked = "run --task equivalence --corpus code.py --model py/wrong_model:ask --transform rename --out r"
+    assert main([*asked.split(), "--cache", "c"]) == 0
+    found = Summary.from_json((tmp_path / "r/summary.json").read_text())
+    (model,) = found.models
+    assert (model.noise_floor.count, model.violations.count, model.violations.total) == (0, 4, 4)
+    screen = first_screen(found)
+    assert screen.lead == (
+        "rename: py/wrong_model:ask called a variant different on 4/4 (100 %, 51.0–100).",
+        "py/wrong_model:ask called 2 of 4 units different from themselves.",
+    )
+    assert "samples with the answer different" in screen.legend[0]
+
+
+def test_the_excess_of_a_noisy_model_counts_changed_answers() -> None:
+    """A wrong answer that the unchanged unit gets, too, is no effect of an edit."""
+    made = edit()
+    again = [replace(made, transform="identity", kind="identity", source=SOURCE, variant=n) for n in range(2)]
+    said = {SAME: Predicted(answer=SAME), DIFFERENT: Predicted(answer=DIFFERENT)}
+    first = said[DIFFERENT]
+    answers = [(made, DIFFERENT), (again[0], DIFFERENT), (again[1], SAME)]
+    found = Audited(
+        model="m",
+        sample=made.sample,
+        before=first,
+        score=0.0,
+        verdicts=tuple(
+            judge(one, first, said[word], made.sample, task=EQUIVALENCE, noise=0.0) for one, word in answers
+        ),
+        after_scores=(0.0, 0.0, 1.0),
+        not_applied=(),
+    )
+    seen = observe(found, seed=0, same=EQUIVALENCE.same, decided=True)
+    row = row_of(seen, 0, seen.judged("preserving"), seen.repeats(), by_equality=False)
+    assert (row.changed, row.violated, row.across, row.within) == (1, False, 1, 2)
