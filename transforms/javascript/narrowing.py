@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeAlias
 
 from codeaudit.transforms.javascript.parsing import FUNCTIONS, erased
 from codeaudit.transforms.strategies.dialect import CodeText
-from codeaudit.transforms.syntax.effects import StatePlace
+from codeaudit.transforms.syntax.effects import OUTSIDE, StatePlace
 from codeaudit.transforms.syntax.flow import LOOPS
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding
@@ -57,13 +57,13 @@ class _Names(Protocol):
         """The variable that an identifier means."""
 
 
-def narrowed(code: _Names, node: Node) -> frozenset[str]:
+def narrowed(code: _Names, node: Node) -> frozenset[int | str]:
     """The names whose types a condition may narrow: all that stand in a test, in a chain of properties, and
     in a call, which may be one of a guard. Where a constant holds a condition, its names count, too."""
     return frozenset(_narrowed(code, node, frozenset()))
 
 
-def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[str]:
+def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[int | str]:
     inner = erased(node.unparenthesized)
     kind = inner.kind
     if kind in _PLAIN:
@@ -81,7 +81,7 @@ def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[str]:
     for one in inner.walk():
         if one.kind not in _NAMES:
             continue
-        yield code.text(one)
+        yield _meant(code, one)
         binding = code.binding(one)
         holder = binding.node if binding is not None else None
         value = holder.child("value") if holder is not None else None
@@ -91,31 +91,41 @@ def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[str]:
 
 def narrowing(code: _Names, node: Node) -> tuple[frozenset[StatePlace], frozenset[StatePlace]]:
     """What reads the narrowed type of a name in a statement, and what narrows it behind the statement."""
-    return _places(code.text(one) for one in node.walk() if one.kind in _NAMES), _places(_behind(code, node))
+    return _places(_named(code, node)), _places(_behind(code, node))
 
 
-def _places(names: Iterator[str]) -> frozenset[StatePlace]:
+def _named(code: _Names, node: Node) -> Iterator[int | str]:
+    return (_meant(code, one) for one in node.walk() if one.kind in _NAMES)
+
+
+def _meant(code: _Names, name: Node) -> int | str:
+    """What a name means: the number of a variable of the function, or the name itself."""
+    binding = code.binding(name)
+    return code.text(name) if binding is None or binding.view in OUTSIDE else binding.number
+
+
+def _places(names: Iterator[int | str]) -> frozenset[StatePlace]:
     return frozenset(StatePlace("narrowing", name) for name in names)
 
 
-def _behind(code: _Names, node: Node) -> Iterator[str]:
+def _behind(code: _Names, node: Node) -> Iterator[int | str]:
     """The names that a statement narrows for those behind it."""
     if node.kind == "expression_statement" and node.children[0].kind == "method_invocation":
-        yield from (code.text(one) for one in node.walk() if one.kind in _NAMES)  # it may be an assertion
+        yield from _named(code, node)  # it may be an assertion
     elif (condition := node.child("condition")) is not None:
         if any(one.kind in _JUMPS for one in node.walk()):
             yield from narrowed(code, condition)
     elif node.kind == "switch_expression":
         labels = [child.part("value") for child in node.part("body").children if child.child("value")]
         for part in (node.part("value"), *labels):
-            yield from (code.text(one) for one in part.walk() if one.kind in _NAMES)
+            yield from _named(code, part)
 
 
-def _is_read(code: CodeText, names: frozenset[str], node: Node) -> bool:
+def _is_read(code: CodeText, names: frozenset[int | str], node: Node) -> bool:
     """Whether one of the names stands behind a node, or anywhere in a loop around it."""
     start = min((one.start for one in node.ancestors() if one.kind in LOOPS), default=node.start)
     return any(
-        one.kind in _NAMES and code.text(one) in names and not node.start <= one.start < node.end
+        one.kind in _NAMES and _meant(code, one) in names and not node.start <= one.start < node.end
         for one in code.unit.walk()
         if one.start > start
     )
@@ -154,8 +164,8 @@ def _in_test(code: CodeText, node: Node) -> str | None:
 
 
 def _other_keyword(code: CodeText, node: Node) -> str | None:
-    """`const a = "b"` has the type `"b"`, and `let a = "b"` the type `string`. A constant hands a condition on
-    that narrows, and stays narrowed in a function inside."""
+    """`const a = "b"` has the type `"b"`, `let a = "b"` the type `string`. A constant hands on a
+    condition that narrows, and stays narrowed in a function inside."""
     for one in node.all("declarator"):
         binding, value, written = code.binding(one.part("name")), one.child("value"), one.child("type")
         if binding is None or value is None or binding.captured:
@@ -169,7 +179,7 @@ def _other_keyword(code: CodeText, node: Node) -> str | None:
 
 
 def _has_wide_type(code: CodeText, node: Node) -> bool:
-    """Whether no literal gives an expression its type, and it is no condition: `let` and `const` are alike."""
+    """Whether neither a literal nor a condition gives an expression its type."""
     inner = node.unparenthesized
     match inner.kind:
         case "object_creation_expression" | "array" | "object" | "as_expression" | "type_assertion":
@@ -190,13 +200,20 @@ def _has_wide_type(code: CodeText, node: Node) -> bool:
 
 
 def may_evolve(code: CodeText, declarator: Node) -> bool:
-    """Whether a variable without a written type has the same type with its value apart: then it is that of
-    what is assigned last."""
+    """Whether a variable without a written type may have its value apart: it then has the type of what is
+    assigned last, which the compiler must not look for in a loop."""
     binding = code.binding(declarator.part("name"))
     if binding is None or code.type_of_variable(binding) is not None:
         return binding is not None
-    most = 1 if declarator.child("value") else 2
-    return sum(one.use != "read" for one in binding.occurrences) <= most
+    written = [one.start for one in binding.occurrences if one.use != "read"]
+    if declarator.child("value") is None:
+        return len(written) <= 2
+    return not any(
+        loop.start <= start < loop.end and not loop.start <= declarator.start < loop.end
+        for loop in code.unit.walk()
+        if loop.kind in LOOPS
+        for start in written
+    )
 
 
 def _by_text(code: CodeText, node: Node) -> str | None:
