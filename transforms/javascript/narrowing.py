@@ -135,10 +135,17 @@ def _is_read(code: CodeText, names: frozenset[int | str], node: Node) -> bool:
 
 
 def _unseen(code: CodeText, node: Node) -> str | None:
-    """A condition that the compiler no longer follows."""
-    if _decides(code, node):
+    """A condition that the compiler no longer follows, or a literal: `!0` has the type `true`."""
+    if _decides(code, node) or (node.unparenthesized.kind == "unary_expression" and _is_constant(node)):
         return REACHES
     return NARROWS if _is_read(code, narrowed(code, node), node) else None
+
+
+def _is_constant(node: Node) -> bool:
+    inner = node.unparenthesized
+    while inner.kind == "unary_expression":
+        inner = inner.children[0].unparenthesized
+    return inner.kind in _TRUTHS or inner.kind == "number"
 
 
 def _is_literal(code: CodeText, node: Node) -> str | None:
