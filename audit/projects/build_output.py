@@ -52,6 +52,11 @@ _REFUSED: Final = re.compile(r"^\S+: error: .+$", re.MULTILINE)
 """How programs refuse their arguments, pytest too; its last lines only name folders."""
 _WENT_WRONG: Final = re.compile(r"^\* What went wrong:\n(.+?)(?=\n\n|\n\* )", re.MULTILINE | re.DOTALL)
 _HELP: Final = re.compile(r"\s*-> \[Help \d+\]")
+_TYPES: Final = re.compile(r"\.[cm]?tsx?$")
+STRIP_TYPES: Final = (
+    "a test command that strips the types without checking them (esbuild, tsx, vitest, node "
+    "--experimental-strip-types) runs the project where tsc refuses it"
+)
 _MOST: Final = 400
 """Characters of a reason."""
 
@@ -64,6 +69,8 @@ class BuildOutput:
     """One line: the first error of the compiler, the step that failed, or the last line."""
     compiler: str = ""
     """The first error of a compiler with the lines that belong to it; empty if there is none."""
+    remedy: str = ""
+    """What to do about the error; empty where nothing general can be said."""
     style_gate: str = ""
     """The step that refused the style of the code; empty if there was none."""
 
@@ -87,7 +94,9 @@ def build_output(output: str) -> BuildOutput:
         behind = text[error.end() :].split("\n")[1:3]
         shown = [f"{error['path']}:{error['line'] or error['place'] or error['at']}: error: {error['told']}"]
         shown += behind if len(behind) == 2 and behind[1].strip() == "^" else []
-        return BuildOutput(reason=_line(shown[0]), compiler="\n".join(shown))
+        remedy = STRIP_TYPES if _TYPES.search(error["path"]) else ""
+        shown += [remedy] if remedy else []
+        return BuildOutput(reason=_line(shown[0]), compiler="\n".join(shown), remedy=remedy)
     wrong = _WENT_WRONG.search(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if wrong is not None:

@@ -270,6 +270,7 @@ def _power(
             raise CannotAudit(
                 "with an error raised in every changed unit the project does not build; narrow the changed "
                 f"code with --source: {run.build.reason}"
+                + (f"; {run.build.remedy}" if run.build.remedy else "")
             )
     caught = None if run.timed_out else len(before.passed - run.passed())
     if caught is None:

@@ -1,6 +1,7 @@
 """How JavaScript spells what the strategies rewrite (`strategies.dialect`)."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from codeaudit.transforms.javascript.parsing import FUNCTIONS
@@ -77,3 +78,6 @@ DIALECT: Final = Dialect(
     numeric=frozenset({"number"}),
     primitive=frozenset({"number", "string", "boolean"}),
 )  # fmt: skip
+
+TYPED: Final = replace(DIALECT, never=("if ({1})", "if (1 > 2)", "if (!{0})"))
+"""The same for TypeScript, which refuses to compare two literals that differ."""

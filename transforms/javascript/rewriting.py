@@ -17,8 +17,9 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCollector
 from codeaudit.transforms.javascript.analysis.facts import NUMBER, JavaScriptFacts, is_plain
 from codeaudit.transforms.javascript.analysis.scopes import IN_BLOCK, resolve
-from codeaudit.transforms.javascript.dialect import BEGINNINGS, CONTINUING, DIALECT, FOR_A_TOOL
+from codeaudit.transforms.javascript.dialect import BEGINNINGS, CONTINUING, DIALECT, FOR_A_TOOL, TYPED
 from codeaudit.transforms.javascript.identifiers.rename import unreadable
+from codeaudit.transforms.javascript.narrowing import MARKED, REFUSED, may_end, may_evolve
 from codeaudit.transforms.javascript.parsing import (
     FUNCTIONS,
     JAVASCRIPT,
@@ -44,6 +45,7 @@ _ENDED: Final = frozenset(
      "break_statement", "continue_statement", "debugger_statement", "field_definition"}
 )  # fmt: skip
 """Kinds of nodes that end with a semicolon, which may be left out at the end of a line."""
+_MARKS: Final = re.compile(rb"@ts-(?:ignore|expect-error)")
 MARK: Final = "\v"
 """Stands before a semicolon that the author left out: a blank that programs do not have."""
 _LEFT_OUT: Final = re.compile(
@@ -60,7 +62,7 @@ class JavaScriptSource(CodeText):
     """A function with the facts that rules ask for. It does not change after its creation."""
 
     def __init__(self, source: str, language: str) -> None:
-        super().__init__(resolve(source, language), DIALECT)
+        super().__init__(resolve(source, language), TYPED if language == TYPESCRIPT else DIALECT)
         self.language: Final = language
 
     @cached_property
@@ -88,6 +90,8 @@ class JavaScriptSource(CodeText):
             return reason
         if b"\0" in self.source:
             return ZERO  # patches mark hard line breaks with it
+        if self.language == TYPESCRIPT and _MARKS.search(self.source):
+            return MARKED
         for _, start, end in self.reading.comments:
             lines = b"\n" in self.source[start:end]
             if lines and (self.source[end:].partition(b"\n")[0].strip() or not self.starts_line(start)):
@@ -283,11 +287,13 @@ class JavaScriptSource(CodeText):
                 return False
             if any(use.start in self.facts.unset for use in binding.occurrences):
                 return False
+            if self.language == TYPESCRIPT and not may_evolve(self, one):
+                return False
         return not declaration.has("const")
 
     def gives_nothing(self, function: Node) -> bool:
-        """Every function may end with `return;`."""
-        return function.kind in FUNCTIONS
+        """Every function may end with `return;`; in TypeScript its type must allow it."""
+        return function.kind in FUNCTIONS and (self.language != TYPESCRIPT or may_end(self, function))
 
     def leaving(self, at: Node) -> str | None:
         """`return null;` in the function itself."""
@@ -357,6 +363,16 @@ def _meaning(scopes: Scopes) -> list[tuple[str, str, str | None, int]]:
     return found
 
 
+def _changed(code: JavaScriptSource, site: Site) -> Node:
+    """The innermost node around all that a site changes."""
+    start = min(one.start for one in site.options[0])
+    end = max(one.end for one in site.options[0])
+    return max(
+        (one for one in code.unit.walk() if one.start <= start and end <= one.end),
+        key=lambda node: len(list(node.ancestors())),
+    )
+
+
 def _has_condition(node: Node) -> bool:
     """Whether a node stands where only its truth is used."""
     return node.parent is not None and node.parent.kind in LOOPS | {"if_statement", "ternary_expression"}
@@ -402,7 +418,14 @@ class JavaScriptRewriting(TextRule):
         obstacle = code.obstacle if self.proof == "analysis" else code.obstacle_to_layout
         if obstacle is not None:
             return (Refused(obstacle),)
-        return self._in_scope(source, self.find(code)) if self.same_names else self.find(code)
+        found = self._in_scope(source, self.find(code)) if self.same_names else self.find(code)
+        return self._followed(code, found) if self.language == TYPESCRIPT and self.name in REFUSED else found
+
+    def _followed(self, code: JavaScriptSource, found: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
+        """The sites whose edits TypeScript's compiler follows."""
+        for one in found:
+            reason = None if isinstance(one, Refused) else REFUSED[self.name](code, _changed(code, one))
+            yield Refused(reason) if reason else one
 
     def _in_scope(self, source: str, found: Iterable[Site | Refused]) -> Iterator[Site | Refused]:
         """The sites at which no name comes to mean another variable."""

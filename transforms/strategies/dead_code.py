@@ -26,8 +26,6 @@ LEAVES: Final = "the end is never reached"
 NO_RESULT: Final = "no statement to skip"
 _MOST_GAPS: Final = 6
 """The most places of one list of statements that become options."""
-_NEVER: Final = ("if ({1})", "if (1 > 2)", "if (!{0})", "if (0 == 1)")
-"""With the words for true and false."""
 _NOTHING: Final = (";", "{ }", "{ ; }")
 _READING: Final = frozenset({"return_statement", "expression_statement"})
 
@@ -168,7 +166,7 @@ def _computed(code: CodeText, gap: TextGap, name: str, rng: Random) -> str | Non
 @_in_every_list("branch that is never taken")
 def _unreachable(code: CodeText, gap: TextGap, name: str, rng: Random) -> str:
     """An `if` whose condition is false whatever the variables hold: `n < n`, also for NaN."""
-    heads = [one.format(*code.dialect.truth) for one in _NEVER]
+    heads = [one.format(*code.dialect.truth) for one in code.dialect.never]
     for binding, kind in _with_value(code, gap.before):
         variable = binding.name
         if kind in code.dialect.numeric:

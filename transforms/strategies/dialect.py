@@ -64,6 +64,8 @@ class Dialect:
     """The operators whose operands may commute (`CodeText.commutes`)."""
     truth: tuple[str, str] = ("true", "false")
     """The words for a condition that always holds, and for one that never does."""
+    never: Sequence[str] = ("if ({1})", "if (1 > 2)", "if (!{0})", "if (0 == 1)")
+    """Heads of branches that are never taken, with the words for true and false."""
     booleans: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
     """For `true` and `false` other expressions of the same value, with the precedence for which they are put
     in parentheses."""

@@ -13,7 +13,9 @@ from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, STORES
 from codeaudit.transforms.syntax.reader import Node
 from codeaudit.transforms.syntax.scopes import Binding, Scopes
 
-PlaceKind: TypeAlias = Literal["variable", "declaration", "doubt", "field", "element", "contents"]
+PlaceKind: TypeAlias = Literal[
+    "variable", "declaration", "doubt", "field", "element", "contents", "narrowing"
+]
 
 
 class StatePlace(NamedTuple):
@@ -22,7 +24,7 @@ class StatePlace(NamedTuple):
     kind: PlaceKind
     """`variable`: of the unit. `declaration`: where a name is declared, so that no use of the name moves past
     it. `doubt`: a name that may mean several variables. `field`: of any object. `element`: of any array.
-    `contents`: of a container."""
+    `contents`: of a container. `narrowing`: what a compiler knows of a name behind a test."""
     key: int | str
     """The number of the variable, also of the one that holds a container that nobody else reaches; the name;
     the type of the elements. Empty for what has no more to tell it by."""

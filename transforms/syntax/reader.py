@@ -45,7 +45,7 @@ class Node:
         self.field: Final = field
         """Its field in the parent node, such as `condition`; `None` without one."""
         self.start = start
-        self.end: Final = end
+        self.end = end
         self.parent: Final = parent
         self.children: Final[list[Node]] = []
         self.tokens: Final[list[Token]] = []
@@ -265,6 +265,7 @@ class TreeReader:
         found = WalkedTree(root, shape, comments, leaves, checked)
         above: list[tuple[Node, str | None]] = []
         lent: str | None = None  # the field of the dropped node around
+        behind = -1  # where the last block ended before comments were cut off
         if not cursor.goto_first_child():
             return found
         while True:
@@ -315,7 +316,16 @@ class TreeReader:
                 if not cursor.goto_parent() or not above:
                     return found
                 shape.append(_UP)
+                if here.end == behind or here.kind == "block":
+                    # A grammar that looks for a semicolon behind a block counts comments there to the block.
+                    behind, here.end = here.end, _end(here)
                 here, lent = above.pop()
+
+
+def _end(node: Node) -> int:
+    """The end of the last part of a node."""
+    ends = [node.children[-1].end] if node.children else []
+    return max(ends + [end for _, _, end in node.tokens[-1:]], default=node.end)
 
 
 def blanked(text: bytes) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.projects.build_output import build_output
+from codeaudit.audit.projects.build_output import STRIP_TYPES, build_output
 
 JAVAC = """\
 Note: Some input files use unchecked operations.
@@ -144,3 +144,11 @@ def test_a_gradle_project_named_like_a_gate_is_none(task: str) -> None:
 
 def test_the_line_and_the_caret_stand_with_the_first_error() -> None:
     assert build_output(JAVAC).compiler == "\n".join(JAVAC.splitlines()[1:4])
+
+
+def test_an_error_of_tsc_has_a_remedy() -> None:
+    told = build_output("src/a.ts(158,63): error TS2532: Object is possibly 'undefined'.\n")
+    assert told.reason == "src/a.ts:158: error: TS2532: Object is possibly 'undefined'."
+    assert told.remedy == STRIP_TYPES
+    assert told.compiler == f"{told.reason}\n{STRIP_TYPES}"
+    assert build_output(JAVAC).remedy == ""

@@ -270,3 +270,13 @@ def test_code_without_semicolons() -> None:
     assert len(made) > 45
     told = outputs([text + calls for text in (WITHOUT_SEMICOLONS, *made)])
     assert told == [told[0]] * len(told)
+
+
+def test_a_comment_behind_a_block_is_no_part_of_it() -> None:
+    source = "function f(a) {\n    if (a) { return 1; } else { } // c\n    return 2;\n}"
+    rule = transform_for("invert-if", "javascript")
+    moves = rule.propose(source, Random(0))
+    assert not isinstance(moves, Refused)
+    found = rule.apply(source, moves)
+    assert isinstance(found, Rewritten)
+    assert found.source == source.replace("(a) { return 1; } else { }", "(!a) { } else { return 1; }")

@@ -235,7 +235,8 @@ def test_all_orders_and_names_have_one_canonical_form(language: str) -> None:
         except SourceError:
             continue
         assert form(expected) == expected
-        for rule in (REORDER, RENAME_PARAMETERS):
+        for name in (REORDER.name, RENAME_PARAMETERS.name):
+            rule = transform_for(name, language)
             moves = rule.propose(source, Random(seed))
             if not isinstance(moves, Refused):
                 other = rule.apply(source, moves)

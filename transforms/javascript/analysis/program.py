@@ -21,7 +21,8 @@ from codeaudit.transforms.javascript.analysis.effects import JavaScriptEffectCol
 from codeaudit.transforms.javascript.analysis.facts import JavaScriptFacts
 from codeaudit.transforms.javascript.analysis.scopes import resolve
 from codeaudit.transforms.javascript.dialect import CONTINUING, DIALECT
-from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, read_unit
+from codeaudit.transforms.javascript.narrowing import narrowing
+from codeaudit.transforms.javascript.parsing import FUNCTIONS, JAVASCRIPT, TYPESCRIPT, read_unit
 from codeaudit.transforms.syntax.effects import EffectCollector
 from codeaudit.transforms.syntax.program import NestingPlace, ProgramBuilder
 from codeaudit.transforms.syntax.reader import Node
@@ -39,9 +40,10 @@ class JavaScriptProgramBuilder(ProgramBuilder):
     callables = frozenset({"method_definition"})
     lambdas = FUNCTIONS
 
-    def __init__(self, facts: JavaScriptFacts, dependence: Dependence) -> None:
+    def __init__(self, facts: JavaScriptFacts, dependence: Dependence, language: str) -> None:
         super().__init__(facts, dependence)
         self.facts = facts
+        self._narrows = language == TYPESCRIPT and dependence != "paper"
 
     def unit(self, unit: Node) -> StatementBlock:
         """As on the floor; an arrow without a block is one line."""
@@ -68,6 +70,11 @@ class JavaScriptProgramBuilder(ProgramBuilder):
     def goes_on(self, node: Node) -> bool:
         """Every statement may stand last: no compiler rejects what is never reached."""
         return True
+
+    def statement(self, node: Node, place: NestingPlace) -> tuple[tuple[int | StatementBlock, ...], Effects]:
+        """As on the floor; in TypeScript no read of a name passes a statement that narrows its type."""
+        parts, effects = super().statement(node, place)
+        return parts, effects | Effects(*narrowing(self.facts, node)) if self._narrows else effects
 
     def compound(self, node: Node, place: NestingPlace) -> tuple[list[int | StatementBlock], Effects] | None:
         """`switch` and `try`."""
@@ -208,7 +215,7 @@ def analyse(
     _, found = read_unit(source, language)
     try:
         facts = JavaScriptFacts(scopes, found.function)
-        builder = JavaScriptProgramBuilder(facts, dependence)
+        builder = JavaScriptProgramBuilder(facts, dependence, language)
         root = builder.unit(found.function)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error

@@ -1,0 +1,302 @@
+"""What `tsc --strict` concludes from the text of TypeScript, and which edits it would not follow.
+
+The types stay, and so does what a program does at run time. But the compiler reads more than the types: a
+condition narrows the type of a name, a literal gives a variable a type as narrow as itself, and a `return`
+belongs to a type. `REFUSED` says of each transform where its edit would change such a conclusion. In doubt an
+edit is refused. Nothing here is asked of JavaScript.
+
+The compiler follows a condition through parentheses, `!`, `&&`, `||` and exchanged sides of a comparison. It
+does not follow `?:`, nor a condition that is kept in a variable of `let`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Protocol, TypeAlias
+
+from codeaudit.transforms.javascript.parsing import FUNCTIONS, erased
+from codeaudit.transforms.strategies.dialect import CodeText
+from codeaudit.transforms.syntax.effects import OUTSIDE, StatePlace
+from codeaudit.transforms.syntax.flow import LOOPS
+from codeaudit.transforms.syntax.reader import Node
+from codeaudit.transforms.syntax.scopes import Binding
+
+NARROWS: Final = "TypeScript narrows a type by this condition"
+REACHES: Final = "TypeScript reads this literal as the way of control"
+WIDENS: Final = "TypeScript would give the variable another type"
+RESULT: Final = "TypeScript would give the function another result"
+ASSERTS: Final = "TypeScript may read this call as an assertion"
+PRIVATE: Final = "the property may be private"
+MARKED: Final = "a comment tells TypeScript of an error on a line"
+
+_PLAIN: Final = frozenset(
+    {"number", "string_literal", "template_string", "regex", "true", "false", "null", "undefined", "object",
+     "array", "ternary_expression", "jsx_element", "jsx_self_closing_element"}
+) | FUNCTIONS  # fmt: skip
+"""Kinds of expressions that narrow nothing as a condition."""
+_LOGICAL: Final = frozenset({"&&", "||", "??"})
+_NARROWING: Final = frozenset({"==", "!=", "===", "!==", "in", "instanceof"})
+"""The operators by which a condition narrows: with `null`, a literal, `typeof`, a property that tells."""
+_NAMES: Final = frozenset({"identifier", "this", "shorthand_property_identifier"})
+_CASTS: Final = frozenset({"as_expression", "type_assertion"})
+_ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**", "<<", ">>", ">>>", "&", "|", "^"})
+_TRUTHS: Final = frozenset({"true", "false"})
+_WITHOUT_VALUE: Final = frozenset({"void", "any", "unknown", "undefined"})
+"""The types of a function that may end without a value."""
+_JUMPS: Final = frozenset(
+    {"return_statement", "throw_statement", "break_statement", "continue_statement", "method_invocation"}
+)
+"""Kinds of nodes by which a branch may leave: a call may be one of a function that never returns."""
+
+
+class _Names(Protocol):
+    """A text whose names are known."""
+
+    def text(self, node: Node, /) -> str:
+        """The text of a node."""
+
+    def binding(self, node: Node, /) -> Binding | None:
+        """The variable that an identifier means."""
+
+
+def narrowed(code: _Names, node: Node) -> frozenset[int | str]:
+    """The names whose types a condition may narrow: all that stand in a test, in a chain of properties, and
+    in a call, which may be one of a guard. Where a constant holds a condition, its names count, too."""
+    return frozenset(_narrowed(code, node, frozenset()))
+
+
+def _narrowed(code: _Names, node: Node, seen: frozenset[int]) -> Iterator[int | str]:
+    inner = erased(node.unparenthesized)
+    kind = inner.kind
+    if kind in _PLAIN:
+        return
+    if kind == "unary_expression":
+        if inner.operator == "!":
+            yield from _narrowed(code, inner.children[0], seen)
+        return
+    if kind == "binary_expression" and inner.operator in _LOGICAL:
+        for side in inner.children:
+            yield from _narrowed(code, side, seen)
+        return
+    if kind == "binary_expression" and inner.operator not in _NARROWING:
+        return
+    for one in inner.walk():
+        if one.kind not in _NAMES:
+            continue
+        yield _meant(code, one)
+        binding = code.binding(one)
+        holder = binding.node if binding is not None else None
+        value = holder.child("value") if holder is not None else None
+        if binding is not None and value is not None and binding.number not in seen:
+            yield from _narrowed(code, value, seen | {binding.number})
+
+
+def narrowing(code: _Names, node: Node) -> tuple[frozenset[StatePlace], frozenset[StatePlace]]:
+    """What reads the narrowed type of a name in a statement, and what narrows it behind the statement."""
+    return _places(_named(code, node)), _places(_behind(code, node))
+
+
+def _named(code: _Names, node: Node) -> Iterator[int | str]:
+    return (_meant(code, one) for one in node.walk() if one.kind in _NAMES)
+
+
+def _meant(code: _Names, name: Node) -> int | str:
+    """What a name means: the number of a variable of the function, or the name itself."""
+    binding = code.binding(name)
+    return code.text(name) if binding is None or binding.view in OUTSIDE else binding.number
+
+
+def _places(names: Iterator[int | str]) -> frozenset[StatePlace]:
+    return frozenset(StatePlace("narrowing", name) for name in names)
+
+
+def _behind(code: _Names, node: Node) -> Iterator[int | str]:
+    """The names that a statement narrows for those behind it."""
+    if node.kind == "expression_statement" and node.children[0].kind == "method_invocation":
+        yield from _named(code, node)  # it may be an assertion
+    elif (condition := node.child("condition")) is not None:
+        if any(one.kind in _JUMPS for one in node.walk()):
+            yield from narrowed(code, condition)
+    elif node.kind == "switch_expression":
+        labels = [child.part("value") for child in node.part("body").children if child.child("value")]
+        for part in (node.part("value"), *labels):
+            yield from _named(code, part)
+
+
+def _is_read(code: CodeText, names: frozenset[int | str], node: Node) -> bool:
+    """Whether one of the names stands behind a node, or anywhere in a loop around it."""
+    start = min((one.start for one in node.ancestors() if one.kind in LOOPS), default=node.start)
+    return any(
+        one.kind in _NAMES and _meant(code, one) in names and not node.start <= one.start < node.end
+        for one in code.unit.walk()
+        if one.start > start
+    )
+
+
+# ── transforms ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unseen(code: CodeText, node: Node) -> str | None:
+    """A condition that the compiler no longer follows, or a literal: `!0` has the type `true`."""
+    if _decides(code, node) or (node.unparenthesized.kind == "unary_expression" and _is_constant(node)):
+        return REACHES
+    return NARROWS if _is_read(code, narrowed(code, node), node) else None
+
+
+def _is_constant(node: Node) -> bool:
+    inner = node.unparenthesized
+    while inner.kind == "unary_expression":
+        inner = inner.children[0].unparenthesized
+    return inner.kind in _TRUTHS or inner.kind == "number"
+
+
+def _is_literal(code: CodeText, node: Node) -> str | None:
+    """`while (true)` says that the end is never reached, `while (!false)` does not."""
+    return REACHES if _decides(code, node.child("condition") or node) else None
+
+
+def _decides(code: CodeText, node: Node) -> bool:
+    return any(one.kind in _TRUTHS and code.is_boolean(one) for one in node.walk())
+
+
+def _literal(code: CodeText, node: Node) -> str | None:
+    """`true as const` takes a literal only."""
+    above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    return WIDENS if above is not None and above.kind in _CASTS else _is_literal(code, node)
+
+
+def _in_test(code: CodeText, node: Node) -> str | None:
+    """Not every version sees `typeof` in parentheses."""
+    above = node.parent
+    tests = above is not None and above.kind == "binary_expression" and above.operator in _NARROWING
+    return NARROWS if tests and node.kind == "unary_expression" and node.operator == "typeof" else None
+
+
+def _other_keyword(code: CodeText, node: Node) -> str | None:
+    """`const a = "b"` has the type `"b"`, `let a = "b"` the type `string`. A constant hands on a
+    condition that narrows, and stays narrowed in a function inside."""
+    for one in node.all("declarator"):
+        binding, value, written = code.binding(one.part("name")), one.child("value"), one.child("type")
+        if binding is None or value is None or binding.captured:
+            return WIDENS
+        if written is not None:
+            if "unique" in code.text(written):
+                return WIDENS  # only a constant is a `unique symbol`
+        elif not _has_wide_type(code, value):
+            return NARROWS if narrowed(code, value) else WIDENS
+    return None
+
+
+def _has_wide_type(code: CodeText, node: Node) -> bool:
+    """Whether neither a literal nor a condition gives an expression its type."""
+    inner = node.unparenthesized
+    match inner.kind:
+        case "object_creation_expression" | "array" | "object" | "as_expression" | "type_assertion":
+            return True
+        case "lambda_expression" | "function_expression":
+            return True
+        case "template_string":
+            return any(one.kind == "template_substitution" for one in inner.children)
+        case "binary_expression":
+            return inner.operator in _ARITHMETIC
+        case "array_access":
+            return inner.part("index").kind != "string_literal"
+        case "identifier":
+            binding = code.binding(inner)
+            return binding is not None and binding.view == "parameter"
+        case _:
+            return False
+
+
+def may_evolve(code: CodeText, declarator: Node) -> bool:
+    """Whether a variable without a written type may have its value apart: it then has the type of what is
+    assigned last, which the compiler must not look for in a loop."""
+    binding = code.binding(declarator.part("name"))
+    if binding is None or code.type_of_variable(binding) is not None:
+        return binding is not None
+    written = [one.start for one in binding.occurrences if one.use != "read"]
+    if declarator.child("value") is None:
+        return len(written) <= 2
+    return not any(
+        loop.start <= start < loop.end and not loop.start <= declarator.start < loop.end
+        for loop in code.unit.walk()
+        if loop.kind in LOOPS
+        for start in written
+    )
+
+
+def _by_text(code: CodeText, node: Node) -> str | None:
+    """An assertion is called by names alone, and only by its name `push` makes an array's type grow."""
+    target = node.part("object")
+    binding = code.binding(target)
+    value = binding.node.child("value") if binding is not None and binding.node is not None else None
+    if value is not None and value.kind == "array" and not value.children:
+        return WIDENS
+    above = node
+    while above.parent is not None and above.parent.kind == "field_access":
+        above = above.parent
+    call = above.parent
+    called = call is not None and call.kind == "method_invocation" and above.field == "function"
+    statement = call.parent if called and call is not None else None
+    return ASSERTS if statement is not None and statement.kind == "expression_statement" else None
+
+
+def _by_name(code: CodeText, node: Node) -> str | None:
+    """`a["b"]` may use a private property, `a.b` may not."""
+    binding = code.binding(node.part("object"))
+    value = binding.node.child("value") if binding is not None and binding.node is not None else None
+    return None if value is not None and value.kind == "object" else PRIVATE
+
+
+def _spelt_out(code: CodeText, node: Node) -> str | None:
+    """A constructor and a setter return nothing, and a function whose type is inferred returns `void`."""
+    function = next((one for one in node.ancestors() if one.kind in FUNCTIONS), None)
+    if function is None or function.has("set") or _is_constructor(code, function):
+        return RESULT
+    return None if function.child("return_type") or list(_values(function)) else RESULT
+
+
+def _is_constructor(code: CodeText, function: Node) -> bool:
+    name = function.child("name")
+    return function.kind == "method_definition" and name is not None and code.text(name) == "constructor"
+
+
+def _values(function: Node) -> Iterator[Node]:
+    """The `return`s with a value of a function itself."""
+    pending = list(function.part("body").children)
+    while pending:
+        node = pending.pop()
+        if node.kind in FUNCTIONS or node.kind == "class_body":
+            continue
+        if node.kind == "return_statement" and node.children:
+            yield node
+        pending += node.children
+
+
+def may_end(code: CodeText, function: Node) -> bool:
+    """Whether `return;` may stand at the end of a function: its type says so, or it never gives a value."""
+    written = function.child("return_type")
+    if written is None:
+        return function.part("body").kind == "block" and not list(_values(function))
+    text = code.text(written).lstrip(": \t").removeprefix("Promise<").removesuffix(">")
+    return written.kind == "asserts_annotation" or any(
+        one.strip() in _WITHOUT_VALUE for one in text.split("|")
+    )
+
+
+Check: TypeAlias = Callable[[CodeText, Node], str | None]
+"""Why a transform must leave a node alone."""
+
+REFUSED: Final[Mapping[str, Check]] = {
+    "not-to-ternary": _unseen,
+    "double-negation": _is_literal,
+    "de-morgan": _is_literal,
+    "invert-if": _is_literal,
+    "while-to-while-true": _is_literal,
+    "do-to-while-true": _is_literal,
+    "bool-literals": _literal,
+    "insert-parentheses": _in_test,
+    "const-and-let": _other_keyword,
+    "member-to-item": _by_text,
+    "item-to-member": _by_name,
+    "return-void": _spelt_out,
+}
+"""By the name of a transform: where its edit would change what the compiler concludes."""
