@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.interface import Refused, Transform
 from codeaudit.transforms.javascript.files import TYPESCRIPT_FILES
 from codeaudit.transforms.javascript.narrowing import (
     ASSERTS,
@@ -88,7 +88,7 @@ def test_a_jump_at_the_end_needs_a_type_that_allows_it(head: str, may: bool) -> 
 def test_the_compiler_finds_no_error_after_any_transform(tmp_path: Path) -> None:
     assert TSC is not None
     data, applied = FORMS.read_bytes(), 0
-    series = {name: (transform_for(name, "typescript"),) for name in NAMES}
+    series: dict[str, tuple[Transform, ...]] = {name: (transform_for(name, "typescript"),) for name in NAMES}
     every = tuple(one for rules in series.values() for one in rules)
     series |= {"in-turn": every, "turned-round": every[::-1]}
     for name, rules in series.items():
