@@ -131,7 +131,7 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     folders: dict[str, Path], tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "rows.jsonl"
-    rows = [{"source": text, "path": f"{number % 97}.py"} for number, text in enumerate(stdlib.sample(200))]
+    rows = [{"source": text, "path": f"{number % 97}.py"} for number, text in enumerate(stdlib.sample(400))]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     words = ["train", kind, "--from", f"hf/{folders['roberta']}", "--corpus", str(table), *LINES]
     out = tmp_path / kind
@@ -148,7 +148,7 @@ def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     model = load(str(out), device="cpu", precision=None)
     text = Query(task="function-name", language="python", source=SMALL[0])
     assert model.predict([text]) == load(str(out), device="cpu", precision=None).predict([text])
-    run = ["run", "--model", str(out), "--corpus", str(table), "--transform", "reorder", "--limit", "100"]
+    run = ["run", "--model", str(out), "--corpus", str(table), "--transform", "reorder", "--limit", "200"]
     assert main([*run, "--format", "json", "--out", str(tmp_path / "run")]) == 0
     (entry,) = json.loads(capsys.readouterr().out)["models"]
     (reordered,) = [one for one in entry["by_transform"] if one["transform"] == "reorder"]
