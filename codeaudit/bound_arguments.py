@@ -15,6 +15,7 @@ from codeaudit.audit.models.endpoints.secrets import is_secret, looks_secret, na
 from codeaudit.audit.models.endpoints.urls import redacted_url
 from codeaudit.audit.models.provider import BASE_URL
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registration import nearest_or_all
 
 _ARGUMENT: Final = re.compile(r"(?:(?P<place>\d{1,4}):)?(?P<key>[^=]+)=(?P<value>.*)", re.DOTALL)
 KEY_ENV: Final = "key_env"
@@ -117,7 +118,7 @@ def check_arguments(
 def _known(key: str, accepted: Collection[str]) -> str:
     if names_secret(key):
         return "the variable that holds a key is named by -M key_env=NAME"
-    return f"known: {', '.join(sorted(accepted)) or 'none'}"
+    return nearest_or_all(key, accepted) if accepted else "known: none"
 
 
 def _check_meant(one: BoundArgument, arguments: Iterable[BoundArgument], specs: Iterable[str]) -> None:

@@ -219,7 +219,8 @@ def _promised(plan: ModelPlan) -> Iterator[str]:
     """The sentences for the user."""
     if plan.shown is None:
         return
-    told = f"{plan.model}: {plan.samples:,} samples show an effect of {_points(plan.shown)} beyond noise"
+    shown = "sample shows" if plan.samples == 1 else "samples show"
+    told = f"{plan.model}: {plan.samples:,} {shown} an effect of {_points(plan.shown)} beyond noise"
     yield f"{told} in four of five runs, if {100 * USUAL_NOISE:g} % of its answers are noise."
     if plan.saved is not None and plan.shown_with_one is not None:
         yield f"--repeats 1 would spare {plan.saved:,} queries, and show {_points(plan.shown_with_one)}."

@@ -47,7 +47,7 @@ def test_a_bound_argument_is_for_its_model_and_wins_over_that_for_all() -> None:
         (["1:seed=1"], (), "-M 1:seed: no --model is named"),
         (["2:seed=1"], ("openai/a", "fake/hash"), "-M 2:seed: model 'fake/hash' takes no such argument"),
         (["2:base_url=http://h"], ("openai/a", "fake/hash"), "takes no such argument"),
-        (["sead=1"], TWO, "no model here takes the argument 'sead'"),
+        (["sead=1"], TWO, "no model here takes the argument 'sead'; did you mean 'seed'"),
         (["api_key=x"], TWO, "named by -M key_env=NAME"),
         (["price_in=1", "price_in=2"], TWO, "-M price_in is given 2 times.*-M 1:price_in=…"),
         ([], ("openai/a", "openai/a"), "named twice.*-M 1:name=A -M 2:name=B"),
