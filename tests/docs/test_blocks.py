@@ -33,6 +33,8 @@ EXEMPT: Final = {
     'codeaudit verify . --test-command "mvn -o -q test" --source src/main/java': (
         "it needs a Maven project with its plug-ins offline; tests of `verify` run JUnit projects"
     ),
+    "codeaudit verify . --test-command \"npx tape 'test/**/*.js'\"": "it needs a project of JavaScript with its packages",
+    "codeaudit verify . --test-command \"sh -c 'make -s && make -s test'\"": "it needs a project of C",
     "codeaudit run --corpus src/ --engine ray --workers 2": "Ray is 240 MB; its tests run where it is installed",
     "pip install --no-compile --no-deps -r requirements-light.txt .": "a test of its own makes this environment",
     "docker build --target light -t codeaudit:light .": "it needs a builder; tests/test_container.py has its parts",
@@ -280,13 +282,16 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
-        made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
+        few_of_both = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
+        made = place.run(f"codeaudit run {models} {few_of_both} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
         few = "--corpus src --transform rename --variants 1 --limit 3 --out codeaudit-runs/asked"
         made = place.run(f"codeaudit run --model openai/any-model {few}", folder)
         assert made.returncode == 0, made.stderr
-        for name in ("main", "old-model", "new-model"):
+        held_out = "--corpus stdlib:argparse,ast,inspect,shutil --out codeaudit-runs/own-code"
+        made = place.run(f"codeaudit run {models} {few_of_both} {held_out}", folder)
+        assert made.returncode == 0, made.stderr
+        for name in ("main", "old-model", "new-model", "public"):
             shutil.copytree(folder / "codeaudit-runs/one", folder / "codeaudit-runs" / name)
         verdicts = read_rows(folder / "codeaudit-runs/one/verdicts.parquet")
         changed = next(row for row in verdicts
