@@ -91,6 +91,8 @@ STAND_INS: Final = (
         "primevul_test_paired.jsonl --model hf/./my-classifier",
     ),
     (r"^transformers serve .*", "true"),
+    (r" -M batch=true(?: -M batch_wait=\d+)?", ""),
+    (r"(--task code-search .*)hf/FOLDER", r"\1hf/./my-model"),
     (r"http://127.0.0.1:80\d\d/v1", "{endpoint}"),
     (r"http://127.0.0.1:8080", "{plain}"),
     (r"https://[\w]+(?:\.[\w]+)*\.example/[\w/]+", "{endpoint}"),
@@ -144,8 +146,9 @@ SOURCES: Final = {
             width = high - low
             return width * scale
         ''',
-    "src/words.py": """\
+    "src/words.py": '''\
         def joined(words, sign=", "):
+            """Put all clean parts into one text."""
             parts = [word.strip() for word in words]
             kept = [part for part in parts if part]
             text = sign.join(kept)
@@ -168,12 +171,13 @@ SOURCES: Final = {
 
 
         def longest(words):
+            """Find the item with most letters."""
             best = ""
             for word in words:
                 if len(word) > len(best):
                     best = word
             return best
-        """,
+        ''',
     "tests/test_src.py": """\
         from src.totals import mean, spread
         from src.words import described, joined, longest, repeated
@@ -206,6 +210,14 @@ SOURCES: Final = {
     "my_model.py": """\
         def predict(queries):
             return ["vulnerable" if "strcpy" in query.source else "safe" for query in queries]
+        """,
+    "search.py": """\
+        import json, sys
+
+        for line in sys.stdin:
+            query = json.loads(line)
+            lengths = [len(text) for text in query["candidates"]]
+            print(json.dumps({"id": query["id"], "scores": lengths}), flush=True)
         """,
     "model.py": """\
         import json, re, sys
@@ -355,6 +367,31 @@ def _write_tables(folder: Path) -> None:
                     "hash": number, "project": "p", "cwe": ["CWE-787"]}  # fmt: skip
             lines.write(json.dumps(flaw) + "\n")
     (folder / "own.jsonl").write_text(json.dumps(problem) + "\n")
+    of_x = {
+        "task_id": "Python/0",
+        "declaration": "def total(values):\n",
+        "canonical_solution": "    result = sum(values)\n    return result\n",
+        "prompt": 'def total(values):\n    """The sum of values."""\n',
+        "test": "def check(total):\n    assert total([1, 2]) == 3\n\ncheck(total)\n",
+        "example_test": "",
+    }
+    script = {
+        **of_x,
+        "task_id": "JavaScript/0",
+        "declaration": "const total = (values) => {\n",
+        "canonical_solution": "  return values.reduce((a, b) => a + b, 0);\n}\n",
+        "prompt": "/* The sum of values. */\nconst total = (values) => {\n",
+        "test": "console.assert(total([1, 2]) === 3)\n",
+    }
+    (folder / "humaneval_python.jsonl").write_text(json.dumps(of_x) + "\n")
+    (folder / "humaneval_js.jsonl").write_text(json.dumps(script) + "\n")
+    pairs = [{"idx": str(number), "doc": f"python add {row['split']} numbers", "code": row["source"], "label": 1}
+             for number, row in enumerate(rows)]  # fmt: skip
+    (folder / "cosqa-dev.json").write_text(json.dumps(pairs))
+    with (folder / "own.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [["code", "summary"], *([row["source"], "Adds up every item given."] for row in rows)]
+        )
     with (folder / "cwe.jsonl").open("w") as lines, (folder / "data.csv").open("w", newline="") as file:
         rows_of_csv = csv.writer(file)
         rows_of_csv.writerow(["func", "target"])

@@ -12,8 +12,8 @@ from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 ROOT = Path(__file__).resolve().parents[3]
 OWNERS = ("audit/tasks/", "audit/registry.py", "audit/papers/registry.py")
 """The tasks, their registry, and the registry of networks, which says for which tasks each is trained."""
-OTHERS = {"audit/models/hf/": {"classification"}}
-"""Words that mean something else in a folder: a kind of head of a network."""
+OTHERS = {"audit/models/hf/": {"classification", "generation"}}
+"""Words that mean something else in a folder: a kind of head of a network, a tag of chat templates."""
 
 
 def sources() -> Iterator[Path]:
