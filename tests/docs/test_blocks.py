@@ -210,6 +210,14 @@ SOURCES: Final = {
     "my_model.py": """\
         def predict(queries):
             return ["vulnerable" if "strcpy" in query.source else "safe" for query in queries]
+
+
+        def judge(queries):
+            alike = {"equivalence": "same"}
+            return [
+                alike.get(query.task, "clone") if len(query.source) == len(query.other) else "different"
+                for query in queries
+            ]
         """,
     "search.py": """\
         import json, sys
@@ -294,16 +302,19 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few_of_both = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
-        made = place.run(f"codeaudit run {models} {few_of_both} --out codeaudit-runs/one", folder)
+        few = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
+        made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
         few = "--corpus src --transform rename --variants 1 --limit 3 --out codeaudit-runs/asked"
         made = place.run(f"codeaudit run --model openai/any-model {few}", folder)
         assert made.returncode == 0, made.stderr
-        held_out = "--corpus stdlib:argparse,ast,inspect,shutil --out codeaudit-runs/own-code"
-        made = place.run(f"codeaudit run {models} {few_of_both} {held_out}", folder)
-        assert made.returncode == 0, made.stderr
-        for name in ("main", "old-model", "new-model", "public"):
+        few = "--model vanilla-checkpoint --limit 8 --movable 0 --transform rename --variants 1"
+        for name, corpus in {"public": "argparse,ast", "own-code": "inspect,shutil"}.items():
+            made = place.run(
+                f"codeaudit run {few} --corpus stdlib:{corpus} --out codeaudit-runs/{name}", folder
+            )
+            assert made.returncode == 0, made.stderr
+        for name in ("main", "old-model", "new-model"):
             shutil.copytree(folder / "codeaudit-runs/one", folder / "codeaudit-runs" / name)
         verdicts = read_rows(folder / "codeaudit-runs/one/verdicts.parquet")
         changed = next(row for row in verdicts
@@ -385,6 +396,14 @@ def _write_tables(folder: Path) -> None:
     }
     (folder / "humaneval_python.jsonl").write_text(json.dumps(of_x) + "\n")
     (folder / "humaneval_js.jsonl").write_text(json.dumps(script) + "\n")
+    (folder / "dataset").mkdir()
+    methods = [
+        {"idx": str(number), "func": f"int add{number}(int first, int second) {{\n  int sum = first + {number};\n"
+                                     f"  int all = sum + second;\n  return all;\n}}"}
+        for number in range(6)
+    ]  # fmt: skip
+    (folder / "dataset/data.jsonl").write_text("".join(json.dumps(one) + "\n" for one in methods))
+    (folder / "dataset/test.txt").write_text("0\t1\t1\n2\t3\t0\n4\t5\t1\n1\t2\t0\n")
     pairs = [{"idx": str(number), "doc": f"python add {row['split']} numbers", "code": row["source"], "label": 1}
              for number, row in enumerate(rows)]  # fmt: skip
     (folder / "cosqa-dev.json").write_text(json.dumps(pairs))
@@ -428,6 +447,7 @@ def _answer(asked: Asked) -> Any:
     forms = {
         "have a bug": "clean",
         "vulnerability": "vulnerable",
+        "programs do the same": "same",
         "for or while loop": "yes",
         "What does the call return": "1",
         "breaks off": "return 1",
@@ -478,9 +498,11 @@ def test_the_commands_of_a_page_succeed(page: Path, workplace: Workplace, tmp_pa
         if block.page != page or block.language not in SHELLS:
             continue
         for command in [block.text] if block.text.startswith("#!") else _commands(block):
-            if command in EXEMPT:
+            small = _small(command, workplace.names)
+            # The hub is out of reach; the tests of the data sets read their rows from files.
+            if command in EXEMPT or "hfds:" in small:
                 continue
-            done = workplace.run(_small(command, workplace.names), folder)
+            done = workplace.run(small, folder)
             # Whether small stand-ins pass a gate is not the page's subject: they must be judged.
             allowed = {0, 1} if re.search(r"codeaudit (gate|verify)", command) else {0}
             # The model that `init` writes changes too few answers on six functions to be compared.
