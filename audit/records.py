@@ -354,8 +354,8 @@ class _Judged:
     deviation: float
     """Largest absolute difference between the scores of labels on both sides; 0 if no label is on both."""
     shift: float | None = field(default=None, compare=False)
-    """By how much the probability of the original's answer differs (`codeaudit.audit.probabilities`). It
-    decides nothing, and what a model's scores are is not recorded, so it does not follow from the answers."""
+    """By how much the probability of the original's answer differs (`codeaudit.audit.probabilities`).
+    Not compared: exponential functions of two machines may differ in the last digit."""
 
 
 # Two classes and not a flag, so that a `match` over verdicts is exhaustive and mypy shows a forgotten case.

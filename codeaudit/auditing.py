@@ -30,6 +30,7 @@ from codeaudit.audit.models.endpoints.ledger import Ledger, read_ledger
 from codeaudit.audit.models.endpoints.spending import Spending, spent_before
 from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.movable import readable_by
+from codeaudit.audit.probabilities import scale_of
 from codeaudit.audit.records import Attacked, Audited, MovableDraw, Query, Violated
 from codeaudit.audit.registry import DEFAULT_TASK
 from codeaudit.audit.rows import (
@@ -586,6 +587,8 @@ def _facts(model: Model) -> dict[str, Any]:
         found["hosted"] = True
     if asked := prompt_of(model):
         found["prompt"] = asked
+    if scale := scale_of(model):
+        found["scale"] = scale
     proof = getattr(model, "network", None)
     return found if proof is None else {**found, "network": asdict(proof)}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import StringIO
-from math import isfinite
+from math import isclose, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,7 @@ from codeaudit.audit.bound_files import BoundFolder, Table, TableFolder
 from codeaudit.audit.checks import load_json
 from codeaudit.audit.integrity import VARIANT, RowCounts, check_files, check_rows, repeated, restored
 from codeaudit.audit.interface import Task
-from codeaudit.audit.records import Audited, Held, Violated
+from codeaudit.audit.records import Audited, Held, Unjudged, Verdict, Violated
 from codeaudit.audit.rows import read_audited, read_by_sample, with_replies
 from codeaudit.audit.run import judge, score_of
 from codeaudit.audit.store import (
@@ -283,7 +283,9 @@ class Run:
             yield from records
             return
         try:
-            noise = {str(one["name"]): float(one.get("noise", 0.0)) for one in self.manifest["models"]}
+            models = self.manifest["models"]
+            noise = {str(one["name"]): float(one.get("noise", 0.0)) for one in models}
+            scales = {str(one["name"]): one.get("scale", "") for one in models}
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{str(self.path / MANIFEST)!r} lacks a field: {error}") from error
         for one in records:
@@ -291,9 +293,16 @@ class Run:
             for verdict, score in zip(one.verdicts, one.after_scores, strict=True):
                 perturbed = verdict.perturbed
                 again = judge(
-                    perturbed, one.before, verdict.after, one.sample, task=task, noise=noise[one.model]
+                    perturbed,
+                    one.before,
+                    verdict.after,
+                    one.sample,
+                    task=task,
+                    noise=noise[one.model],
+                    scale=scales[one.model],
                 )
-                same = again == verdict and score == score_of(task, verdict.after, perturbed.sample)
+                same = again == verdict and _shifted_alike(again, verdict)
+                same = same and score == score_of(task, verdict.after, perturbed.sample)
                 if not same or not scored:
                     raise RunError(
                         f"{str(self.path / VERDICTS)!r}: a verdict on sample {one.sample.id!r} under "
@@ -492,6 +501,13 @@ def _watched(
                 ):
                     ratios.setdefault(one.model, []).append(after / before)
         yield seed, one
+
+
+def _shifted_alike(one: Verdict, other: Verdict) -> bool:
+    """Whether two verdicts have the same shift of probability but for arithmetic."""
+    if isinstance(one, Unjudged) or isinstance(other, Unjudged) or one.shift == other.shift:
+        return True
+    return one.shift is not None and other.shift is not None and isclose(one.shift, other.shift, abs_tol=1e-9)
 
 
 def _no_drawing(_: Sample) -> None:

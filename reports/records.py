@@ -872,6 +872,8 @@ class ModelHeader:
     """Whether somebody else runs the model."""
     prompt: str = ""
     """The prompt that the user named for it, which ends its name behind an `@`; empty without one."""
+    scale: str = ""
+    """What its scores are, as in `codeaudit.audit.probabilities`; empty if they are no probabilities."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "ModelHeader":

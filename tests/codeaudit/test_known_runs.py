@@ -18,6 +18,7 @@ from codeaudit.finished_runs import Run, read_run
 from codeaudit.gating import gate, recomputed
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import RunError
+from tests.support.checkpoints import write_checkpoint
 from tests.support.forgery import edit_rows, rebind
 
 MODEL = '''
@@ -158,6 +159,28 @@ def test_an_edited_table_is_found() -> None:
         gate(folder.path, max_violation_rate=0.1)
     # What was not believed is not remembered.
     assert read_run(folder.path).known is None
+
+
+def test_a_run_of_another_machine_is_believed_with_its_shifts_and_not_with_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("code.py").write_text(SOURCE, "utf-8")
+    model = str(write_checkpoint(tmp_path / "small", network="vanilla"))
+    words = ["--corpus", "code.py", "--transform", "rename", "--variants", "1", "--workers", "1"]
+    assert main(["run", "--model", model, *words, "--out", "shifted"]) == 0
+    elsewhere(monkeypatch)
+    assert read_run(Path("shifted")).known is None
+    read_run(Path("shifted")).check_verdicts()
+
+    def smaller(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        every = list(rows)
+        assert any(row["shift"] for row in every)
+        return [{**row, "shift": row["shift"] and row["shift"] / 2} for row in every]
+
+    edit_rows(Path("shifted", VERDICTS), smaller)
+    rebind(Path("shifted"))
+    with pytest.raises(RunError, match="does not follow from its answers"):
+        read_run(Path("shifted")).check_verdicts()
 
 
 def test_a_digest_of_another_run_does_not_help() -> None:
