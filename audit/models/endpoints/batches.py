@@ -209,7 +209,7 @@ class BatchRecords:
             ) from error
 
     def drop(self, record: BatchRecord) -> None:
-        """Forget a batch of which nothing is to be had."""
+        """Forget a batch that will give no answers."""
         self.path(record).unlink(missing_ok=True)
 
     def holds(self, record: BatchRecord, query: Query, name: str) -> bool:
@@ -227,6 +227,7 @@ def request_name(fingerprint: str, prompt: Prompt, query: Query, number: int) ->
     """The name of a request: equal for equal requests of one model only."""
     repeat = [query.bucket, query.number] if isinstance(query, Repeat) else None
     asked = [query.task, query.language, query.source, query.labels, query.words, repeat, number]
+    asked += [query.beside] if query.beside else []  # names of batches without it stay as they were
     # A plug-in's prompt is not part of the fingerprint.
     text = json.dumps([fingerprint, prompt.digest, *asked])
     return hashlib.sha256(text.encode()).hexdigest()[:40]

@@ -4,11 +4,15 @@ import json
 import os
 import re
 import signal
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codeaudit.audit.models.endpoints.batches import request_name
+from codeaudit.audit.models.text_models import built_in
+from codeaudit.audit.records import Query, Repeat
 from codeaudit.cli.main import main
 from tests.audit.models.test_openai import KEY
 from tests.support.batches import Batches, Line, serving_batches
@@ -79,6 +83,20 @@ def test_a_batch_costs_half_and_its_answers_come_in_any_order(
 
 MOMENTS = ["before POST /files", "after POST /files", "before POST /batches", "after POST /batches"]
 LATER = ["after GET /batches/ID", "before GET /files/ID/content", "after GET /files/ID/content"]
+
+
+def test_requests_that_differ_in_one_field_have_other_names() -> None:
+    """The answer to one goes to all of one name."""
+    prompt = built_in()["code-search"]
+    whole: dict[str, Any] = {
+        "task": "code-search", "language": "python", "source": "a", "labels": ("x",), "words": (("yes", "x"),),
+        "other": "b", "candidates": ("c", "d"), "text": "find it",
+    }  # fmt: skip
+    assert whole.keys() == {one.name for one in fields(Query)}
+    others = [Query(**{**whole, name: type(value)()}) for name, value in whole.items()]
+    names = {request_name("model", prompt, query, 0) for query in (Query(**whole), *others)}
+    names |= {request_name("model", prompt, Repeat(**whole, bucket=1, number=number), 0) for number in (0, 1)}
+    assert len(names) == len(whole) + 3
 
 
 @pytest.mark.slow
