@@ -409,7 +409,7 @@ def are_closed(source: LabelSource, task: Task) -> bool:
 
 
 class NamedLabels:
-    """Looks at the labels of a table: what the task does not take is told, not dropped."""
+    """Counts the labels of a table that the task does not take, so that none is dropped in silence."""
 
     def __init__(self, column: str | None, place: str, task: Task, prepare: Prepare) -> None:
         self._named = column is not None

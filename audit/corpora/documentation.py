@@ -19,7 +19,7 @@ class Documented(NamedTuple):
     source: str
     """The text without it."""
     words: str
-    """The documentation as it stands there, marks of comments included; empty if there is none."""
+    """The documentation as written, with the marks of comments. Empty: there is none."""
 
 
 _COMMENTS: Final = re.compile(r"(?:\s*(?:/\*.*?\*/|//[^\n]*(?:\n|$)))+\s*", re.DOTALL)

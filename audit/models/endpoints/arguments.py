@@ -74,7 +74,7 @@ class Prices:
         return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
 
     def cost(self, into: float, out: float, *, batched: bool = False) -> float:
-        """Of so many tokens of prompts and replies, in single requests or in a batch."""
+        """The cost of `into` tokens of prompts and `out` tokens of replies, singly or in a batch."""
         return (into * self.into + out * self.out) / 1e6 * (BATCH_SHARE if batched else 1.0)
 
 

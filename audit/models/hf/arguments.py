@@ -141,7 +141,7 @@ class Arguments:
     chat: bool | None = None
     """Whether the tokenizer's chat template is used; `None`: if it has one."""
     chat_arguments: Mapping[str, object] = field(default_factory=dict)
-    """What the chat template is told besides the turns."""
+    """Arguments of the chat template, beside the turns."""
     max_new_tokens: int = 128
     """Largest number of tokens of an answer."""
     samples: int = 1

@@ -143,7 +143,7 @@ class GenerationHead:
             return True
         try:
             text = self._templated([{"role": "user", "content": _ASKED}])
-        except ModelError:  # it is told with the first query
+        except ModelError:  # the first query reports it
             return False
         return _THINKS.search(text) is not None
 
@@ -380,7 +380,7 @@ def _names_in(tokenizer: Any) -> frozenset[str]:
     try:
         reader = Environment(extensions=["jinja2.ext.loopcontrols", _GenerationBlock])
         return frozenset().union(*(find_undeclared_variables(reader.parse(one)) for one in texts))
-    except TemplateSyntaxError:  # it is told with the first query
+    except TemplateSyntaxError:  # the first query reports it
         return frozenset()
 
 
@@ -400,7 +400,7 @@ def _turn_end(tokenizer: Any) -> int | None:
     turns = [{"role": "user", "content": _ASKED}, {"role": "assistant", "content": _SAID}]
     try:
         text = str(tokenizer.apply_chat_template(turns, tokenize=False))
-    except Exception:  # a template is a program, which may raise anything; it is told with the first query
+    except Exception:  # a template is a program and may raise anything; the first query reports it
         return None
     rest = text.rpartition(_SAID)[2].lstrip()
     marks = {str(token): number for number, token in tokenizer.added_tokens_decoder.items()}

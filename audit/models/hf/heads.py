@@ -242,7 +242,7 @@ class RowMemory:
 
 
 MOST_ROWS: Final = 10_000
-"""Rows that are remembered; so many vectors of 768 numbers take 60 MB."""
+"""Largest number of rows that are remembered. With vectors of 768 numbers they take 60 MB."""
 
 
 class Head(Protocol):

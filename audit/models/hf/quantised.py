@@ -56,7 +56,7 @@ def check_method(method: str, name: str) -> None:
 
 
 def settings_for(bits: str) -> Any:
-    """What the library is told so that it quantises weights to `4bit` or `8bit` while it loads them."""
+    """The settings with which the library quantises weights to `4bit` or `8bit` while it loads them."""
     from transformers import BitsAndBytesConfig
 
     made: Any = BitsAndBytesConfig

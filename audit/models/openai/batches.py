@@ -174,10 +174,10 @@ class BatchingClient(Client):
             return found
 
     def _named(self, response: httpx2.Response) -> str:
-        """The number of what was made.
+        """The id of the file or batch that was made.
 
         Raises:
-            RequestError: the reply tells none.
+            RequestError: the reply has none.
         """
         found = json.loads(response.text)
         name = found.get("id") if isinstance(found, dict) else None
