@@ -579,7 +579,7 @@ class ContinuesPrompt(Protocol):
 
 @runtime_checkable
 class AsksAboutPairs(Protocol):
-    """Optional: a task about pairs of which either unit, or both, can be rewritten."""
+    """Optional: a task about pairs, in which either unit or both can be rewritten."""
 
     def rewriting(self, sides: Sides) -> Task:
         """The task with these units rewritten."""
@@ -597,7 +597,7 @@ class GivesPartialCredit(Protocol):
 
 @runtime_checkable
 class HasCriteria(Protocol):
-    """Optional: a task of which several rules say when two answers are the same. Reports count by each."""
+    """Optional: a task with several rules for when two answers are the same. Reports count by each."""
 
     @property
     def criteria(self) -> Mapping[str, SameAnswer]:

@@ -14,7 +14,7 @@ Scale: TypeAlias = Literal["", "log-probabilities", "log-odds", "logits"]
 """What scores are. `log-probabilities`: of the words or of the first tokens of an answer. `log-odds`: of each
 label by itself. `logits`: of labels of which one is right, in a softmax. Empty: something else."""
 MOST: Final = 16
-"""Labels of a prediction with scores; of more than so many only the best are kept."""
+"""Largest number of labels whose scores a prediction keeps; of more only the best ones are kept."""
 
 LEAST: Final = -700.0
 """Log-odds below which `exp` would overflow."""

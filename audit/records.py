@@ -225,6 +225,11 @@ class Query:
         """All texts that a model is shown, the source first."""
         return tuple(filter(None, (self.source, self.other, *self.candidates, self.text)))
 
+    @property
+    def size(self) -> int:
+        """Number of characters of these texts."""
+        return sum(map(len, self.units))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat(Query):

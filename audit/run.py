@@ -300,13 +300,9 @@ def _spread(many: Sequence[_T], few: Sequence[_T]) -> list[_T]:
 def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
     """Batches of queries of similar length, longest first: little padding, and memory fails early."""
     # The text decides among equal lengths, so that batches do not depend on the order of the corpus.
-    ordered = sorted(rest, key=lambda query: (-_size(query), query.units))
+    ordered = sorted(rest, key=lambda query: (-query.size, query.units))
     for start in range(0, len(ordered), size):
         yield QueryBatch(ordered[start : start + size])
-
-
-def _size(query: Query) -> int:
-    return sum(map(len, query.units))
 
 
 def _other_size(size: int) -> int:
@@ -328,7 +324,7 @@ def rebatches(company: Sequence[Query], size: int, *, padded: bool) -> Iterator[
         else:
             alone = batch.queries[0]
             others = (query for query in company if query != alone)
-            beside = max(others, key=lambda query: (_size(query), query.units), default=alone)
+            beside = max(others, key=lambda query: (query.size, query.units), default=alone)
             yield QueryBatch([beside, alone], company=1)
 
 

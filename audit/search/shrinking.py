@@ -37,7 +37,7 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         ModelError: the model as a whole cannot answer.
     """
     sample = violated.perturbed.sample
-    # Of a pair of which both units were rewritten the second one stays so, and moves of the first are tried.
+    # If both units of a pair were rewritten, the second one stays so, and moves of the first are tried.
     other = violated.perturbed.other
     original = query_of(sample, sample.source, setup.task)
     before = answer_to(original, sample, first_answers([original], setup), setup.task)

@@ -34,7 +34,7 @@ from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sample
 
 CANDIDATES: Final = 20
-"""Units that a model chooses from, the right one included: so many fit a prompt."""
+"""Number of units that a model chooses from, the right one included. More would not fit a prompt."""
 POOL: Final = 1_000
 """Samples of the corpus that the others are taken from."""
 FEWEST: Final = 2
@@ -167,7 +167,7 @@ class SearchedCorpus(LabelSource):
         return {"corpus": "its own", "candidates": number}
 
     def settled(self, samples: Iterable[Sample]) -> "SearchedCorpus":
-        """With the numbers of candidates of these samples, which are told if they are few."""
+        """With the numbers of candidates of these samples; a run says so if they are few."""
         found = {len(one.candidates) for one in samples}
         if not found:
             return self

@@ -90,7 +90,7 @@ class BatchClient(EndpointClient, Protocol):
     async def find(self, key: str, *, made: float, count: int) -> str:
         """The number of the batch with this key; empty if there is none.
 
-        It was made after that time, in seconds, and has so many requests.
+        `made` is a time before it was made, in seconds; `count` is the number of its requests.
 
         Raises:
             RequestError: the vendor does not say.
@@ -340,7 +340,7 @@ class BatchStream:
     # ── the event loop ───────────────────────────────────────────────────────────────────────────────────
 
     async def _work(self) -> None:
-        """Send what is to be sent, and wait until a batch has answers."""
+        """Send the open requests, and wait until a batch has answers."""
         pause = FIRST_LOOK
         try:
             client = cast("BatchClient", self._loop.client())
@@ -600,7 +600,7 @@ class BatchStream:
             )
 
     def _tell(self, state: BatchState, strange: int, doubled: int, absent: int) -> None:
-        """Tell what is wrong with the answers of a batch."""
+        """Warn of what is wrong with the answers of a batch."""
         told = [
             f"{counted(number, 'line')} {what}"
             for number, what in (

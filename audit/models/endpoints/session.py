@@ -172,9 +172,9 @@ class Session:
         self._compared = False
         self._told_loading = False
         self._most_tokens = 0
-        """The largest number of tokens of a prompt that the endpoint told, and …"""
+        """Largest number of tokens of a prompt that the endpoint has counted."""
         self._fullest: set[int] = set()
-        """… the lengths of the prompts that it told it of."""
+        """Sizes of the queries for which it counted so many."""
 
     def go_on(self) -> None:
         """Requests are sent again after a pause in the work."""
@@ -332,7 +332,7 @@ class Session:
         if tokens > self._most_tokens:
             self._most_tokens = tokens
             self._fullest.clear()
-        self._fullest.add(len(query.source))
+        self._fullest.add(query.size)
         shortest, longest = min(self._fullest), max(self._fullest)
         if len(self._fullest) == CUT_PROMPTS and longest > 1.1 * shortest:
             _log.warning(

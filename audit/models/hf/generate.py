@@ -374,7 +374,7 @@ def _greedy(network: Any, pad: int, tokenizer: Any) -> Any:
 
 
 def _names_in(tokenizer: Any) -> frozenset[str]:
-    """The names that a chat template reads and does not set itself; empty if it cannot be told."""
+    """The names that a chat template reads and does not set itself; empty if they are not known."""
     template = tokenizer.chat_template
     texts = template.values() if isinstance(template, Mapping) else [template]
     try:

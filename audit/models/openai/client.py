@@ -96,7 +96,7 @@ class Client:
         )
 
     def _http(self, timeout: float, largest: int) -> BoundedClient:
-        """A client of HTTP that reads at most so many bytes of a reply."""
+        """An HTTP client that reads no larger reply than `largest` bytes."""
         proxy = self._address.proxy
         return BoundedClient(
             base_url=self._address.url,
