@@ -68,13 +68,13 @@ class DecodedFile(ABC):
             raise SourceError("not in the file's encoding") from error
 
     @staticmethod
-    @abstractmethod
     def encoding_of(data: bytes) -> str:
-        """The encoding of a file by the rules of its language.
+        """The encoding of a file by the rules of its language; by default it is always UTF-8.
 
         Raises:
             SourceError: the file names an encoding that does not exist.
         """
+        return utf8(data)
 
     @abstractmethod
     def compiles(self, text: str) -> bool:

@@ -89,6 +89,14 @@ def sample(id: str, label: Answer | None = ("get", "name")) -> Sample:
     )
 
 
+def variant(of: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
+    """The sample with another text, as an engine gives it."""
+    source = of.source.replace(old, new)
+    return Perturbed(
+        sample=of, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
+    )
+
+
 def audited(
     model: str,
     of: Sample,

@@ -17,7 +17,7 @@ from codeaudit.transforms.c.parsing import places as functions
 from codeaudit.transforms.errors import NoFunctionError, SourceError, UnknownSyntaxError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 
 UNREAD: Final = "function that cannot be read alone"
 NO_FUNCTION: Final = "no function in the text"
@@ -34,11 +34,6 @@ _CPP: Final = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedC(DecodedFile):
     """A C file's text with what it takes to write it back."""
-
-    @staticmethod
-    def encoding_of(data: bytes) -> str:
-        """UTF-8, with or without a byte order mark."""
-        return utf8(data)
 
     def compiles(self, text: str) -> bool:
         """Whether the same functions are found in the text as in the file."""

@@ -18,7 +18,7 @@ from codeaudit.transforms.java.analysis.library import HOMES, INHERITED
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, callables, only_callable, read, read_file
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 from codeaudit.transforms.syntax.reader import DISPUTED, Node, ParsedText
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
@@ -30,11 +30,6 @@ _OPAQUE: Final = frozenset({"string_literal", "character_literal"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedJava(DecodedFile):
     """A Java file's text with what it takes to write it back."""
-
-    @staticmethod
-    def encoding_of(data: bytes) -> str:
-        """UTF-8, with or without a byte order mark."""
-        return utf8(data)
 
     def compiles(self, text: str) -> bool:
         """Whether the text can be read as Java. Types are not checked: they stand in other files.

@@ -25,7 +25,7 @@ from codeaudit.transforms.javascript.parsing import (
 )
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.records import FunctionContext
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 from codeaudit.transforms.syntax.reader import Node, ParsedText
 
 LONGEST_LINE: Final = 2000
@@ -66,11 +66,6 @@ def refuse_packed(text: str) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedJavaScript(DecodedFile):
     """A file's text with what it takes to write it back."""
-
-    @staticmethod
-    def encoding_of(data: bytes) -> str:
-        """UTF-8, with or without a byte order mark."""
-        return utf8(data)
 
     def compiles(self, text: str) -> bool:
         """Whether the text parses, and outside of its functions is what the file is."""

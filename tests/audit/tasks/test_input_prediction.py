@@ -22,7 +22,8 @@ from codeaudit.audit.tasks.input_prediction import (
     arguments,
 )
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 CODE = "def f(word, times=2):\n    parts = [word] * times\n    return '-'.join(parts)\n"
 ROW = {"code": CODE, "input": "'ab', 3", "output": "'ab-ab-ab'", "id": "sample_0"}
@@ -97,18 +98,12 @@ def test_variants_are_executed_with_the_known_arguments(source: Inputs, tmp_path
     one = prepared(source, tmp_path)
     assert isinstance(one, Sample)
 
-    def variant(old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-        text = one.source.replace(old, new)
-        return Perturbed(
-            sample=one, transform="t", kind=kind, variant=0, source=text, moves=(), evidence="analysis"
-        )
-
     given = (
-        variant("f(", "g("),
-        variant("* times", "* 2"),
-        variant("== 'ab-ab-ab'", "== 'ab'"),
-        variant("'-'", "'+'", "control"),
-        variant("times=2", "times=4", "control"),
+        variant(one, "f(", "g("),
+        variant(one, "* times", "* 2"),
+        variant(one, "== 'ab-ab-ab'", "== 'ab'"),
+        variant(one, "'-'", "'+'", "control"),
+        variant(one, "times=2", "times=4", "control"),
     )
     (case,) = source.relabelled(iter([Case(sample=one, outcomes=given)]))
     kept, broken, other, changed, unchanged = case.outcomes

@@ -19,7 +19,8 @@ from codeaudit.audit.tasks.solving import FAILS_ITSELF
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 runs = pytest.mark.skipif(
     bool(TOOLCHAINS["javascript"].missing) or not offered().enough,
@@ -56,13 +57,6 @@ def problem(folder: Path) -> Sample:
     found = GENERATION.prepare(read(ROW, folder))
     assert isinstance(found, Sample), found
     return found
-
-
-def variant(sample: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-    source = sample.source.replace(old, new)
-    return Perturbed(
-        sample=sample, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
-    )
 
 
 @runs

@@ -16,7 +16,8 @@ from codeaudit.audit.tasks.input_prediction import INPUT_PREDICTION, NO_ARGUMENT
 from codeaudit.audit.tasks.output_prediction import OTHER_RESULT, OUTPUT_PREDICTION, Outputs
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 runs = pytest.mark.skipif(
     bool(TOOLCHAINS["javascript"].missing) or not offered().enough,
@@ -58,13 +59,6 @@ def prepared(source: Outputs, folder: Path, **columns: str) -> Sample | str:
     path.write_text(json.dumps({**ROW, **columns}) + "\n", "utf-8")
     (raw,) = corpus(str(path), None, CorpusResources()).read(Counter())
     return source.prepared(raw)
-
-
-def variant(sample: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-    source = sample.source.replace(old, new)
-    return Perturbed(
-        sample=sample, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
-    )
 
 
 @runs

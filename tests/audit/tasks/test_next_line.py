@@ -11,7 +11,8 @@ from codeaudit.audit.records import malformed
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import told_malformed
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Sample
+from tests.support.audited import variant
 
 SOURCE = "def f(a, b):\n    low = a - b\n    high = a + b\n    # both\n    return [low,   high]\n"
 
@@ -20,13 +21,6 @@ def example(source: str = SOURCE) -> Sample:
     found = NEXT_LINE.prepare(raw_sample(source, language="python", label="f", path="a.py", line=1))
     assert isinstance(found, Sample), found
     return found
-
-
-def variant(one: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-    source = one.source.replace(old, new)
-    return Perturbed(
-        sample=one, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
-    )
 
 
 def test_it_is_a_task_of_the_registry() -> None:

@@ -25,7 +25,8 @@ from codeaudit.audit.tasks.output_prediction import (
 )
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 CLIMB = "def climb(a: int, b: int):\n    low = a - b\n    high = a + b\n    return [low, high, a * b]"
 
@@ -112,13 +113,6 @@ def test_what_returns_goes_before_what_raises(outputs: Outputs) -> None:
 
 
 # ── variants ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def variant(one: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-    source = one.source.replace(old, new)
-    return Perturbed(
-        sample=one, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
-    )
 
 
 def executed(outputs: Outputs, *outcomes: Perturbed | NotApplied) -> Sequence[object]:

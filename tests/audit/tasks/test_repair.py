@@ -17,7 +17,8 @@ from codeaudit.audit.tasks.solving import FAILS_ITSELF, NO_TESTS
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 HEAD = 'import math\n\n\ndef above(values, least):\n    """Count values above."""\n'
 RIGHT = "    return len([one for one in values if one > least])\n"
@@ -123,17 +124,11 @@ def test_variants_fail_as_the_original(tmp_path: Path) -> None:
     one = prepared(PACK, tmp_path)
     assert isinstance(one, Sample)
 
-    def variant(old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-        text = one.source.replace(old, new)
-        return Perturbed(
-            sample=one, transform="t", kind=kind, variant=0, source=text, moves=(), evidence="analysis"
-        )
-
     given = (
-        variant("one", "each"),
-        variant("<", ">"),
-        variant("def above", "def over"),
-        variant("<", ">=", "control"),
+        variant(one, "one", "each"),
+        variant(one, "<", ">"),
+        variant(one, "def above", "def over"),
+        variant(one, "<", ">=", "control"),
     )
     (case,) = labels(None, REPAIR).relabelled(iter([Case(sample=one, outcomes=given)]))
     kept, passing, renamed, control = case.outcomes

@@ -26,7 +26,8 @@ from codeaudit.audit.tasks.translation import (
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.containment import offered
 from codeaudit.transforms.oracle.toolchains import TOOLCHAINS
-from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from tests.support.audited import variant
 
 node = pytest.mark.skipif(
     bool(TOOLCHAINS["javascript"].missing) or not offered().enough,
@@ -118,10 +119,7 @@ def test_tests_in_the_language_of_the_unit_judge_controls(test: str, reason: str
     row = {**OWN, "source": "def half(a):\n    return a // 2\n", "language": "python", "test": test}
     (one,) = prepared([row], tmp_path)
     assert isinstance(one, Sample), one
-    text = one.source.replace("//", "*")
-    control = Perturbed(
-        sample=one, transform="t", kind="control", variant=0, source=text, moves=(), evidence="analysis"
-    )
+    control = variant(one, "//", "*", "control")
     told: list[str] = []
     source = labels(None, TRANSLATION, note=told.append)
     (case,) = source.relabelled(iter([Case(sample=one, outcomes=(control,))]))
@@ -146,18 +144,12 @@ def test_variants_pass_the_tests_of_their_own_language(tmp_path: Path) -> None:
     one, _ = prepared([PYTHON, SCRIPT], tmp_path)
     assert isinstance(one, Sample)
 
-    def variant(old: str, new: str, kind: Kind = "preserving") -> Perturbed:
-        text = one.source.replace(old, new)
-        return Perturbed(
-            sample=one, transform="t", kind=kind, variant=0, source=text, moves=(), evidence="analysis"
-        )
-
     given = (
-        variant("best", "most"),
-        variant("max(", "min("),
-        variant("# Translate", "# Write"),
-        variant("max(", "min(", "control"),
-        variant("best", "most", "control"),
+        variant(one, "best", "most"),
+        variant(one, "max(", "min("),
+        variant(one, "# Translate", "# Write"),
+        variant(one, "max(", "min(", "control"),
+        variant(one, "best", "most", "control"),
     )
     (case,) = labels(None, TRANSLATION).relabelled(iter([Case(sample=one, outcomes=given)]))
     kept, broken, silent, changed, unchanged = case.outcomes

@@ -10,7 +10,7 @@ from codeaudit.audit.corpora.functions import dedented, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import NoFunctionError, SourceError
 from codeaudit.transforms.records import FunctionContext, Sample
-from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation, utf8
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 from codeaudit.transforms.syntax.reader import Grammar, Node, ParsedText, TreeReader
 
 FUNCTIONS = frozenset({"function_declaration", "method_declaration"})
@@ -135,10 +135,6 @@ def shown_in(text: str) -> dict[str, int]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedGo(DecodedFile):
     """A Go file's text with what it takes to write it back."""
-
-    @staticmethod
-    def encoding_of(data: bytes) -> str:
-        return utf8(data)
 
     def compiles(self, text: str) -> bool:
         return _parses(text)
