@@ -91,6 +91,8 @@ def _result(case: ReportedCase, rule: int, place: str, lasting: Collection[Place
     message = f"{case.model}: {case.headline}\n\n{diff(case, first)}"
     # \0 keeps the parts apart: without it model `a` with transform `bc` equals `ab` with `c`.
     told = f"{case.model}\0{case.transform}\0{case.sample.language}\0{case.sample.source}"
+    if case.sample.other:  # two pairs may have one unit in common
+        told += f"\0{case.sample.other}"
     fingerprint = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     state = {}
     if lasting is not None:

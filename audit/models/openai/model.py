@@ -326,6 +326,8 @@ def load(name: str, settings: Settings) -> EndpointModel:
         raise UsageError(
             f"{settings.flag}stream does not go with {settings.flag}batch; leave out one of them"
         )
+    if batching is not None and decoding.api == EMBEDDINGS:  # a ranking needs all texts of a query at once
+        raise UsageError(f"{settings.flag}batch has no effect on embeddings; leave it out")
     endpoint = Endpoint(
         model=name,
         address=where,

@@ -352,6 +352,7 @@ def test_a_flip_within_the_noise_is_no_verdict_and_a_clear_one_is_a_violation() 
     ("given", "told"),
     [
         ({"logprobs": "true", "stream": "true"}, "-M logprobs does not go with -M stream"),
+        ({"api": "embeddings", "batch": "true"}, "-M batch has no effect on embeddings"),
         ({"noise": "0.1"}, "-M noise needs -M logprobs=true"),
         ({"api": "responses", "seed": "3"}, "-M seed: the interface `responses` has no seed"),
         ({"api": "responses", "stream": "true"}, "-M stream does not go with -M api=responses"),
