@@ -3,9 +3,9 @@
 Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators,
 no module that another test wrote.
 
-Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. `--full` runs
-the slow tests too, and `WIDER` times as many cases; `--rest` runs what it has more than `pytest`. `--all` runs
-everything, and so does a test named by its node id (`tests/test_x.py::test_y`).
+Selection: `pytest` leaves out tests marked `slow` or `weekly` and all but a few cases of tests marked `thinned`.
+`--full` runs the slow tests too, and `WIDER` times as many cases; `--rest` runs what it has more than `pytest`.
+`--all` runs everything, and so does a test named by its node id (`tests/test_x.py::test_y`).
 Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
 """
 
@@ -34,7 +34,7 @@ settings.register_profile(
 )
 settings.load_profile("codeaudit")
 
-WIDER = 8
+WIDER = 3
 """How many cases `--full` runs of a test whose cases are thinned, for one that `pytest` runs."""
 FEW_FILES = 20
 """Fewer test files than this run faster in one process: each worker imports torch and collects for itself."""
@@ -89,6 +89,8 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     sets = [mark.args[1] for mark in marks if mark.name == "parametrize" and len(mark.args) > 1]
     cases = [case for one in sets if isinstance(one, Sequence) for case in one]
     names = {mark.name for mark in marks}
+    if "weekly" in names:
+        return []
     if collector.config.option.full:
         return None
     if collector.config.option.rest:
@@ -107,7 +109,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if _all_run(config):
         return
     option = config.option
-    runs = {id(item) for item in items}
+    runs = {id(item) for item in items if not item.get_closest_marker("weekly")}
     if option.full or option.rest:
         runs -= _thinned(items, WIDER)
     if not option.full:

@@ -42,7 +42,7 @@ def test_both_sizes_are_targets_and_the_whole_one_is_the_default() -> None:
     assert "-r /tmp/requirements-light.txt" in TEXT
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_what_it_copies_makes_the_package(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()

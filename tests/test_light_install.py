@@ -91,7 +91,7 @@ print("MODULES", json.dumps([codes, sorted(sys.modules)]))
 """Runs commands where only the modules in its first argument can be imported."""
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_file_lists_exactly_what_its_commands_import(sources: Path, tmp_path: Path) -> None:
     homes: dict[str, set[str]] = {}
     for module, names in packages_distributions().items():
@@ -192,7 +192,7 @@ def in_light(light: Path, words: Sequence[str], cwd: Path) -> subprocess.Complet
     )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_commands_run_in_the_small_environment(light: Path, sources: Path, tmp_path: Path) -> None:
     with serving(script) as endpoint:
         for words in the_commands(endpoint.url):
@@ -203,7 +203,7 @@ def test_the_commands_run_in_the_small_environment(light: Path, sources: Path, t
     assert "missing; it would add the bundled models" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_what_is_missing_is_told_in_one_line(light: Path, sources: Path, tmp_path: Path) -> None:
     (tmp_path / "a.s").write_text(BLOCK)
     (tmp_path / "A.java").write_text(JAVA)
@@ -220,7 +220,7 @@ def test_what_is_missing_is_told_in_one_line(light: Path, sources: Path, tmp_pat
         assert re.search(rf"needs (the package )?{name}\b.*pip install", last), (words, last)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_small_environment_is_small_and_whole(light: Path, sources: Path, tmp_path: Path) -> None:
     with serving(script) as endpoint:
         for words in the_commands(endpoint.url):

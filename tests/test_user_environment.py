@@ -44,7 +44,7 @@ LONGER = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("files", [SENSITIVE, LONGER])
 def test_sensitive_tests_pass_under_hostile_values(files: tuple[str, ...]) -> None:
     done = subprocess.run(

@@ -27,7 +27,7 @@ def test_dense_attention_is_vanilla_without_padding(benchmark: ModuleType) -> No
     assert not torch.allclose(given["dense"], given["spe"], atol=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_grows_with_the_input(benchmark: ModuleType) -> None:
     """In processes of their own: this one may already hold all the memory that is asked for."""

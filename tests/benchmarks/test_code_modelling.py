@@ -110,7 +110,7 @@ def test_only_the_answer_is_learned(benchmark: ModuleType) -> None:
     assert not all(np.array_equal(inputs, found.train(0, step)[0]) for step in (1, 2))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_tables_are_made_and_gone_on_with(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,7 +140,7 @@ def source(number: int) -> str:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_lengths_and_features_from_end_to_end(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,7 +245,7 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
         assert right == line.text
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_statistics_stand_below_a_table_of_several_trainings(benchmark: ModuleType) -> None:
     """Who is told from CoDE, by the score's own direction; a single training is not tested."""
     settings = benchmark.Settings(
@@ -307,7 +307,7 @@ def copier(benchmark: ModuleType, functions: int) -> Decoder:
     return network
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("functions", [3, 50])
 def test_code_can_copy(benchmark: ModuleType, functions: int) -> None:
     """One line-wise layer is enough, so where training does not find it, that is training's affair."""

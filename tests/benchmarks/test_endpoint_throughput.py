@@ -15,7 +15,7 @@ def _own_environment_of_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_both_ask_the_same_and_are_answered(
     script: Script, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -28,7 +28,7 @@ def test_both_ask_the_same_and_are_answered(
     assert float(cells[5]) > 0.3
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_servers_refuse_and_queue_beyond_their_capacity(script: Script) -> None:
     found = script("endpoint_throughput")
     for name in ("queue", "refuse", "thrash"):

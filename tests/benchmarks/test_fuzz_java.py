@@ -50,7 +50,7 @@ class Replacing:
         return Rewritten(source=source.replace(self.old, self.new), evidence="analysis")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("release", [17, 25])
 def test_programs_are_java_and_follow_from_the_seed(release: int) -> None:
     met = set()
@@ -68,7 +68,7 @@ def test_programs_are_java_and_follow_from_the_seed(release: int) -> None:
 
 
 @needs_java
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("release", sorted(jdks()))
 def test_nearly_all_programs_compile_and_many_methods_end_without_an_exception(release: int) -> None:
     programs = [Writer(Random(number), release).program().text for number in range(30)]
@@ -82,7 +82,7 @@ def test_nearly_all_programs_compile_and_many_methods_end_without_an_exception(r
 
 
 @needs_java
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_judge_tells_what_methods_do_and_what_the_compiler_says(judge: JavaJudge) -> None:
     def told(body: str) -> Told:
         method = f"Object run0(int a, int b, String s, int[] arr, Base other, Object o) throws Throwable {{ {body} }}"
@@ -105,7 +105,7 @@ def test_the_judge_tells_what_methods_do_and_what_the_compiler_says(judge: JavaJ
 
 
 @needs_java
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_what_differs_and_what_does_not_compile_is_told(judge: JavaJudge) -> None:
     release = min(jdks())
     wrong = Replacing("final int c = a - b;", "final int c = b - a;")
@@ -123,7 +123,7 @@ def test_what_differs_and_what_does_not_compile_is_told(judge: JavaJudge) -> Non
 
 
 @needs_java
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_files_are_units_too(judge: JavaJudge) -> None:
     release = min(jdks())
     transform = transform_for("reorder-methods", "java")
@@ -133,7 +133,7 @@ def test_files_are_units_too(judge: JavaJudge) -> None:
 
 
 @needs_java
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_campaign_goes_on_where_its_log_ends(
     script: Callable[[str], ModuleType],
     tmp_path: Path,

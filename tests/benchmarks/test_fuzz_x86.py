@@ -33,7 +33,7 @@ def test_nothing_differs_but_the_controls(
     assert sum(tallies[name]["different"] for name in fuzzer.CONTROLS) > 20
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", ["turns", "alias", "implied-register", "barrier", "fixed-register"])
 def test_an_engine_without_a_rule_is_found_out(processor: NativeProcessor, name: str) -> None:
     if name == "turns" and _ignores_full_turns(processor):

@@ -52,7 +52,7 @@ def test_every_table_of_noise_has_its_rows(
         assert len(found) == rows + 1, part
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_noise_fails_no_limit_and_an_effect_does(benchmark: ModuleType) -> None:
     found = {name: benchmark.whole(name, *rest, inputs=158, runs=5) for name, *rest in benchmark.FOUR[:5]}
     assert [one.limit_failed for one in found.values()] == [0, 1, 0, 0, 1]

@@ -44,7 +44,7 @@ print(json.dumps(found))
 """One process for all: to import torch takes seconds."""
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_every_program_answers_help(tmp_path: Path) -> None:
     """Where codeaudit is installed and the tests are not."""
     (tmp_path / "codeaudit").symlink_to(ROOT / "codeaudit")

@@ -20,12 +20,12 @@ def test_mutants_of_some_readers(benchmark: ModuleType) -> None:
     assert check(benchmark, readers, range(-1, 1)) > 0.4
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_seed_of_every_reader_is_valid(benchmark: ModuleType) -> None:
     assert check(benchmark, benchmark.READERS, range(benchmark.SEED, benchmark.SEED + 1)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_many_mutants_of_every_reader(benchmark: ModuleType) -> None:
     assert check(benchmark, benchmark.READERS, range(1000, 1005)) > 0.5
 

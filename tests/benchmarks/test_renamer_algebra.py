@@ -23,7 +23,7 @@ def trials(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_tables_are_made_and_gone_on_with(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,7 +58,7 @@ def test_tables_are_made_and_gone_on_with(
     assert list((tmp_path / "unfinished").iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_another_setting_is_another_result(benchmark: ModuleType, tmp_path: Path) -> None:
     words = ["--out", str(tmp_path), "--networks", "vanilla", *SMALL, "--seeds", "1"]
     assert benchmark.main(words) == 0

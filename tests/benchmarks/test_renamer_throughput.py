@@ -17,7 +17,7 @@ BLOCKS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(not shutil.which("llvm-mca-14") and not shutil.which("llvm-mca"), reason="no llvm-mca")
 def test_tables_and_figures(
     script: Callable[[str], ModuleType],

@@ -37,7 +37,7 @@ def trials(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_table_is_made_and_gone_on_with(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,7 +63,7 @@ def test_a_table_is_made_and_gone_on_with(
     assert "Kruskal-Wallis" in told
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_row_of_ones_own_is_measured_beside_them(
     benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

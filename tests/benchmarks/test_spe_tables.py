@@ -34,7 +34,7 @@ def trials(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_tables_are_made_and_gone_on_with(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,7 @@ def unused(values):
 TESTS = "import code_of\n\n\ndef test_first():\n    assert code_of.first([3, 1]) == 2\n"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_each_transform_alone_has_its_counts_and_failures(
     script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

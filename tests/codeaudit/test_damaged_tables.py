@@ -256,6 +256,7 @@ def test_a_damaged_file_is_named(
     assert ends_wrong(command, name, 23, world, capsys) == []
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "command"), DAMAGES)
 def test_every_damage(

@@ -249,7 +249,7 @@ def watched(place: Path, lines: list[str]) -> list[dict[str, Any]]:
     return [{"line": line, **one} for line, one in zip(lines, found, strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_watch_sees_what_is_started(place: Path) -> None:
     """The test of the test: what the user typed is imported, started and asked."""
     port = (place / "port").read_text()
@@ -280,7 +280,7 @@ def answers(place: Path) -> Mapping[str, dict[str, Any]]:
     return {one["line"]: one for one in watched(place, [*lines, *OTHERS])}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_no_command_starts_anything_for_any_field(place: Path, answers: Mapping[str, dict[str, Any]]) -> None:
     assert len(answers) > 15 * len(READERS)
     for found in answers.values():

@@ -134,6 +134,7 @@ def installed(ours: Path, tmp_path_factory: pytest.TempPathFactory) -> FreshEnvi
     return found
 
 
+@pytest.mark.weekly
 def test_ours_says_its_name_and_version(installed: FreshEnvironment, ours: Path) -> None:
     done = installed.run("codeaudit --version")
     assert (done.stdout, done.stderr) == ("codeaudit-ml 0.1.0\n", "")
@@ -154,6 +155,7 @@ def test_an_extra_is_installed_around_what_is_here(installed: FreshEnvironment) 
 # ── two distributions of one name ────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.weekly
 def test_ours_last_says_so_and_doctor_mends_it(ours: Path, foreign: Path, tmp_path: Path) -> None:
     both = fresh(tmp_path / "env")
     both.install(foreign)
@@ -182,6 +184,7 @@ def test_ours_last_says_so_and_doctor_mends_it(ours: Path, foreign: Path, tmp_pa
     assert done.stderr == ""
 
 
+@pytest.mark.weekly
 def test_the_other_one_last_stops_the_job(ours: Path, foreign: Path, project: Path, tmp_path: Path) -> None:
     both = fresh(tmp_path / "env")
     for kind, (_, text) in PIPELINES.items():
@@ -217,6 +220,7 @@ def test_the_first_path_works_as_printed(installed: FreshEnvironment, project: P
     assert manifest["versions"]["codeaudit"] == "0.1.0"
 
 
+@pytest.mark.weekly
 def test_the_jobs_do_what_their_pages_say(
     installed: FreshEnvironment, ours: Path, project: Path, tmp_path: Path
 ) -> None:

@@ -149,7 +149,7 @@ def test_every_sample_is_in_one_shard(parts: list[Path], whole: Path) -> None:
     assert set().union(*found) == set(pd.read_parquet(whole / "suite.parquet")["sample"])
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     "options", [{"movable": 30, "limit": 10}, {"trials": 1, "attack": ()}, {"limit": None}]
 )
@@ -159,7 +159,7 @@ def test_merged_runs_of_other_options(options: dict[str, Any], tmp_path: Path) -
     assert_same_results(expected, tmp_path / "run")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_copies_in_several_shards_are_left_out_of_the_merged_run(tmp_path: Path) -> None:
     copies = [text.replace("    one", '    """Adds."""\n    one', 1) for text in SOURCES[:30]]
     options: dict[str, Any] = {

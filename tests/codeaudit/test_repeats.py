@@ -208,7 +208,7 @@ def test_noise_alone_is_no_effect_and_passes_the_gate(seed: int) -> None:
     assert decided.passed, decided
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_an_effect_is_shown_beside_the_same_noise_and_fails_the_gate(seed: int) -> None:
     class Moves(Model):

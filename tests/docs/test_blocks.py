@@ -302,7 +302,8 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
             folder, around, {"endpoint": endpoint.url, "plain": endpoint.url.removesuffix("/v1")}
         )
         models = "--model spe-checkpoint --model vanilla-checkpoint"
-        few = "--limit 24 --movable 40 --transform reorder,rename-merging --variants 1"
+        few = "--corpus stdlib:argparse,ast,difflib,doctest,inspect,optparse,shutil --limit 20 --movable 24"
+        few += " --transform reorder,rename-merging --variants 1"
         made = place.run(f"codeaudit run {models} {few} --out codeaudit-runs/one", folder)
         assert made.returncode == 0, made.stderr
         few = "--corpus src --transform rename --variants 1 --limit 3 --out codeaudit-runs/asked"

@@ -365,7 +365,7 @@ def test_the_files_of_a_project_are_rewritten(site: Path, folder: Path) -> None:
     assert "missing" not in text
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_go_is_audited_like_others(site: Path, folder: Path) -> None:
     words = ("--corpus", "code/main.go", "--model", "fake/hash", "--out", "out", "--workers", "1")
     summary = json.loads(run(site, folder, "run", *words, "--format", "json"))
@@ -396,7 +396,7 @@ def outputs(folder: Path, *names: str) -> dict[str, str]:
 
 
 @needs_go
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_programs_do_what_they_did(go: GoPackage, site: Path, folder: Path) -> None:
     """Each transform is compiled and run; so are all of them one after the other."""
     keeping = [name for name, entry in go.record.GO.transforms.items() if entry.kind == "preserving"]
@@ -412,7 +412,7 @@ def test_programs_do_what_they_did(go: GoPackage, site: Path, folder: Path) -> N
 
 
 @needs_go
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_controls_do_something_else(go: GoPackage, site: Path, folder: Path) -> None:
     controls = [name for name, entry in go.record.GO.transforms.items() if entry.kind == "control"]
     for name in controls:

@@ -36,7 +36,7 @@ def test_every_example_stands_in_the_table() -> None:
     assert named == {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_trainer_audits_a_new_checkpoint_and_then_an_old_one(tmp_path: Path) -> None:
     script = str(EXAMPLES / "trainer" / "audit_checkpoint.py")
     few = ["--corpus", "stdlib:json,textwrap,argparse", "--limit", "12", "--steps", "3"]
@@ -57,7 +57,7 @@ def naive(asked: Asked) -> Act:
     return says(f"[answer{len(asked.text)}] [x]")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_buyer_compares_two_endpoints(tmp_path: Path) -> None:
     script = str(EXAMPLES / "buyer" / "compare_endpoints.py")
     words = [sys.executable, script, "small", "large", "--corpus", "stdlib:textwrap", "--limit", "8"]
@@ -88,7 +88,7 @@ def predict(queries):
 '''
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_shipper_gates_against_limits_and_then_against_a_baseline(project: Path) -> None:
     done = started("bash", "gate.sh", "--keep", cwd=project)
     assert done.returncode == 0, done.stderr + done.stdout

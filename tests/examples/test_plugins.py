@@ -151,7 +151,7 @@ def test_the_language_audits_sections_of_ini_files(site: Path, folder: Path) -> 
         assert row["perturbed"] != row["source"]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_pip_installs_every_example(tmp_path: Path) -> None:
     pytest.importorskip("setuptools", reason="builds the examples")
     for name in NAMES:

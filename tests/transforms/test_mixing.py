@@ -83,7 +83,7 @@ def test_every_small_set_of_moves_is_an_edit_of_its_own(seed: int) -> None:
             assert alone.source == again.source
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_renamings_come_last() -> None:
     # A renaming changes the text of nearly every other site.
     beside = 0

@@ -79,6 +79,7 @@ def test_what_undoes_a_transform_on_its_example_is_declared(language: str, name:
 
 # On other examples a transform may swallow an edit by the way: a comparison that becomes a case of a `switch`
 # does not show which operand came first. This is no inverse.
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "name"), EVERY)
 def test_what_brings_any_example_back_is_declared(language: str, name: str) -> None:
@@ -140,7 +141,7 @@ def _file(language: str, source: str) -> str:
     return source if whole else "class Whole {\n" + source + "}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("language", IN_FILES)
 def test_of_a_draw_nothing_is_undone(language: str) -> None:
     names = expand(["all"], languages=(language,))

@@ -169,7 +169,7 @@ def test_tests_have_no_telling_name() -> None:
     assert named("void testIt() {\n    int a = 1;\n    run(a);\n}") == "test"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_data_set_of_java_names() -> None:
     path = data_set("java_methods.jsonl.gz")
     found = [

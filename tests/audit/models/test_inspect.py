@@ -4,7 +4,9 @@ Skipped where the extra `inspect` is not installed; a job of its own installs it
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +24,7 @@ from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import CUT_OFF, MALFORMED, Failed, Predicted, Prediction
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.test_openai import queries
+from tests.support.commands import codeaudit, start
 from tests.support.endpoints import (
     Act,
     Asked,
@@ -37,6 +40,7 @@ from tests.support.endpoints import (
     sends,
     serving,
 )
+from tests.support.preloaded import Forked
 
 pytest.importorskip("inspect_ai", reason="the extra `inspect`")
 # The vendors' packages warn of their own.
@@ -355,36 +359,43 @@ class Messages(Handler):
     made: ClassVar[list[dict[str, Any]]] = []
     gone: ClassVar[list[str]] = []
     """Calls whose reply is lost."""
+    fails: ClassVar[Mapping[int, dict[str, Any]]] = {}
+    """What becomes of a request of the first batch, by its number; all others succeed."""
+    status: ClassVar[list[str]] = ["ended"]
+    """What is told of all batches: the last entry."""
 
     def do_POST(self) -> None:  # noqa: N802
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         assert self.headers["x-api-key"] == KEY
+        if self.path.partition("?")[0] == "/v1/messages":
+            self.send(200, json.dumps(_anthropic(RIGHT, "end_turn")))
+            return
         assert self.path == "/v1/messages/batches"
         lines = []
         for number, one in enumerate(body["requests"]):
             assert one["params"]["model"] == "claude-x"
-            error = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
             result = {"type": "succeeded", "message": _anthropic(RIGHT, "end_turn")}
-            results = [result, {"type": "errored", "error": error}, {"type": "expired"}, result]
-            again = len(self.made) > 0
-            lines.append({"custom_id": one["custom_id"], "result": result if again else results[number]})
-        counts = {"processing": 0, "succeeded": len(lines), "errored": 0, "canceled": 0, "expired": 0}
-        if len(lines) == 4:
-            counts |= {"succeeded": 2, "errored": 1, "expired": 1}
+            failed = None if self.made else self.fails.get(number)
+            lines.append({"custom_id": one["custom_id"], "result": failed or result})
+        kinds = Counter(line["result"]["type"] for line in lines)
+        counts = {kind: kinds[kind] for kind in ("processing", "succeeded", "errored", "canceled", "expired")}
         now = datetime.now(UTC).isoformat()
         about = {"id": f"msgbatch_{len(self.made)}", "created_at": now, "request_counts": counts}
-        self.made.append({"about": about | {"processing_status": "ended"}, "lines": lines[::-1]})
-        self.reply("POST", self.made[-1]["about"])
+        self.made.append({"about": about, "lines": lines[::-1]})
+        self.reply("POST", self.told(self.made[-1]))
+
+    def told(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        return {**batch["about"], "processing_status": self.status[-1]}
 
     def do_GET(self) -> None:  # noqa: N802
         name = self.path.partition("/batches")[2].strip("/")
         if name.startswith("?"):
-            self.reply("LIST", {"data": [one["about"] for one in self.made[::-1]], "has_more": False})
+            self.reply("LIST", {"data": [self.told(one) for one in self.made[::-1]], "has_more": False})
         elif name.endswith("/results"):
             lines = next(one["lines"] for one in self.made if name.startswith(one["about"]["id"]))
             self.send(200, "\n".join(map(json.dumps, lines)))
         else:
-            self.reply("GET", next(one["about"] for one in self.made if one["about"]["id"] == name))
+            self.reply("GET", next(self.told(one) for one in self.made if one["about"]["id"] == name))
 
     def reply(self, call: str, body: object) -> None:
         if call in self.gone:
@@ -394,29 +405,126 @@ class Messages(Handler):
             self.send(200, json.dumps(body))
 
 
+@contextmanager
+def serving_messages(**attributes: object) -> Iterator[Any]:
+    """The class whose attributes say what the server does, with its address as `url`."""
+    fresh = {"made": [], "gone": [], "status": ["ended"], **attributes}
+    handler: Any = type("Bound", (Messages,), fresh)
+    server = Server(("127.0.0.1", 0), handler)
+    handler.url = f"http://127.0.0.1:{server.server_address[1]}"
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield handler
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @pytest.mark.parametrize("wire", ["anthropic"], indirect=True)
 def test_a_batch_of_anthropics_is_found_again_and_costs_half(wire: Wire, tmp_path: Path) -> None:
-    handler: Any = type("Bound", (Messages,), {"made": [], "gone": ["POST"]})
-    server = Server(("127.0.0.1", 0), handler)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    spending = Spending()
-    spending.batches = BatchRecords(tmp_path, "run")
-    settings = Settings(base_url=f"http://127.0.0.1:{server.server_address[1]}", spending=spending)
-    told = {"batch": "true", "backoff": "0.01", "price_in": "1000000", "price_out": "1000000"}
-    asked = queries(4)
-    for _ in range(2):  # the second has the answers of the first, as after a kill
-        model = catalogue.load(wire.spec, settings, told)
-        assert isinstance(model, EndpointModel)
-        stream = model.stream()
-        stream.ask(asked)
-        found: dict[int, Prediction] = {}
-        while len(found) < 4:
-            found |= stream.arrived()
-        stream.stop()
-        assert [isinstance(found[at], Predicted) for at in range(4)] == [True, False, True, True]
-        assert found[1] == Failed(reason="endpoint: 400")
-        assert [len(one["lines"]) for one in handler.made] == [4, 1], "what expired is sent again"
-        if not _:
-            assert model.usage["cost"] == pytest.approx(0.5 * 3 * 10)
-    server.shutdown()
-    server.server_close()
+    error = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
+    fails = {1: {"type": "errored", "error": error}, 2: {"type": "expired"}}
+    with serving_messages(gone=["POST"], fails=fails) as handler:
+        spending = Spending()
+        spending.batches = BatchRecords(tmp_path, "run")
+        settings = Settings(base_url=handler.url, spending=spending)
+        told = {"batch": "true", "backoff": "0.01", "price_in": "1000000", "price_out": "1000000"}
+        asked = queries(4)
+        for first in (True, False):  # the second has the answers of the first, as after a kill
+            model = catalogue.load(wire.spec, settings, told)
+            assert isinstance(model, EndpointModel)
+            stream = model.stream()
+            stream.ask(asked)
+            found: dict[int, Prediction] = {}
+            while len(found) < 4:
+                found |= stream.arrived()
+            stream.stop()
+            assert [isinstance(found[at], Predicted) for at in range(4)] == [True, False, True, True]
+            assert found[1] == Failed(reason="endpoint: 400")
+            assert [len(one["lines"]) for one in handler.made] == [4, 1], "what expired is sent again"
+            if first:
+                assert model.usage["cost"] == pytest.approx(0.5 * 3 * 10)
+
+
+# ── the commands that a buyer types ──────────────────────────────────────────────────────────────────────
+
+FEW = ("--transform", "rename", "--variants", "1", "--no-controls", "--workers", "1", "--out", "out")
+PRICES = ("-M", "price_in=1", "-M", "price_out=5")
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    path = tmp_path / "sources" / "totals.py"
+    path.parent.mkdir()
+    function = "def {0}_of(values):\n    result = {0}(values)\n    return result + 1\n"
+    path.write_text("\n\n".join(function.format(name) for name in ("sum", "min", "max", "len")))
+    return path.parent
+
+
+def spent(folder: Path) -> tuple[int, float]:
+    """The tokens and the cost that the run's manifest tells."""
+    told = json.loads((folder / "out/manifest.json").read_text())["spent"]
+    return told["tokens"], told["cost"]
+
+
+def test_a_killed_command_goes_on_and_forgets_no_cost(
+    wire: Wire, tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    running: list[Forked] = []
+
+    def script(asked: Asked) -> Act:
+        if asked.number == 5:  # the first four were answered before
+            running[-1].kill()
+        return says(wire)
+
+    with serving(script) as endpoint:
+        url = endpoint.url.removesuffix("/v1") + wire.whole
+        words = ("run", "--corpus", str(sources), "--model", wire.spec, "--base-url", url, *FEW, *PRICES)
+        words += ("-M", "concurrency=1")
+        running.append(start(*words, cwd=tmp_path))
+        running[-1].communicate(timeout=120)
+        assert running[-1].wait() < 0
+        done = codeaudit(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert KEY not in done.stdout + done.stderr
+    tokens, cost = spent(tmp_path)
+    paid = len(endpoint.asked) - 1  # the one that was open at the kill has no reply
+    assert tokens >= 10 * paid, "what was paid before the kill counts"
+    assert cost >= 0.999e-6 * (7 * 1 + 3 * 5) * paid
+    again = codeaudit(*words, "--out", "again", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert len(endpoint.asked) == paid + 1, "all answers are kept"
+
+
+@pytest.mark.parametrize("wire", ["anthropic"], indirect=True)
+def test_a_command_leaves_its_batch_and_finds_it_again(
+    wire: Wire, tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    with serving_messages(status=["in_progress"]) as handler:
+        words = (
+            "run",
+            "--corpus",
+            str(sources),
+            "--model",
+            wire.spec,
+            "--base-url",
+            handler.url,
+            *FEW,
+            *PRICES,
+        )
+        words += ("-M", "batch=true", "-M", "backoff=0.01")
+        left = codeaudit(*words, "-M", "batch_wait=0", cwd=tmp_path)
+        assert left.returncode == 3, left.stderr
+        assert "the same command" in left.stderr
+        handler.status.append("ended")
+        done = codeaudit(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(handler.made) == 1
+    tokens, cost = spent(tmp_path)
+    single = 1e-6 * (7 * 1 + 3 * 5)
+    asked = len(handler.made[0]["lines"])
+    assert (tokens, cost) == (10 * (asked + 1), pytest.approx(single * (1 + asked / 2))), (
+        "the first one is a test"
+    )

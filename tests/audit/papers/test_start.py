@@ -98,7 +98,7 @@ def test_another_window_keeps_the_places_that_it_has(window: int, tmp_path: Path
     assert torch.equal(made[known:], random[known:])
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("pretraining", [0, 1])
 def test_a_checkpoint_without_newer_parts_gets_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pretraining: int

@@ -135,7 +135,7 @@ def test_a_recomputed_network_keeps_less(cache: Path) -> None:
     assert kept(Execution(recompute=True)) < 0.4 * kept(Execution())
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_blocks_give_the_same_weights_up_to_rounding(
@@ -212,7 +212,7 @@ LONG: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("kind", ["spe", "decoder", "terms", "tree"])
 def test_a_killed_training_goes_on_bit_for_bit(kind: str, cache: Path, tmp_path: Path) -> None:
     whole = trained(small(kind, cache, **LONG[kind]), tmp_path / "whole", EXECUTION)

@@ -66,7 +66,7 @@ def in_two(*words: str, cwd: Path = ROOT, code: str = "") -> None:
     assert [process.wait() for process in started] == [0, 0], told
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("kind", ["decoder", "spe", "terms", "tree"])
 def test_gradients_are_those_of_one_process(kind: str, tmp_path: Path) -> None:
     assert kind in KINDS
@@ -128,7 +128,7 @@ def test_two_processes_write_one_checkpoint_and_do_so_again(made: Path, tmp_path
     assert same(weights(made), weights(tmp_path / "again"))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("launcher", ["accelerate", "torchrun"])
 def test_launchers_start_it(launcher: str, made: Path, tmp_path: Path) -> None:
     """Both write the weights that two processes write which nobody launched. With --cpu, accelerate starts one."""

@@ -136,7 +136,7 @@ LONGER = [*LONG, "init", "report", "run", "transform"]
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in COMMANDS]
+    "command", [pytest.param(one, marks=[pytest.mark.weekly] if one in SLOW else []) for one in COMMANDS]
 )
 def test_a_closed_stream_is_no_error(command: str, program: str, world: Path, tmp_path: Path) -> None:
     """The work is done, the files are written, and the exit code is as with open streams."""
@@ -297,7 +297,7 @@ def hostile_words(command: str, server: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=[pytest.mark.slow] if one in LONGER else []) for one in COMMANDS]
+    "command", [pytest.param(one, marks=[pytest.mark.weekly] if one in LONGER else []) for one in COMMANDS]
 )
 def test_no_text_of_others_steers_the_terminal(
     command: str, program: str, server: str, hostile: Path, tmp_path: Path

@@ -326,7 +326,7 @@ def many(random: Random, samples: int) -> Iterator[tuple[int, Audited]]:
                     )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_thousand_samples_stay_under_three_megabytes_and_it_says_what_is_left_out() -> None:
     found = browser(many(Random(0), 1000), [], drawn)
     total = found.total

@@ -198,7 +198,7 @@ def test_few_points_and_mixed_ones_decide_nothing() -> None:
     assert compare((1, None, None), (1, 2, 3)) == "undecided"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_sympy_differentiates_alike() -> None:
     sympy = pytest.importorskip("sympy")
     words = {"add": "Add", "mul": "Mul", "pow": "Pow", "ln": "log"}

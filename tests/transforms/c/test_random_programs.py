@@ -37,8 +37,8 @@ def checked(seeds: range, names: list[str], flags: tuple[str, ...]) -> tuple[int
     ("seeds", "optimised"),
     [
         (range(4), "-O0"),
-        pytest.param(range(6, 14), "-O0", marks=pytest.mark.slow),
-        pytest.param(range(26, 32), "-O2", marks=pytest.mark.slow),
+        pytest.param(range(6, 14), "-O0", marks=pytest.mark.weekly),
+        pytest.param(range(26, 32), "-O2", marks=pytest.mark.weekly),
     ],
     ids=["few", "many", "optimised"],
 )

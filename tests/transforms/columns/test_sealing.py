@@ -305,7 +305,7 @@ def test_every_flipped_bit_of_every_file_is_told(folder: Path, scheme: Scheme) -
     unseal(place, folder.parent / "back", key)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @each_scheme
 def test_every_byte_of_a_seal_counts(folder: Path, scheme: Scheme) -> None:
     key = Key.new()

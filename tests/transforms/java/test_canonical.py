@@ -124,7 +124,7 @@ def test_it_is_exactly_invariant_on_random_methods() -> None:
 
 
 @pytest.mark.parametrize(("name", "every"), [("java_methods", 400), ("defects4j_methods", 60)])
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_it_is_exactly_invariant_on_real_methods(name: str, every: int) -> None:
     count = sum((compared(text, number) for number, text in enumerate(methods(name, every))), Counter[str]())
     assert sum(count.values()) > 200

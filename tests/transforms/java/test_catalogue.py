@@ -143,7 +143,7 @@ def test_rules_after_one_another(tmp_path: Path) -> None:
         assert told[f"V{number}"] == expected, methods[f"V{number}"].text
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_real_methods_still_parse_whatever_is_done_to_them() -> None:
     with gzip.open(data_set("java_methods.jsonl.gz"), "rt", encoding="utf-8") as lines:
         sources = [json.loads(line)["source"] for number, line in enumerate(lines) if number % 400 == 0]

@@ -186,7 +186,7 @@ def test_edits_of_traps_compile(java: Path, tmp_path: Path) -> None:
     assert_edits_compile(java, files, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_edits_of_methods_and_programs_compile(java: Path, tmp_path: Path) -> None:
     files: dict[str, str] = {}
     for method in METHODS:
@@ -201,7 +201,7 @@ def test_edits_of_methods_and_programs_compile(java: Path, tmp_path: Path) -> No
     assert_edits_compile(java, files, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_edits_of_generated_programs_compile(java: Path, tmp_path: Path) -> None:
     release = max(jdks())
     files: dict[str, str] = {}

@@ -116,7 +116,7 @@ def _made(name: str, seed: int, source: str) -> set[str]:
 
 @needs_node
 @pytest.mark.parametrize(
-    "seeds", [range(4), pytest.param(range(4, 14), marks=pytest.mark.slow)], ids=["few", "many"]
+    "seeds", [range(4), pytest.param(range(4, 14), marks=pytest.mark.weekly)], ids=["few", "many"]
 )
 def test_random_functions_do_what_they_did(seeds: range) -> None:
     pairs: list[tuple[str, str, str]] = []

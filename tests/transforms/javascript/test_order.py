@@ -213,7 +213,7 @@ CAUSES: Final = {
 
 
 @needs_node
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("cause", CAUSES)
 def test_random_functions_find_what_is_forgotten(monkeypatch: pytest.MonkeyPatch, cause: str) -> None:
     monkeypatch.setattr(*CAUSES[cause], raising=False)

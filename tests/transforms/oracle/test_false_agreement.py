@@ -29,6 +29,7 @@ def test_programs_that_differ_do_not_agree(oracle: Oracle, kind: str) -> None:
     assert agreed_wrongly(oracle, kind, range(1)) == []
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_programs_that_differ_do_not_agree(oracle: Oracle, kind: str) -> None:

@@ -30,7 +30,7 @@ def reported(tally: Tally) -> str:
     return f"{len(tally.different)} programs differ\n{tally.smallest}" if tally.different else ""
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_programs_do_the_same_after_every_transform(judge: Judge) -> None:
     tallies = fuzz(judge, PRESERVING, range(20), seed=21)
     assert {name: reported(tally) for name, tally in tallies.items() if tally.different} == {}

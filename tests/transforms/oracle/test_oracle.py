@@ -505,7 +505,7 @@ def test_solutions_still_pass_their_tests(oracle: Oracle, name: str, at_least: i
     assert found[Agreed] >= at_least
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", ["reorder-breaking", "rename-merging"])
 def test_controls_fail_them(oracle: Oracle, name: str) -> None:
     found = verdicts_by_own_tests(oracle, name)

@@ -40,7 +40,7 @@ def test_names_above_an_else_belong_to_the_line_they_stand_in() -> None:
     assert canonicalise(one) == canonicalise(other)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("transform", [REORDER, RENAME, RENAME_PARAMETERS], ids=lambda value: value.name)
 def test_it_is_exactly_invariant_on_real_functions(transform: Transform) -> None:

@@ -241,7 +241,7 @@ def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
     assert isinstance(outcome(text, "rename"), Perturbed)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_what_a_file_rebinds_is_told_without_its_tree_where_it_rebinds_nothing() -> None:
     root = Path(ast.__file__).parent
     told = 0

@@ -125,7 +125,7 @@ def test_with_masks_an_encoder_is_equivariant_to_legal_orders(
     assert kind != "vanilla" or moved > 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("kind", ["spe", "vanilla"])
 def test_a_training_begins_with_an_encoder_and_its_folder_is_a_model(
     folders: dict[str, Path], tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]

@@ -61,7 +61,7 @@ def same(one: EncodedLines, other: EncodedLines) -> bool:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("transform", "functions"),

@@ -156,7 +156,7 @@ def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, mad
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns(tmp_path: Path, name: str) -> None:
@@ -296,7 +296,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.usefixtures("_here")
 def test_renamer_keeps_every_answer_and_its_twin_does_not(capsys: pytest.CaptureFixture[str]) -> None:
     """The whole way without llvm: a table, two trainings, and a run on the running Python's own blocks."""

@@ -91,7 +91,7 @@ def test_what_is_proposed_makes_no_class_of_its_own() -> None:
 # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns_the_pairs_that_it_is_shown(tmp_path: Path, name: str) -> None:

@@ -365,7 +365,7 @@ SMALL = ["--width", "16", "--layers", "1", "--vocabulary", "300", "--batch", "8"
 SMALL += ["--epochs", "12", "--rate", "0.02", "--patience", "30", "--workers", "1", "--threads", "1"]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("language", ["java", "python"])
 def test_a_detector_is_trained_and_audited(
@@ -453,7 +453,7 @@ def test_a_detector_begins_from_a_network_that_names(
     assert card["scores"]["test"]["pairs_right"] > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("project")

@@ -288,7 +288,7 @@ def test_the_rate_rises_then_falls_to_a_twentieth(read: LineMaterial) -> None:
 PRETRAINED = replace(TINY, pretrain_epochs=2, bag_epochs=0, epochs=1)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("after", [3, "in pretraining's second epoch", "behind it"])
 def test_pretraining_resumes_and_leaves_no_head_behind(
     tmp_path: Path, read: LineMaterial, after: int | str
@@ -543,7 +543,7 @@ def test_a_cache_that_cannot_be_used_is_told_before_anything_is_read(
     assert capsys.readouterr().err.splitlines()[-1] == told
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.usefixtures("_here")
 def test_a_training_into_the_folder_of_a_model_keeps_that_model(capsys: pytest.CaptureFixture[str]) -> None:
     Path("made").mkdir()
@@ -615,7 +615,7 @@ def test_the_columns_of_a_table_can_be_named(tmp_path: Path, capsys: pytest.Capt
     assert (tmp_path / "out/model.safetensors").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("faster", [True, False])
 def test_without_a_precision_a_training_takes_the_faster_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], faster: bool
@@ -652,7 +652,7 @@ def test_bfloat16_has_to_be_faster_by_more_than_converting_costs(
     assert speed.faster_in_half("cpu") is faster
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
     words = ["train", "spe", "--out", "made", "--steps", "100000", *SETTINGS]
     with start(*words, cwd=tmp_path) as process:

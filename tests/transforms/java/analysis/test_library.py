@@ -74,7 +74,7 @@ def _path(owner: str) -> str:
     return f"{HOMES[owner]}.{owner}"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(not machines(), reason="no Java")
 @pytest.mark.parametrize("java", machines(), ids=str)
 def test_the_tables_say_what_the_jdk_does(java: Path, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_tables_say_what_the_jdk_does(java: Path, tmp_path: Path) -> None:
     assert int(last.split()[0]) > 10_000, last
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(not machines(), reason="no Java")
 @pytest.mark.parametrize("java", machines(), ids=str)
 def test_every_well_known_name_that_a_class_of_the_jdk_hands_down_is_listed(

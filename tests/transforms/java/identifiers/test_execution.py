@@ -51,7 +51,7 @@ def rewritten(source: str, transform: object, seed: int) -> tuple[str, int]:
     return splice(reading.source, edits).decode(), len(edits)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_programs_print_what_they_printed(tmp_path: Path) -> None:
     java = shutil.which("java")
     javac = find()

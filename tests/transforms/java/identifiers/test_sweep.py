@@ -35,7 +35,7 @@ def methods(name: str, every: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_what_is_proposed_is_proven(name: str) -> None:
     with_local = changed = 0
     for source in methods(name, EVERY[name]):

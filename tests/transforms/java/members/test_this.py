@@ -182,7 +182,7 @@ def compiled(text: str, folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.class")}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_classes_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     own = compiled(TRAPS, tmp_path / "own")
     rng = Random(1)

@@ -31,7 +31,7 @@ def variants(source: str, transform: object, draws: int) -> set[str]:
     return found - {source}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(not jdks(), reason="no Java")
 def test_every_drawn_order_does_what_the_method_did() -> None:
     """Under `returning`, where nothing raises. Also the power: the paper's relation and the control are noticed."""

@@ -18,7 +18,7 @@ EVERY = {"java_methods": 60, "defects4j_methods": 6}
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_drawn_order_moves_statements_and_keeps_their_relation(name: str) -> None:
     moved = large = 0
     for number, source in enumerate(methods(name, EVERY[name])):

@@ -124,7 +124,7 @@ def d(n): return 2
     }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_long_chain_of_calls() -> None:
     count = 3000
     lines = [f"def f{number}(n): return f{number + 1}(n)" for number in range(count)]

@@ -350,7 +350,7 @@ def lines_in(program: PythonProgram, choose: dict[int, tuple[int, ...]]) -> list
     )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("dependence", TRAINABLE)
 def test_the_graph_of_a_legally_permuted_function_is_the_permuted_graph(dependence: Dependence) -> None:
     from codeaudit.transforms.python.order.reorder import REORDER

@@ -229,7 +229,7 @@ def test_text_that_does_not_parse_is_a_source_error() -> None:
         RENAME_FUNCTIONS.propose("def _f(:\n", Random(0))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_whatever_is_proposed_for_the_standard_library_applies() -> None:
     applied = 0
     for module in MODULES:

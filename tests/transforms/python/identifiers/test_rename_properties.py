@@ -67,7 +67,7 @@ def gaps(source: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
     return [source[end:start] for end, (start, _) in zip(ends, [*spans, (len(source), 0)], strict=True)]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("transform", [RENAME, RENAME_PARAMETERS], ids=label)
 def test_the_bytecode_is_the_same_but_for_names(transform: PythonRename) -> None:

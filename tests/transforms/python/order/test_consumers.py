@@ -229,6 +229,7 @@ def mistakes(callee: str, forms: Sequence[str]) -> list[tuple[str, list[str]]]:
     return [(form, seen) for form, seen in found if seen]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("callee", CALLEES)
 def test_a_callee_meets_its_arguments_where_it_stands(callee: str) -> None:

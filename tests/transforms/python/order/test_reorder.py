@@ -283,7 +283,7 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, int | type(None)) else type(value).__name__
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_legal_orders_change_nothing_when_run() -> None:
     pairs = 0
     for number in range(1200):

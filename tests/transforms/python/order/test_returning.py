@@ -88,6 +88,7 @@ def test_every_legal_order_of_two_does_the_same_where_the_original_returns() -> 
     assert min(ends["returned"], ends["raised"]) > 200
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.slow
 @pytest.mark.parametrize("first", STATEMENTS)
 def test_every_legal_order_of_three_does_the_same_where_the_original_returns(first: str) -> None:

@@ -262,7 +262,7 @@ def test_two_fields_are_swapped() -> None:
 RULES = [name for name, entry in strings.FAMILY.transforms.items() if entry.kind == "preserving"]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:
