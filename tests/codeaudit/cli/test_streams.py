@@ -7,9 +7,10 @@ import shutil
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.text import Text
@@ -128,20 +129,23 @@ def test_every_command_has_words() -> None:
     assert WORDS.keys() == COMMANDS.keys()
 
 
-SLOW = ["train"]
-LONG = ["train", "verify"]
-"""Commands that take seconds: they run with all streams open, and with all closed."""
-LONGER = [*LONG, "init", "report", "run", "transform"]
-"""Commands that get texts of others with `--rest`."""
+QUICK = ("gate", "list")
+"""Commands that the quick selection tries."""
+LONGER = ("train", "verify", "init", "report", "run", "transform")
+"""Commands that get texts of others in the weekly selection."""
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=[pytest.mark.weekly] if one in SLOW else []) for one in COMMANDS]
-)
+def selected(longer: Sequence[str]) -> list[Any]:
+    """All commands, with the selection that tries them."""
+    marks = {name: [pytest.mark.weekly if name in longer else pytest.mark.slow] for name in COMMANDS}
+    return [pytest.param(name, marks=[] if name in QUICK else marks[name]) for name in COMMANDS]
+
+
+@pytest.mark.parametrize("command", selected(["train"]))
 def test_a_closed_stream_is_no_error(command: str, program: str, world: Path, tmp_path: Path) -> None:
     """The work is done, the files are written, and the exit code is as with open streams."""
     found: dict[str, tuple[int, set[str]]] = {}
-    for closed in ("", *(() if command in LONG else ("<&-", ">&-", "2>&-")), "<&- >&- 2>&-"):
+    for closed in ("", *(("<&-", ">&-", "2>&-") if command in QUICK else ()), "<&- >&- 2>&-"):
         folder = tmp_path / str(len(found))
         shutil.copytree(world, folder)
         done = subprocess.run(
@@ -296,9 +300,7 @@ def hostile_words(command: str, server: str) -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(one, marks=[pytest.mark.weekly] if one in LONGER else []) for one in COMMANDS]
-)
+@pytest.mark.parametrize("command", selected(LONGER))
 def test_no_text_of_others_steers_the_terminal(
     command: str, program: str, server: str, hostile: Path, tmp_path: Path
 ) -> None:
