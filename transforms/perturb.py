@@ -261,7 +261,7 @@ def _denied(transform: Transform, language: str, file: str) -> str | None:
         return None
     shown: Mapping[str, int] = load_target(record.shown_in)(file)
     judged: Set[str] = getattr(transform, "judges", frozenset())
-    return next((f"{DENIED}{id}" for id in entry.rests_on if id in shown and id not in judged), None)
+    return next((f"{DENIED}{id}" for id in entry.rests_on if id not in judged and id in shown), None)
 
 
 def shown_at(sample: Sample, reason: str) -> str:

@@ -18,7 +18,9 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.capabilities import ANY_NAME
 from codeaudit.transforms.python.analysis.facts import bound_by, comprehension_targets, own_nodes
+from codeaudit.transforms.python.analysis.kinds import nodes_in
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
+from codeaudit.transforms.python.analysis.mentions import nodes_of
 from codeaudit.transforms.python.parsing import (
     FunctionNode,
     file_tree,
@@ -150,7 +152,7 @@ def _bindable(text: str) -> frozenset[str]:
     """Names of builtins and modules that a file may rebind. Those of an `import *` are left out."""
     found = _declared(text) | _bound_at_top(text)
     with suppress(SourceError):  # a text that does not parse is left alone elsewhere
-        found |= _expanded(bound_in(text, lambda: file_tree(text)))
+        found |= _expanded(bound_in(text, lambda: nodes_of(text)))
     return frozenset(found)
 
 
@@ -181,7 +183,7 @@ def _rebound_in(text: str, tree: ast.Module) -> frozenset[str]:
             declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
             if declared:
                 names |= declared & _rebound_by(nodes)
-    names |= _expanded(bound_in(text, lambda: tree))
+    names |= _expanded(bound_in(text, lambda: nodes_in(tree)))
     return frozenset(names)
 
 

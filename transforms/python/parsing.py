@@ -4,12 +4,9 @@ every module for Python.
 
 import ast
 import hashlib
-import re
 import symtable
 import sys
 import warnings
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 from typing import Final, TypeAlias
@@ -83,22 +80,6 @@ def drawn_tree(source: str) -> ast.Module:
 def normalised(source: str) -> str:
     """A text with its letters as the parser reads them in names: of two spellings, the plain one."""
     return source if source.isascii() else normalize("NFKC", source)
-
-
-def standing_on(found: re.Pattern[str], source: str) -> Callable[[ast.stmt], bool]:
-    """Whether a pattern occurs on the lines of a statement. The others need not be looked through.
-
-    All statements of a text count if the parser may read its words or lines in another way.
-    """
-    if not source.isascii() or "\r" in source:
-        return lambda _: True
-    lines: list[int] = []
-    line = end = 0
-    for one in found.finditer(source):
-        line += source.count("\n", end, one.start())
-        end = one.start()
-        lines.append(line + 1)
-    return lambda one: bisect_left(lines, first_line(one)) < bisect_right(lines, one.end_lineno or one.lineno)
 
 
 @lru_cache(maxsize=2)

@@ -7,19 +7,19 @@ of mock.
 import ast
 import re
 from collections.abc import Callable, Set
-from itertools import chain
 from typing import Final
 
 from codeaudit.transforms.python.analysis.capabilities import ANY_NAME, PATCHING, patched_in
 from codeaudit.transforms.python.analysis.facts import bound_names, own_nodes
+from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.mentions import (
     OWN_MODULE,
-    mentions_in,
+    mentions_by,
     names_module,
     told,
     words_of,
 )
-from codeaudit.transforms.python.parsing import parameter_names, standing_on
+from codeaudit.transforms.python.parsing import parameter_names
 from codeaudit.transforms.python.walking import below
 
 _WORDS: Final = PATCHING | {
@@ -27,8 +27,6 @@ _WORDS: Final = PATCHING | {
     OWN_MODULE,
 }  # fmt: skip
 """One of these stands in every text that matters."""
-_WORD: Final = re.compile(r"globals|builtins|exec|vars|locals|modules")
-"""One of these stands on every line that matters, where nothing is patched."""
 _AT_TOP: Final = frozenset({"exec", "vars", "locals"})
 """Functions that may bind names of a module if the module itself calls them."""
 _NAMED: Final = re.compile(r"(?:^|\.)builtins\.(\w*)")
@@ -48,39 +46,45 @@ _COPYING: Final = frozenset({"set", "list", "tuple", "sorted", "len", "dict", "i
 """Functions that bind nothing in a namespace that they get."""
 
 
-def bound_in(text: str, made: Callable[[], ast.Module]) -> Set[str]:
+_KINDS: Final[tuple[type[ast.AST], ...]] = (
+    ast.Subscript, ast.Attribute, ast.Compare, ast.keyword, ast.Call, ast.Assign, ast.BinOp, ast.Import,
+    ast.ImportFrom,
+)  # fmt: skip
+"""The kinds of nodes that bind names unseen, beside names themselves."""
+_BARE: Final = frozenset({"globals", "builtins", "__builtins__"})
+
+
+def bound_in(text: str, walked: Callable[[], NodesByKind]) -> Set[str]:
     """The names that a text may bind in its module, or as builtins, without saying so.
 
-    Its tree is only made where a word of the text calls for it.
+    Its nodes are only asked for where a word of the text calls for it.
     """
     words = words_of(text)
     if words is not None and words.isdisjoint(_WORDS):
         return frozenset()
-    tree = made()
-    aliases, body = frozenset[str](), tree.body
-    if words is None or OWN_MODULE in words:
-        aliases = frozenset(mentions_in(tree).aliases(OWN_MODULE))
-    else:
-        body = list(filter(standing_on(_WORD, text), body))
-    nodes = list(chain.from_iterable(map(below, body)))
-    reader = _Reader(aliases)
-    if words is None or "globals" in words:
-        reader.own = {id(inner) for node in nodes if _binds_globals(node) for inner in below(node)}
-    for node in nodes:
-        reader.read(node)
-    for node in own_nodes(body):
+    nodes = walked()
+    said = mentions_by(nodes)
+    reader = _Reader(said.aliases(OWN_MODULE))
+    if "globals" in said.names and nodes.bound["globals"]:
+        scopes = (*nodes.functions, *nodes(ast.Lambda))
+        reader.own = {id(inner) for node in scopes if _binds_globals(node) for inner in below(node)}
+    # What a node says of its parts comes before what they say themselves.
+    rest = [node for kind in _KINDS for node in nodes(kind) if not reader.read(node)]
+    if not _BARE.isdisjoint(said.names):
+        rest += [node for node in nodes(ast.Name) if node.id in _BARE]
+    for node in rest:
+        reader.read_bare(node)
+    for node in () if _AT_TOP.isdisjoint(said.names) else own_nodes(nodes.tree.body):
         reader.read_at_top(node)
-    for one in mentions_in(tree).texts if words is None or "builtins" in words else ():
+    for one in said.texts if words is None or "builtins" in words else ():
         # `patch("builtins.open")` of `unittest.mock`
         names = _NAMED.findall(one) if "builtins" in one else []
         reader.found.update(ANY_NAME if not name or name in _BINDING else name for name in names)
-    if words is None or not words.isdisjoint(PATCHING):
-        reader.found |= patched_in(mentions_in(tree))
-    return reader.found
+    return reader.found | patched_in(said)
 
 
 class _Reader:
-    """Notes what nodes bind. Nodes come after those around them."""
+    """Notes what nodes bind."""
 
     def __init__(self, modules: Set[str]) -> None:
         self.found: set[str] = set()
@@ -91,8 +95,10 @@ class _Reader:
         self._plain: set[int] = set()
         """Nodes that are known to bind nothing by themselves."""
 
-    def read(self, node: ast.AST) -> None:
-        """Note what one node binds."""
+    def read(self, node: ast.AST) -> bool:
+        """Note what one node binds, and which of its parts bind nothing; `False` for a node of which only
+        `read_bare` tells.
+        """
         match node:
             case ast.Subscript(value=value, slice=key) if self._is_namespace(value):
                 self._is_plain(value)
@@ -144,10 +150,11 @@ class _Reader:
             ):
                 self._is_plain(owner)
             case _:
-                self._read_bare(node)
+                return False
+        return True
 
-    def _read_bare(self, node: ast.AST) -> None:
-        """What may bind any name, because nobody sees what happens to it."""
+    def read_bare(self, node: ast.AST) -> None:
+        """Note what may bind any name, because nobody sees what happens to it."""
         match node:
             case ast.Call(func=ast.Name(id="globals")) | ast.Attribute(attr="__globals__"):
                 bare = True

@@ -15,7 +15,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from enum import Enum, Flag, IntEnum, auto
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.errors import SourceError
@@ -129,18 +130,44 @@ DENIED: Final = {
     Sees.SIGNS: "identity-unread",
 }
 """The entries of the ledger that do not hold in a file that shows this."""
+_DENYING: Final[Mapping[object, Sees]] = {
+    id: reduce(or_, (what for what, other in DENIED.items() if other == id)) for id in DENIED.values()
+}
+"""What shows that each of these entries does not hold."""
 
 
-@lru_cache(maxsize=8)
+class _Denied(Mapping[str, int]):
+    """The entries of the ledger that a file shows not to hold, each with the line of `_first_line`.
+
+    The file is read when it is asked for one of `DENIED`. The other entries are asked for one by one.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def _shown(self, id: object) -> Sees:
+        what = _DENYING.get(id, Sees.NOTHING)
+        return what if what and shown_by(self._file, what) & what else Sees.NOTHING
+
+    def __contains__(self, id: object) -> bool:
+        return bool(self._shown(id))
+
+    def __getitem__(self, id: str) -> int:
+        if what := self._shown(id):
+            return _first_line(self._file, what)
+        raise KeyError(id)
+
+    def __iter__(self) -> Iterator[str]:
+        return filter(self.__contains__, _DENYING)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def denied_in(file: str) -> Mapping[str, int]:
     """The entries of the ledger that a file shows not to hold, each with the first line that mentions a way
-    to see it, or 0 if that is not known. The others are asked for one by one."""
-    shown = shown_by(file)
-    denied = {id: Sees.NOTHING for what, id in DENIED.items() if shown & what}
-    for what, id in DENIED.items():
-        if id in denied:
-            denied[id] |= what
-    return {id: _first_line(file, what) for id, what in denied.items()}
+    to see it, or 0 if that is not known."""
+    return _Denied(file)
 
 
 def _first_line(file: str, what: Sees) -> int:
@@ -278,11 +305,6 @@ class _Spelled(NamedTuple):
     parts: Mapping[str, Sees]
     bound: Mapping[str, Sees]
 
-    @property
-    def every(self) -> frozenset[str]:
-        """All names in the table, without those of modules."""
-        return frozenset({*self.words, *self.builtins, *self.fields, *self.parts, *self.bound})
-
 
 def _spelled(reach: Reach) -> _Spelled:
     found = _Spelled({}, {}, {}, {}, {}, {})
@@ -326,17 +348,8 @@ _READING: Final = frozenset({"read_text", "read_bytes", "open"})
 _LISTING: Final = frozenset({"vars", "dir"})
 """They list the variables only if they are called without an argument."""
 _OWN_FILE: Final = frozenset({"__file__", "co_filename", "getsourcefile", "getfile"})
-_STRONG: Final = (FILE.every | _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}) - {
-    "lineno",
-    *STATES,
-}
-"""One of these words, or a pair below, stands in every text that shows anything."""
-_PAIRS: Final = (
-    *((names.keys(), {module}) for module, names in FILE.paths.items()),
-    (HERE.paths["inspect"].keys(), {"inspect"}),
-    ({"lineno"}, _WARNED | _LOGGING),
-    (_OWN_FILE, _READING),
-)
+_HANDED: Final = _FRAMES | _FRAME_ATTRIBUTES | _CODES | _FRAME_NAMES | {"__builtins__"}
+"""What shows something if other code gets it."""
 _UNCALLED: Final = re.compile(rf"(?<![\w.])(?:{'|'.join(HERE.builtins)})\b(?![ \t]*\()")
 _PLAIN: Final = re.compile(
     r"^[ \t]*import builtins[ \t]*(?:#.*)?$"
@@ -348,13 +361,37 @@ _INSPECT: Final = re.compile(r"[\"']inspect[\"']|\binspect\s+(?:as\b|import\s*\*
 """The module by another name."""
 
 
-def _may_show(file: str) -> bool:
-    """Whether a text may show anything. Its tree is not read."""
-    words = words_of(file)
-    if words is None or not words.isdisjoint(_STRONG):
+class _Hints(NamedTuple):
+    """What stands in every text that shows something: one of the words, or both of a pair."""
+
+    words: Set[str]
+    pairs: Sequence[tuple[Set[str], Set[str]]]
+
+
+@lru_cache(maxsize=16)
+def _hints(asked: Sees) -> _Hints:
+    """Those of what is asked for."""
+    tables = (FILE.words, FILE.builtins, FILE.fields, FILE.parts, FILE.bound)
+    words = {word for table in tables for word, sees in table.items() if sees & asked} - {"lineno", *STATES}
+    pairs: list[tuple[Set[str], Set[str]]] = [
+        ({name for name, sees in names.items() if sees & asked}, {module})
+        for module, names in FILE.paths.items()
+    ]
+    if asked & (Sees.LOCALS | Sees.RUNNING):
+        words |= _HANDED
+        pairs += [(HERE.paths["inspect"].keys(), {"inspect"}), ({"lineno"}, _WARNED | _LOGGING)]
+    return _Hints(words, [*pairs, (_OWN_FILE, _READING)] if asked & Sees.SOURCE else pairs)
+
+
+def _may_show(file: str, asked: Sees) -> bool:
+    """Whether a text may show some of what is asked for. Its tree is not read."""
+    words, hints = words_of(file), _hints(asked)
+    if words is None or not words.isdisjoint(hints.words):
         return True
-    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in _PAIRS):
+    if any(not (words.isdisjoint(one) or words.isdisjoint(other)) for one, other in hints.pairs):
         return True
+    if not asked & Sees.LOCALS:
+        return False
     plain = normalised(file)
     return bool(
         ("builtins" in words and "builtins" in _PLAIN.sub("", plain))
@@ -363,23 +400,33 @@ def _may_show(file: str) -> bool:
     )
 
 
+ANY: Final = ~Sees.NOTHING
+"""Whatever can be shown."""
+
+
+@lru_cache(maxsize=4096)
+def shown_by(file: str, asked: Sees = ANY) -> Sees:
+    """What the text of a file shows of its functions; everything, if it cannot be read.
+
+    What is not `asked` for may be left out.
+    """
+    return _shown_by(file) if _may_show(file, asked) else Sees.NOTHING
+
+
 @lru_cache(maxsize=1024)
-def shown_by(file: str) -> Sees:
-    """What the text of a file shows of its functions; everything, if it cannot be read."""
-    if not _may_show(file):
-        return Sees.NOTHING
+def _shown_by(file: str) -> Sees:
     try:
         found = mentions_of(file)
     except SourceError:
-        return ~Sees.NOTHING
+        return ANY
     return _mentioned(found, FILE) | _unresolved(found)
 
 
-def shown_together(*texts: str) -> Sees:
-    """What several texts show."""
+def shown_together(*texts: str, asked: Sees = ANY) -> Sees:
+    """What several texts show of what is asked for."""
     found = Sees.NOTHING
     for text in texts:
-        found |= shown_by(text) if text else found
+        found |= shown_by(text, asked) if text else found
     return found
 
 

@@ -81,7 +81,7 @@ class TextBindings:
     @cached_property
     def _bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
-        return self._nodes.bound()
+        return self._nodes.bound
 
     @cached_property
     def imports(self) -> Mapping[str, str]:

@@ -29,7 +29,7 @@ from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.analysis.kinds import NodesByKind
 from codeaudit.transforms.python.analysis.knowledge import CONTAINERS, PLAIN
 from codeaudit.transforms.python.analysis.looks import NOTHING_SHOWN, Bindings, QuietFunction, ShownLooks
-from codeaudit.transforms.python.analysis.mentions import Mentions
+from codeaudit.transforms.python.analysis.mentions import mentions_by
 from codeaudit.transforms.python.parsing import FunctionNode, last_name
 from codeaudit.transforms.python.walking import below
 
@@ -189,7 +189,7 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 def replaced_names(nodes: NodesByKind) -> Iterator[str]:
     """The names to which a text may bind something else than its statements show; `*` for any name."""
-    yield from patched_in(Mentions(nodes))
+    yield from patched_in(mentions_by(nodes))
     called = {id(call.func) for call in nodes(ast.Call)}
     # `put = setattr` hides the calls.
     if any(

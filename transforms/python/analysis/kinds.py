@@ -7,6 +7,7 @@ for each.
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from typing import Final, TypeVar
 
 from codeaudit.transforms.python.analysis.facts import bound_by
@@ -72,6 +73,7 @@ class NodesByKind:
         start, end = self._calls[id(node)]
         return self._found[ast.Call][start:end]  # type: ignore[return-value]
 
+    @cached_property
     def bound(self) -> Counter[str]:
         """How often the text binds each name, in any scope."""
         found = Counter([one.id for one in self(ast.Name) if one.ctx.__class__ is not ast.Load])
@@ -83,6 +85,12 @@ class NodesByKind:
             elif kind.__name__ in ("TypeVar", "TypeVarTuple", "ParamSpec"):
                 found.update(node.name for node in nodes)  # type: ignore[attr-defined]
         return found
+
+
+@lru_cache(maxsize=4)
+def nodes_in(tree: ast.AST) -> NodesByKind:
+    """The nodes of this very tree, from one walk for all who ask; nobody changes the tree."""
+    return NodesByKind(tree)
 
 
 _FUNCTIONS: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})

@@ -30,7 +30,7 @@ from codeaudit.transforms.python.analysis.classes import (
 )
 from codeaudit.transforms.python.analysis.facts import bound_by, bound_names, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.functions import QuietFunctions, body_flags
-from codeaudit.transforms.python.analysis.kinds import NodesByKind
+from codeaudit.transforms.python.analysis.kinds import NodesByKind, nodes_in
 from codeaudit.transforms.python.analysis.looks import (
     CALLED,
     CLASS_OF,
@@ -44,7 +44,7 @@ from codeaudit.transforms.python.analysis.looks import (
     QuietFunction,
     ShownLooks,
 )
-from codeaudit.transforms.python.analysis.mentions import Mentions, nodes_of, told
+from codeaudit.transforms.python.analysis.mentions import mentions_by, nodes_of, told
 from codeaudit.transforms.python.function_context import rebound_in, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, file_tree, last_name, parameter_names
 from codeaudit.transforms.python.walking import HOLDERS
@@ -120,7 +120,7 @@ class _Definition:
 
 def shown_looks(source: str, tree: ast.Module) -> ShownLooks:
     """What a text shows; `tree` must be its syntax tree."""
-    return _looks(source, tree, lambda: NodesByKind(tree))
+    return _looks(source, tree, lambda: nodes_in(tree))
 
 
 def _looks(source: str, tree: ast.Module, walked: Callable[[], NodesByKind]) -> ShownLooks:
@@ -213,7 +213,7 @@ class _Text:
         self._stored: set[int] = set()
         """Targets that `_store` has read."""
         self._nodes = nodes
-        self._said = Mentions(nodes)
+        self._said = mentions_by(nodes)
         for node in nodes.functions:
             self._functions.setdefault(node.name, []).append(node)
             # A class inside may take such a name from the function: `def f(len): class C: …`.

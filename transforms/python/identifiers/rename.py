@@ -40,6 +40,7 @@ from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.python.analysis.capabilities import (
     SOURCE_READ,
     LinesRead,
+    Sees,
     passed_by_keyword,
     shown_together,
 )
@@ -281,7 +282,7 @@ class PythonRename(RenameVariables):
         # `super()` would mean the class that `slots` replaces.
         found = RenameVariables.names(self, source)
         # The file is only read for a function that has something to rename.
-        if not isinstance(found, Refused) and (shown := shown_together(source, self.around)).variables:
+        if not isinstance(found, Refused) and (shown := _shown(source, self.around)).variables:
             return Refused(SOURCE_READ if shown.lines is LinesRead.TEXT else REFLECTION)
         return self._unnamed(source, found) if isinstance(found, VariableNames) and self.parameters else found
 
@@ -304,6 +305,10 @@ class PythonRename(RenameVariables):
             SourceError: the source does not parse or is not one function.
         """
         return variables(source)
+
+
+def _shown(source: str, around: str) -> Sees:
+    return shown_together(source, around, asked=Sees.LOCALS | Sees.SOURCE)
 
 
 RENAME: Final = PythonRename()

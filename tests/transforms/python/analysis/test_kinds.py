@@ -52,7 +52,7 @@ def test_the_nodes_are_those_of_a_walk(text: str) -> None:
         if isinstance(node, FunctionNode)
         and any(isinstance(part, scopes) for part in ast.walk(node) if part is not node)
     }
-    assert nodes.bound() == Counter(name for node in walked for name in bound_by(node))
+    assert nodes.bound == Counter(name for node in walked for name in bound_by(node))
     for top in tree.body:
         calls = [part for part in ast.walk(top) if isinstance(part, ast.Call)]
         assert set(map(id, nodes.calls_in(top))) == set(map(id, calls))
