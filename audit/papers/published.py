@@ -1,8 +1,8 @@
 """The tables and figures of the five papers: what each shows, what it needs, and the commands that make it.
 
 `items/PAPER.toml` describes those of one paper, `items/data.toml` the data sets. An item is made by commands
-of codeaudit (`rows`), is measured by a function (`target`), is drawn from another item (`of`), is made by a
-script of the repository (`script`), shows no experiment (`drawing`), or cannot be made (`missing`, with the
+of codeaudit (`groups`), is measured by a function (`experiment`), is drawn from another item (`of`), is made by
+a script of the repository (`script`), shows no experiment (`drawing`), or cannot be made (`missing`, with the
 reason).
 """
 
@@ -83,10 +83,11 @@ class Measure:
 
     name: str
     measure: str
-    """The path in a model's block of `summary.json`, with dots."""
+    """The path in a model's block of `summary.json`, with dots; the name of a score of an experiment."""
     better: Literal["higher", "lower"] = "higher"
     complement: bool = False
     """1 minus the value, as an error is of an accuracy."""
+    unit: str = "percent"
 
     def of(self, model: Mapping[str, Any]) -> float | None:
         """The value, as a share; `None` where the run has none."""
@@ -122,6 +123,21 @@ class Scale:
     seeds: int
     epochs: int = 0
     """Of the paper, for the forecast."""
+    minutes: Mapping[str, float] = field(default_factory=dict)
+    """Of two cores, measured, by the name of an item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A function that measures the values of items itself."""
+
+    name: str
+    target: str
+    """MODULE:FUNCTION of codeaudit, from a `Bench` to trials."""
+    data: str = ""
+    """The data set; empty where it needs none."""
+    scales: Mapping[PresetName, Mapping[str, Any]]
+    """What each preset sets: `seeds`, and settings of the experiment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +155,11 @@ class Item:
     """The name of the item whose values a figure shows."""
     x: str = ""
     y: str = ""
+    """Columns of a figure of points; names of the axes of one of `series`."""
+    series: str = ""
+    """The curves of each row that a figure shows."""
+    matrix: str = ""
+    """The numbers of each row that a figure shows as a picture."""
     task: str = ""
     rows: tuple[Network, ...] = ()
     groups: tuple[ColumnGroup, ...] = ()
@@ -149,9 +170,9 @@ class Item:
     scales: Mapping[str, Scale] = field(default_factory=dict)
     audit: tuple[str, ...] = ()
     """Options of `codeaudit run`."""
-    target: str = ""
-    """A function that measures the values itself: MODULE:FUNCTION of codeaudit."""
-    unit: str = "percent"
+    experiment: Experiment | None = None
+    names: tuple[str, ...] = ()
+    """The rows of an experiment."""
 
     def folder(self, out: Path) -> Path:
         """The folder of its runs, table and picture."""
@@ -160,6 +181,8 @@ class Item:
     @property
     def heads(self) -> Sequence[tuple[str, ColumnGroup, Measure]]:
         """The columns: name, group, and measure."""
+        if self.experiment is not None:
+            return [(column.name, ColumnGroup(data=self.experiment.data), column) for column in self.columns]
         return [
             (f"{group.name} {column.name}".strip(), group, column)
             for group in self.groups
@@ -214,7 +237,7 @@ def data_sets() -> Mapping[str, PaperData]:
 @cache
 def _read(paper: str) -> Mapping[str, Item]:
     told = tomllib.loads((ITEMS / f"{paper}.toml").read_text("utf-8"))
-    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper")}
+    head = {key: told.pop(key, {}) for key in ("networks", "presets", "audit", "paper", "experiments")}
     networks = {
         name: Network(name=name, **{**entry, "options": tuple(entry.get("options", ()))})
         for name, entry in head["networks"].items()
@@ -225,12 +248,15 @@ def _read(paper: str) -> Mapping[str, Item]:
             run=tuple(entry["run"]),
             seeds=entry["seeds"],
             epochs=entry.get("epochs", 0),
+            minutes=entry.get("minutes", {}),
         )
         for name, entry in head["presets"].items()
     }
+    experiments = {name: _experiment(name, entry) for name, entry in head["experiments"].items()}
     found: dict[str, Item] = {}
     for key, entry in told.items():
         entry = told[entry["like"]] | entry if "like" in entry else entry
+        experiment = experiments.get(entry.get("experiment", ""))
         found[f"{paper}/{key}"] = Item(
             paper=head["paper"],
             name=f"{paper}/{key}",
@@ -240,16 +266,18 @@ def _read(paper: str) -> Mapping[str, Item]:
             of=f"{paper}/{entry['of']}" if "of" in entry else "",
             x=entry.get("x", ""),
             y=entry.get("y", ""),
+            series=entry.get("series", ""),
+            matrix=entry.get("matrix", ""),
             task=entry.get("task", ""),
-            rows=tuple(networks[name] for name in entry.get("rows", ())),
+            rows=() if experiment else tuple(networks[name] for name in entry.get("rows", ())),
             groups=tuple(_group(one) for one in entry.get("groups", ())),
             columns=tuple(Measure(**one) for one in entry.get("columns", ())),
             published=entry.get("published", {}),
             differences=tuple(entry.get("differences", ())),
             scales=scales,
             audit=tuple(head["audit"].get("run", ())),
-            target=entry.get("target", ""),
-            unit=entry.get("unit", "percent"),
+            experiment=experiment,
+            names=tuple(entry.get("rows", ())) if experiment else (),
         )
     return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
 
@@ -262,6 +290,13 @@ def _place(name: str) -> tuple[str, int]:
 def _state(entry: Mapping[str, Any]) -> State:
     states: tuple[State, ...] = ("script", "drawing", "missing")
     return next((name for name in states if name in entry), "run")
+
+
+def _experiment(name: str, entry: Mapping[str, Any]) -> Experiment:
+    scales: dict[PresetName, Mapping[str, Any]] = {"small": entry["small"]}
+    if "paper" in entry:
+        scales["paper"] = entry["paper"]
+    return Experiment(name=name, target=entry["target"], data=entry.get("data", ""), scales=scales)
 
 
 def _group(entry: Mapping[str, Any]) -> ColumnGroup:
@@ -284,6 +319,23 @@ class Request:
     """Trainings of each network; `None`: as the preset says."""
     dry: bool = False
     """Only show the commands: the data need not be there."""
+    steps: int | None = None
+    """Each training ends after so many steps, as a try of a preset; `None`: as the preset says."""
+
+    def settings(self, experiment: Experiment) -> dict[str, Any]:
+        """Of an experiment.
+
+        Raises:
+            UsageError: it has no such preset.
+        """
+        if self.preset not in experiment.scales:
+            raise UsageError(f"the experiment has no preset {self.preset}")
+        found = dict(experiment.scales[self.preset])
+        for aside in ("minutes", "forecast"):
+            found.pop(aside, None)
+        if self.steps is not None and "steps" in found:
+            found["steps"] = self.steps
+        return found
 
 
 def steps(found: Item, request: Request) -> list[Step]:
@@ -327,6 +379,8 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
     if request.preset == "paper" and row.preset:
         words += ("--preset", row.preset)
     words += (*scale.train, *(group.paper if request.preset == "paper" else group.small), *row.options)
+    if request.steps is not None:
+        words = _with(words, "--steps", str(request.steps))
     words += ("--seed", str(seed))
     # What decides the weights. The device and the folder do not.
     digest = hashlib.sha256("\0".join(words).encode()).hexdigest()[:8]
@@ -341,6 +395,14 @@ def _training(row: Network, found: Item, group: ColumnGroup, seed: int, request:
         seed=seed,
         networks=(row.name,),
     )
+
+
+def _with(words: tuple[str, ...], option: str, value: str) -> tuple[str, ...]:
+    """The words with an option set."""
+    if option not in words:
+        return (*words, option, value)
+    at = words.index(option) + 1
+    return (*words[:at], value, *words[at + 1 :])
 
 
 def _corpus(group: ColumnGroup, split: str, request: Request) -> str:
@@ -375,6 +437,8 @@ def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
     for Adam in mixed precision, and 34 + 5 · heads · window / width bytes for each layer, token and unit of
     the width (Korthikanti et al., 2022, equation 2).
     """
+    if found.experiment is not None:
+        return _of_experiment(found.experiment, len(found.names), seeds)
     scale = found.scales.get("paper")
     if scale is None or not scale.epochs or not found.rows:
         return None
@@ -386,14 +450,32 @@ def forecast(found: Item, seeds: int | None = None) -> TrainingCost | None:
             if not name:
                 return None
             size = PRESETS[name].settings
-            width, layers, window = (int(str(size[key])) for key in ("width", "layers", "window"))
-            inner = int(str(size.get("inner", 4 * width)))
-            words = int(str(size.get("vocabulary", 1_000)))
-            weights = layers * (4 * width * width + 2 * width * inner) + words * width
+            weights, memory_of = _demands(size)
             operations += 6.0 * weights * examples * tokens * scale.epochs * (seeds or scale.seeds)
-            pieces = 34 + 5 * int(str(size["heads"])) * window / width
-            kept = int(str(size["batch"])) * window * width * layers * pieces
-            memory = max(memory, (16 * weights + kept) / 2**30)
+            memory = max(memory, memory_of)
+    return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)
+
+
+def _demands(size: Mapping[str, object]) -> tuple[float, float]:
+    """The number of weights of a network, and the GiB of its training."""
+    width, layers, window = (int(str(size[key])) for key in ("width", "layers", "window"))
+    inner = int(str(size.get("inner", 4 * width)))
+    words = int(str(size.get("vocabulary", 1_000)))
+    weights = layers * (4 * width * width + 2 * width * inner) + words * width
+    pieces = 34 + 5 * int(str(size["heads"])) * window / width
+    kept = int(str(size["batch"])) * window * width * layers * pieces
+    return weights, (16 * weights + kept) / 2**30
+
+
+def _of_experiment(found: Experiment, rows: int, seeds: int | None) -> TrainingCost | None:
+    """The cost of an experiment that trains for a number of steps."""
+    size = found.scales.get("paper", {})
+    if "steps" not in size or "width" not in size:
+        return None
+    size = size | size.get("forecast", {})
+    weights, memory = _demands(size)
+    tokens = float(size["batch"]) * float(size["window"]) * float(size["steps"])
+    operations = 6.0 * weights * tokens * rows * (seeds or int(size["seeds"]))
     return TrainingCost(hours=operations / (H100 * USED) / 3600, memory=memory)
 
 
